@@ -10,8 +10,6 @@
 /* bytes of frames that may be queued without an answer */
 enum { BEHIND_MAX = 8 << 20 };
 
-static pthread_mutex_t capturing = PTHREAD_MUTEX_INITIALIZER;
-static unsigned int captures; /* atomic, written under `capturing`: captures under way */
 static uint64_t acknowledged; /* atomic: calls of call_acknowledge() */
 
 /* the thread's completion slots at each server; .other: for calls in a signal handler */
@@ -261,6 +259,7 @@ static int submit_call(struct peer *p, struct call *c, unsigned int to)
 
 	for (i = 0; i < c->nr_parts; i++)
 		bytes += c->part[i].iov_len;
+	capture_sent(c->op, c->fixed);
 	pthread_mutex_lock(&p->submit);
 	if (peer_is_slow(p))
 		wait_for_room(p, c->op);
@@ -383,6 +382,7 @@ CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 	if (!r && __atomic_load_n(&p->late, __ATOMIC_RELAXED) && op_reports(c->op))
 		r = __atomic_exchange_n(&p->late, 0, __ATOMIC_RELAXED);
 	call_refused(p, r);
+	capture_answered(c->op, c->fixed, r);
 	if (r == CUDA_ERROR_ILLEGAL_ADDRESS)
 		hidden_tell(p);
 	/* while the thread's context is a destroyed one, the server is told that it has none */
@@ -475,29 +475,6 @@ CUresult call_async(struct call *c)
 	if (__atomic_load_n(&p->behind, __ATOMIC_RELAXED) > BEHIND_MAX)
 		return call_fence(p, 0);
 	return CUDA_SUCCESS;
-}
-
-/* ------------------------------------------------------------------ captures */
-
-void captures_begun(void)
-{
-	pthread_mutex_lock(&capturing);
-	__atomic_store_n(&captures, captures + 1, __ATOMIC_RELAXED);
-	peers_slow(SLOW_CAPTURES, true);
-	pthread_mutex_unlock(&capturing);
-}
-
-void captures_ended(void)
-{
-	pthread_mutex_lock(&capturing);
-	__atomic_store_n(&captures, captures ? captures - 1 : 0, __ATOMIC_RELAXED);
-	peers_slow(SLOW_CAPTURES, captures);
-	pthread_mutex_unlock(&capturing);
-}
-
-bool captures_any(void)
-{
-	return __atomic_load_n(&captures, __ATOMIC_RELAXED);
 }
 
 bool captures_none(const struct peer *p, CUstreamCaptureStatus *status)

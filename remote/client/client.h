@@ -162,7 +162,7 @@ extern int all_devices, device_at[DEVICES_MAX];
 enum slow {
 	SLOW_SEVERAL = 1 << 0, /* `several`: init.c, `init_lock`; all servers; stays */
 	SLOW_MANAGED = 1 << 1, /* managed_any(): managed.c, its lock; all servers */
-	SLOW_CAPTURES = 1 << 2, /* captures_any(): call.c, `capturing`; all servers */
+	SLOW_CAPTURES = 1 << 2, /* captures_any(): capture.c, its lock; all servers */
 	SLOW_FENCES = 1 << 3, /* .cross_fences: fencewait.c, its lock */
 	/* a context has had a sticky error: ask, don't queue: call.c, no lock; stays */
 	SLOW_SUSPECT = 1 << 4,
@@ -302,9 +302,6 @@ CUresult call_fence(struct peer *p, uint64_t upto);
 void call_refused(struct peer *p, CUresult r);
 /* keep @r, the error of work for a stream of @p, for a later call that reports errors */
 void call_late(struct peer *p, CUresult r);
-void captures_begun(void);
-void captures_ended(void);
-bool captures_any(void);
 /* Store in *status that no stream captures. False: one may, or call_asks(). */
 bool captures_none(const struct peer *p, CUstreamCaptureStatus *status);
 /*
@@ -348,6 +345,19 @@ CUresult call_kept(struct call *c, size_t fixed, enum kept_kind kind);
 CUresult call_tried(struct call *c, size_t fixed, const void *what, size_t bytes);
 /* A call has succeeded that may change such answers. */
 void kept_forget(enum kept_kind kind);
+
+/* ------------------------------------------------------------------ capture.c */
+
+/* whether a stream may be capturing */
+bool captures_any(void);
+/* The thread sends this call; it has its result. Only calls that begin or end captures count. */
+void capture_sent(uint16_t op, const void *fixed);
+void capture_answered(uint16_t op, const void *fixed, CUresult r);
+/*
+ * The capture mode for the server's library to carry out the thread's calls in. @mode: the
+ * thread's own.
+ */
+uint32_t capture_mode(uint32_t mode);
 
 /* ------------------------------------------------------------------ fencewait.c */
 

@@ -58,7 +58,7 @@ void *current_context(void)
 
 uint64_t current_id(const struct peer *p, uint32_t *mode)
 {
-	*mode = current.mode;
+	*mode = capture_mode(current.mode);
 	if (current.borrows)
 		return current.lender == p ? current.borrowed : 0;
 	return current.n && object_peer(top_place()->ctx) == p && place_lives(top_place()) ?

@@ -41,6 +41,10 @@ struct peer *peer_of_device(CUdevice dev, uint32_t *n)
 	*n = 5;
 	return dev == 3 ? peers : NULL;
 }
+void peers_slow(enum slow why, bool is)
+{
+}
+
 CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_primary a;

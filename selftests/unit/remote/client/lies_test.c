@@ -106,20 +106,80 @@ static uint64_t id_of(const void *handle)
 
 /* ------------------------------------------------------------------ what makes calls slow */
 
+/* a capture of the stream with number @stream has begun, or ended with @r */
+static void begun(uint64_t stream, uint32_t mode)
+{
+	const struct q_cuStreamBeginCapture_v2 q = { .stream = stream, .mode = mode };
+
+	capture_sent(OP_cuStreamBeginCapture_v2, &q);
+	capture_answered(OP_cuStreamBeginCapture_v2, &q, CUDA_SUCCESS);
+}
+
+static void ended(uint64_t stream, CUresult r)
+{
+	const struct q_cuStreamEndCapture q = { .stream = stream };
+
+	capture_sent(OP_cuStreamEndCapture, &q);
+	capture_answered(OP_cuStreamEndCapture, &q, r);
+}
+
 static void captures_are_counted(void **state)
 {
+	const struct q_cuStreamBeginCapture_v2 refused = { .stream = 3 };
 	const unsigned int before = peers[1].slow;
 
 	assert_int_equal(before & (SLOW_SEVERAL | SLOW_CAPTURES), SLOW_SEVERAL);
-	captures_begun();
-	captures_begun();
-	captures_ended();
+	begun(1, CU_STREAM_CAPTURE_MODE_RELAXED);
+	begun(2, CU_STREAM_CAPTURE_MODE_RELAXED);
+	ended(1, CUDA_SUCCESS);
+	ended(2, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+	capture_sent(OP_cuStreamBeginCapture_v2, &refused);
+	capture_answered(OP_cuStreamBeginCapture_v2, &refused, CUDA_ERROR_ILLEGAL_STATE);
 	assert_int_equal(peers[0].slow & SLOW_CAPTURES, SLOW_CAPTURES);
 	assert_int_equal(peers[1].slow, before | SLOW_CAPTURES);
-	captures_ended();
-	captures_ended(); /* a server may say so too often */
+	ended(2, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	ended(2, CUDA_SUCCESS); /* a server may say so too often */
 	assert_int_equal(peers[1].slow, before);
 	assert_false(captures_any());
+}
+
+static void *mode_of_another_thread(void *mode)
+{
+	return (void *)(uintptr_t)capture_mode((uintptr_t)mode);
+}
+
+static uint32_t elsewhere(uint32_t mode)
+{
+	pthread_t t;
+	void *r;
+
+	assert_int_equal(pthread_create(&t, NULL, mode_of_another_thread, (void *)(uintptr_t)mode),
+			 0);
+	pthread_join(t, &r);
+	return (uintptr_t)r;
+}
+
+/* a thread's calls spoil no capture of another thread's, where CUDA does not forbid them */
+static void captures_forbid_calls(void **state)
+{
+	enum { GLOBAL, THREAD, RELAXED };
+
+	assert_int_equal(elsewhere(GLOBAL), GLOBAL);
+	begun(1, THREAD);
+	assert_int_equal(capture_mode(GLOBAL), GLOBAL);
+	assert_int_equal(capture_mode(RELAXED), RELAXED);
+	assert_int_equal(elsewhere(GLOBAL), RELAXED);
+	assert_int_equal(elsewhere(THREAD), RELAXED);
+	begun(2, GLOBAL);
+	assert_int_equal(elsewhere(GLOBAL), GLOBAL);
+	assert_int_equal(elsewhere(THREAD), RELAXED);
+	ended(1, CUDA_SUCCESS);
+	assert_int_equal(capture_mode(THREAD), THREAD);
+	ended(2, CUDA_SUCCESS);
+	begun(3, RELAXED);
+	assert_int_equal(capture_mode(GLOBAL), RELAXED);
+	ended(3, CUDA_SUCCESS);
+	assert_int_equal(capture_mode(GLOBAL), GLOBAL);
 }
 
 /* ------------------------------------------------------------------ places and counts */
@@ -910,11 +970,11 @@ static void memory_of_pools(void **state)
 	lie_once(OP_cuMemAllocFromPoolAsync, -4096ull);
 	assert_int_equal(cuMemAllocFromPoolAsync(&at, 8192, pool, second), CUDA_ERROR_UNKNOWN);
 	/* what a capture allocates nobody has yet */
-	captures_begun();
+	begun(1, CU_STREAM_CAPTURE_MODE_GLOBAL);
 	lie_once(OP_cuMemAllocAsync, 0xa00000000);
 	assert_int_equal(cuMemAllocAsync(&at, PAGE, second), CUDA_SUCCESS);
 	assert_false(range_has(at));
-	captures_ended();
+	ended(1, CUDA_SUCCESS);
 	lie.op = 0;
 	assert_int_equal(cuMemPoolDestroy(pool), CUDA_SUCCESS);
 	assert_int_equal(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
@@ -1098,6 +1158,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		TEST(captures_are_counted),
+		TEST(captures_forbid_calls),
 		TEST(a_copy_ends_in_the_arena),
 		TEST(a_bounce_is_as_it_was_made),
 		TEST(counts_are_those_of_the_room),

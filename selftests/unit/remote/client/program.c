@@ -668,8 +668,9 @@ static void settle(void)
 		p->room_used = p->named_context = p->behind = p->pinned = p->late = 0;
 		peer_slow(p, SLOW_SUSPECT, false);
 	}
-	while (captures_any())
-		captures_ended();
+	for (i = 1; captures_any(); i++)
+		capture_answered(OP_cuStreamEndCapture,
+				 &(struct q_cuStreamEndCapture){ .stream = i }, CUDA_SUCCESS);
 	/* of no context, and so not ended with one */
 	ranges_unmapped(0, UINT64_MAX);
 	for (i = 0; i < 256; i++)
