@@ -904,7 +904,7 @@ static CUresult alloc_managed(CUdeviceptr *ptr, size_t bytes, unsigned int flags
  */
 CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 {
-	CUdeviceptr at, taken[TRIES];
+	CUdeviceptr at = 0, taken[TRIES];
 	unsigned int i, n = 0;
 	uint64_t serial;
 	CUresult r = call_enter(0);
