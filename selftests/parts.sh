@@ -161,8 +161,7 @@ part builds	fqb	60	run_builds
 part module	fqb	60	tap_step "kvgpu.ko builds" $LIMIT make -s module
 part unit	fq	100	run_unit_tests
 part harness	fq	130	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh quick
-part fuzz-fast	f	40	run_fuzz "${FUZZ_SECONDS:-2}"
-part fuzz	q	80	run_fuzz "${FUZZ_SECONDS:-3}"
+part fuzz	fq	90	run_fuzz "${FUZZ_SECONDS:-2}"
 part layout	fq	5	tap_run "encodings that the compiler refuses" 120 selftests/layout/run.sh
 part firmware	fq	5	run_firmware
 part tools	fq	15	run_tools
