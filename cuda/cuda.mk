@@ -3,10 +3,12 @@
 # test bed's root with Debian 13 (testbed/tb build-exec), but for the package of kvgpu-run and the
 # libraries that need no GPU, which are built on this machine.
 CUDA_OUT	:= $(O)/cuda
+# its path from cuda/, which is the same in each clone
+CUDA_OUT_HERE	:= $(patsubst build/o/%,../build/o/%,$(GENERATED)/cuda)
 
 cuda: ## libcuda.so.1 and libcudart.so.11.0 for stock nouveau (for Debian 12 and 13)
 	@mkdir -p '$(CUDA_OUT)'
-	$(call Q,MAKE)$(TB) build-exec -- make -s -C cuda 'OUT=$(CUDA_OUT)'
+	$(call Q,MAKE)$(TB) build-exec -- make -s -j2 -C cuda 'OUT=$(CUDA_OUT_HERE)'
 
 CUDA_DEB	:= build/kvgpu-cuda_$(KVGPU_VERSION)_amd64.deb
 
@@ -30,7 +32,7 @@ REMOTE_DEBS	:= $(foreach p,kvgpu-remote-client kvgpu-remote-server kvgpu-apertur
 
 remote-package: cuda ## Debian packages of remoting in build/: kvgpu-remote-client, kvgpu-remote-server, kvgpu-aperture; prints where they are
 	@mkdir -p build '$(REMOTE_DEB_OUT)'
-	$(call Q,MAKE)$(TB) build-exec -- make -s remote CC=gcc 'O=$(REMOTE_DEB_OUT)' > /dev/null
+	$(call Q,MAKE)$(TB) build-exec -- make -s -j2 remote 'O=$(REMOTE_DEB_OUT)' 'GENERATED=$(GENERATED)/remote-package' > /dev/null
 	@for p in client server aperture; do \
 		mv "$$(remote/package.sh $$p '$(REMOTE_DEB_OUT)' '$(CUDA_OUT)' '$(REMOTE_DEB_OUT)/remote' '$(KVGPU_VERSION)')" build/ || exit 1; done
 	@printf '%s\n' $(REMOTE_DEBS)

@@ -5,7 +5,8 @@
 # tb build-exec -- CMD: runs CMD in the tools root, with this checkout, the cache and the build
 # folder (O of the environment, if it is set) mounted there at the same paths. CMD runs as root in
 # the finished stage itself, which all beds and other build-execs use meanwhile, without a lock: it
-# must write below these folders only, or in /tmp, which is its own.
+# must write below these folders only, or in /tmp, which is its own. If this machine has ccache, CMD
+# finds it in PATH and CC.
 cmd_build_exec()
 {
 	[ "${1-}" != -- ] || shift
@@ -18,19 +19,28 @@ cmd_build_exec()
 	mapfile -t places < <(build_places)
 	where=$(pwd -P)
 	case $where/ in "$TOP"/* | "$(readlink -m "$CACHE")"/*) ;; *) where=$TOP ;; esac
-	# /dev, /proc and /tmp first: a later mount would hide places below them.
+	# /dev, /proc and /tmp first: a later mount would hide places below them. ccache comes with its
+	# libraries: those of the root may be of another version.
 	# shellcheck disable=SC2016
 	exec unshare --mount --pid --fork --kill-child bash -c '
-		root=$1 where=$2 count=$3
-		shift 3
+		root=$1 where=$2 top=$3 cache=$4 count=$5
+		shift 5
 		mount --rbind /dev "$root/dev" && mount -t proc proc "$root/proc" && mount -t tmpfs tmpfs "$root/tmp" || exit 125
 		for place in "${@:1:count}"; do
 			mkdir -p "$root$place" && mount --bind "$place" "$root$place" || exit 125
 		done
 		shift "$count"
+		settings=()
+		if ccache=$(command -v ccache); then
+			lib=/tmp/ccache/lib
+			mkdir -p "$root$lib" && cp -L "$ccache" $(ldd "$ccache" | grep -o "/[^ ]*") "$root$lib" || exit 125
+			printf "#!/bin/sh\nexec $lib/ld-linux-x86-64.so.2 --library-path $lib $lib/ccache \"\$@\"\n" > "$root$lib/../ccache"
+			chmod 755 "$root$lib/../ccache"
+			settings=("PATH=/tmp/ccache:$PATH" "CC=ccache gcc" "CCACHE_DIR=$cache/ccache" "CCACHE_BASEDIR=$top" CCACHE_NOHASHDIR=1)
+		fi
 		# CC, make and TMPDIR of the caller name what is not in this root
-		exec chroot "$root" /usr/bin/env -u CC -u MAKEFLAGS -u TMPDIR -C "$where" "$@"' \
-		tb-build-exec "$root" "$where" ${#places[@]} "${places[@]}" "$@"
+		exec chroot "$root" /usr/bin/env -u CC -u MAKEFLAGS -u TMPDIR -C "$where" "${settings[@]}" "$@"' \
+		tb-build-exec "$root" "$where" "$TOP" "$CACHE" ${#places[@]} "${places[@]}" "$@"
 }
 
 # build_places: prints the folders that build-exec mounts: by their real paths, and by the given
