@@ -117,6 +117,6 @@ build_programs client || finish
 bed_must_be_free
 trap 'bed_down' EXIT
 cell_name="a VM with a vGPU"
-timed tiny_server packages_built guests_there served programs ends spinning no_exits server_said
+timed packages_built tiny_server guests_there served programs ends spinning no_exits server_said
 no_trouble "remoting between VMs"
 finish
