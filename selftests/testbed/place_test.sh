@@ -145,11 +145,14 @@ out_refused() # PATH PATTERN: make and tb refuse PATH as the build folder
 		refused "build folder .O. can't be .*$2" env O="$1" testbed/tb kernels && [ ! -e "$1" ]
 }
 
+# In a copy: make would lead the link build/o of this tree elsewhere, while others build here.
 relative_paths()
 {
-	[ "$(make -s print-model O=x/y)" = "$here/x/y/gpu-model/gk110-model" ] &&
-		[[ $(KVGPU_CACHE=x make -s print-model) == "$here"/x/build/* ]] &&
-		[[ $(HOME=/nowhere KVGPU_CACHE='' make -s print-model) == /nowhere/.cache/kvgpu/build/* ]]
+	cd "$tmpfs" || return
+	[ "$(make -s print-model O=x/y)" = "$tmpfs/x/y/gpu-model/gk110-model" ] &&
+		[[ $(KVGPU_CACHE=x make -s print-model) == "$tmpfs"/x/build/* ]] &&
+		[[ $(HOME=$scratch/home KVGPU_CACHE='' make -s print-model) == "$scratch"/home/.cache/kvgpu/build/* ]] &&
+		[ "$(readlink "$here/build/o")" = "$link" ]
 }
 
 # ------------------------------------------------------------------ test of mode long
@@ -183,7 +186,7 @@ ln -s "$KVGPU_CACHE" "$scratch/cache"
 mkdir "$scratch/out"
 ln -s "$scratch/out" "$scratch/out-link"
 
-odd=$(readlink -f "$scratch/tree.odd") tmpfs=$scratch/mnt/kvgpu
+odd=$(readlink -f "$scratch/tree.odd") tmpfs=$scratch/mnt/kvgpu link=$(readlink "$here/build/o")
 try "below /tmp, long, with + - . ~ @: make and tb answer" answers "$odd"
 try "the same: a program is built" program_built "$odd"
 try "the same: a module is built" module_built "$odd"
