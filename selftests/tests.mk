@@ -248,7 +248,7 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 # --- cuda
 IMAGE_SRC	:= $(wildcard cuda/image/*.c cuda/syscalls/*.c)
 EXPORT_SRC	:= $(wildcard cuda/export/*.c)
-UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/forked_test cuda/driver/graph_test cuda/driver/library_test
+UNIT_TESTS += cuda/image/image_test cuda/image/lz4_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/forked_test cuda/driver/graph_test cuda/driver/library_test
 TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test cuda/driver/library_test
 # subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
 UNIT_TESTS += cuda/model_test
@@ -283,6 +283,7 @@ SRC_cuda/driver/procaddress_test	:= cuda/driver/procaddress.c selftests/unit/cud
 SRC_cuda/driver/pages_test	:= $(addprefix cuda/driver/,pages.c maps.c)
 LIBS_cuda/driver/pages_test	:= -Xlinker --wrap=fopen
 SRC_cuda/image/image_test	:= $(IMAGE_SRC)
+SRC_cuda/image/lz4_test	:= cuda/image/lz4.c
 FUZZ_TESTS += cuda/image/image_fuzz
 FUZZSRC_cuda/image/image_fuzz	:= $(IMAGE_SRC)
 
@@ -305,8 +306,8 @@ $(foreach t,$(CUDART_TESTS),$(eval SRC_$(t) := $(SRC_cuda/driver/driver_test) $(
 # program.c wraps calls of cuda/driver
 $(foreach t,$(CUDART_TESTS),$(eval LIBS_$(t) := $(LIBS_$(t)) $(addprefix -Xlinker --wrap=,cuModuleLoadDataEx cuDevicePrimaryCtxSetFlags_v2 cuDriverGetVersion)))
 
-# for cuda/image, which decompresses fat binaries
-$(foreach t,$(filter cuda/%,$(UNIT_TESTS) $(FUZZ_TESTS)),$(eval LIBS_$(t) += -llz4))
+# liblz4 packs what cuda/image unpacks
+$(foreach t,image lz4,$(eval LIBS_cuda/image/$(t)_test := -llz4))
 
 # --- remote/ring. In interleave_test, hostile_test and ring_fuzz a model of memory carries out the
 # accesses of the ring's code: machine.c in many orders, memory.c with changes between them.
@@ -330,7 +331,6 @@ UNIT_TESTS += remote/wire/wire_test remote/wire/fit_test remote/server/frames_te
 TSAN_TESTS += remote/channel/channel_test
 SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/unit/remote/server/shapes.c
 SRC_remote/wire/fit_test	:= remote/wire/image.c $(IMAGE_SRC)
-LIBS_remote/wire/fit_test	:= -llz4
 FUZZ_TESTS += remote/wire/image_fuzz
 FUZZSRC_remote/wire/image_fuzz	:= remote/wire/image.c
 REMOTE_CHANNEL_SRC := $(wildcard remote/channel/*.c remote/ring/*.c) remote/wire/cursor.c

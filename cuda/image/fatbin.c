@@ -2,10 +2,10 @@
 /* Fat binaries: finds the best entry for this GPU. */
 #include "image.h"
 
-#include <limits.h>
-#include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lz4.h"
 
 #define WRAPPER_MAGIC  0x466243b1
 #define FATBIN_MAGIC   0xba55ed50
@@ -39,9 +39,7 @@ struct entry {
 
 enum { KIND_PTX = 1, KIND_ELF = 2, FLAG_LZ4 = 0x2000, FLAG_OTHER_PACKING = 0x8000 };
 #define MAX_UNPACKED (1u << 30)
-/* one byte of LZ4 makes so many at most (LZ4's block format) */
-#define LZ4_MOST 255
-#define ARCH	 35
+#define ARCH	     35
 
 /* The greatest version up to 3.5 is best; PTX from 2.0 on can be compiled. */
 static bool better(uint32_t arch, uint32_t than)
@@ -69,10 +67,8 @@ static enum image_error unpack(const struct entry *e, const uint8_t *payload, bo
 		return IMAGE_NO_MEMORY;
 	if (!(e->flags & FLAG_LZ4)) {
 		memcpy(buf, payload, plain);
-	} else if (e->packed_size > e->size || e->packed_size > INT_MAX ||
-		   plain / LZ4_MOST > e->packed_size ||
-		   LZ4_decompress_safe((const char *)payload, (char *)buf, e->packed_size, plain) !=
-			   (int)plain) {
+	} else if (e->packed_size > e->size || plain / LZ4_MOST > e->packed_size ||
+		   !lz4_unpack(payload, e->packed_size, buf, plain)) {
 		free(buf);
 		return IMAGE_INVALID;
 	}

@@ -9,7 +9,7 @@ INPROCESS_SRC	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(wildcar
 INPROCESS_OBJ	:= $(INPROCESS_SRC:%.c=$(INPROCESS_OUT)/obj/%.o)
 
 $(INPROCESS_OUT)/libcuda.so.1: $(INPROCESS_OBJ)
-	$(call Q,LD)$(CC) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,defs $^ $(MODEL_LDLIBS) -llz4 -o $@
+	$(call Q,LD)$(CC) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,defs $^ $(MODEL_LDLIBS) -o $@
 	@ln -sf libcuda.so.1 $(@D)/libcuda.so
 
 $(INPROCESS_OUT)/obj/%.o: %.c selftests/cuda/inprocess/inprocess.mk | $(REMOTE_GEN)/.made
@@ -20,7 +20,7 @@ $(INPROCESS_OUT)/obj/%.o: %.c selftests/cuda/inprocess/inprocess.mk | $(REMOTE_G
 INPROCESS_NVML_OBJ := $(patsubst %.c,$(INPROCESS_OUT)/obj/%.o,$(wildcard cuda/nvml/*.c) cuda/info/process.c)
 $(INPROCESS_OUT)/libnvidia-ml.so.1: $(INPROCESS_NVML_OBJ) $(INPROCESS_OBJ) cuda/nvml/nvml.map
 	$(call Q,LD)$(CC) -shared -Wl,-soname,libnvidia-ml.so.1 -Wl,-z,defs -Wl,--version-script,cuda/nvml/nvml.map \
-		$(INPROCESS_NVML_OBJ) $(INPROCESS_OBJ) $(MODEL_LDLIBS) -llz4 -o $@
+		$(INPROCESS_NVML_OBJ) $(INPROCESS_OBJ) $(MODEL_LDLIBS) -o $@
 
 nvml-inprocess: cuda-inprocess $(INPROCESS_OUT)/libnvidia-ml.so.1 ## libnvidia-ml.so.1 beside the libcuda.so.1 that needs no GPU
 

@@ -64,7 +64,7 @@ keeps_what_the_admin_wrote() { grep -qx 'listen = tls:\*:7411' /etc/kvgpu/remote
 mkdir next
 mv ./*+next_amd64.deb next/
 # libidn2-0, which GnuTLS needs, would stay after the purge: install it before the first lists
-step "what the in-process library wants" apt install liblz4-1 libelf1 libidn2-0
+step "what the in-process library wants" apt install libelf1 libidn2-0
 packages >/tmp/packages
 files >/tmp/before
 [ ! -e /etc/hosts ] || cp -p /etc/hosts /tmp/hosts
