@@ -47,26 +47,44 @@ CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned int 
 	return cuCtxCreate_v3(ctx, NULL, params ? params->numExecAffinityParams : 0, flags, dev);
 }
 
-CUresult cuCtxGetDevice_v2(CUdevice *dev, CUcontext ctx)
+/*
+ * Make @ctx current; NULL: another one stays. Programs of before CUDA 13 that prefer NAME_v2 to any
+ * NAME, as numba's ctypes do, pass no context. So where the driver is one of then, which has no
+ * such entry points, what is no context is none.
+ */
+static CUresult push_if(CUcontext ctx, bool *pushed)
 {
 	CUresult r = ctx ? cuCtxPushCurrent_v2(ctx) : CUDA_SUCCESS;
+	int version;
+
+	*pushed = ctx && !r;
+	if (r == CUDA_ERROR_INVALID_CONTEXT && !cuDriverGetVersion(&version) && version < 13000)
+		r = CUDA_SUCCESS;
+	return r;
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice *dev, CUcontext ctx)
+{
+	bool pushed;
+	CUresult r = push_if(ctx, &pushed);
 
 	if (r)
 		return r;
 	r = cuCtxGetDevice(dev);
-	if (ctx)
+	if (pushed)
 		cuCtxPopCurrent_v2(NULL);
 	return r;
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext ctx)
 {
-	CUresult r = ctx ? cuCtxPushCurrent_v2(ctx) : CUDA_SUCCESS;
+	bool pushed;
+	CUresult r = push_if(ctx, &pushed);
 
 	if (r)
 		return r;
 	r = cuCtxSynchronize();
-	if (ctx)
+	if (pushed)
 		cuCtxPopCurrent_v2(NULL);
 	return r;
 }
