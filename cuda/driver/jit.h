@@ -37,5 +37,16 @@ CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form for
 		     size_t *size);
 CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsigned int n,
 		  uint8_t **out, size_t *out_size);
+/*
+ * jit_compile() to load it, of the PTX in an image of @bytes: text, or a fat binary in which no
+ * code is better
+ */
+CUresult jit_image(struct jit *j, const void *image, size_t bytes, uint8_t **cubin, size_t *size);
+
+/* linking.c: what cuLink*() do, with arguments that are there; a state keeps @values, as above */
+CUresult link_make(unsigned int n, CUjit_option *options, void **values, CUlinkState *state);
+CUresult link_add(CUlinkState s, CUjitInputType type, const void *data, size_t size);
+CUresult link_complete(CUlinkState s, void **cubin, size_t *size);
+void link_free(CUlinkState s);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * A block is a row of sequences: a token, literals, and a match, which repeats bytes that were
- * made before. The last sequence has no match. Source: lz4_Block_format.md of LZ4.
+ * made before. The last sequence has no match. Source: LZ4's block format description.
  */
 #include "lz4.h"
 
@@ -40,7 +40,7 @@ static bool take_literals(struct block *b, size_t n)
 	return true;
 }
 
-/* A match may reach into the bytes that it makes itself: these repeat, so more are there to copy. */
+/* A match may reach into the bytes that it makes itself, which repeat: more are there to copy. */
 static bool take_match(struct block *b, size_t n)
 {
 	const uint8_t *match;

@@ -174,12 +174,23 @@ static CUresult send_image(struct call *c, struct q_image *q, const uint8_t *ima
 
 /* ------------------------------------------------------------------ PTX */
 
+/* of the current context's device; 0: not known */
+static unsigned int current_arch(void)
+{
+	CUdevice dev;
+
+	if (cuCtxGetDevice(&dev))
+		return 0;
+	return 10 * device_attribute(dev, 75 /* COMPUTE_CAPABILITY_MAJOR */) +
+	       device_attribute(dev, 76 /* COMPUTE_CAPABILITY_MINOR */);
+}
+
 /*
  * A server of ours compiles nothing: its processes may start no other, and what a client sends is
  * given to no compiler there. So PTX for which the server has none is compiled here, if the
  * toolkit's ptxas is. NULL: *r is the error, and the program's log says why.
  */
-static uint8_t *compile_here(const void *ptx, size_t bytes, unsigned int n, CUjit_option *options,
+static uint8_t *compile_here(const void *image, size_t bytes, unsigned int n, CUjit_option *options,
 			     void **values, size_t *size, CUresult *r)
 {
 	uint8_t *cubin = NULL;
@@ -188,7 +199,7 @@ static uint8_t *compile_here(const void *ptx, size_t bytes, unsigned int n, CUji
 	*r = jit_options(&j, n, options, values);
 	if (*r)
 		return NULL;
-	*r = jit_compile(&j, ptx, bytes, JIT_WHOLE, &cubin, size);
+	*r = jit_image(&j, image, bytes, &cubin, size);
 	jit_report(&j);
 	return cubin;
 }
@@ -203,13 +214,11 @@ static void *fit_image(const void *image, uint64_t *bytes)
 {
 	void *copy = NULL;
 	unsigned int arch;
-	CUdevice dev;
 	size_t fit;
 
-	if (!kvgpu_remote_image_is_fat(image, *bytes) || cuCtxGetDevice(&dev))
+	if (!kvgpu_remote_image_is_fat(image, *bytes))
 		return NULL;
-	arch = 10 * device_attribute(dev, 75 /* COMPUTE_CAPABILITY_MAJOR */) +
-	       device_attribute(dev, 76 /* COMPUTE_CAPABILITY_MINOR */);
+	arch = current_arch();
 	fit = arch ? kvgpu_remote_image_fit(image, *bytes, arch, NULL) : *bytes;
 	if (fit < *bytes)
 		copy = malloc(fit);
@@ -228,7 +237,7 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 	const struct a_image *a;
 	struct options o;
 	uint8_t *cubin;
-	size_t size;
+	size_t size, bytes;
 	void *made, *fit;
 	CUresult r = call_enter(0);
 
@@ -241,8 +250,8 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 		return r;
 	if (limit == SIZE_MAX)
 		image = kvgpu_remote_image_unwrap(image);
-	q.bytes = image ? kvgpu_remote_image_bytes(image, limit) : 0;
-	if (!q.bytes)
+	q.bytes = bytes = image ? kvgpu_remote_image_bytes(image, limit) : 0;
+	if (!bytes)
 		return CUDA_ERROR_INVALID_IMAGE;
 	q.number_options = o.n;
 	q.log_bytes = o.log_bytes;
@@ -252,8 +261,8 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 	if (!r)
 		r = send_image(&c, &q, fit ? fit : image, sizeof(*a));
 	free(fit);
-	if (r == CUDA_ERROR_JIT_COMPILER_NOT_FOUND && kvgpu_remote_image_is_text(image, q.bytes)) {
-		cubin = compile_here(image, q.bytes, n, options, values, &size, &r);
+	if (r == CUDA_ERROR_JIT_COMPILER_NOT_FOUND && current_arch() == 35) {
+		cubin = compile_here(image, bytes, n, options, values, &size, &r);
 		if (cubin)
 			r = load_image(module, cubin, size, 0, NULL, NULL);
 		free(cubin);
@@ -601,10 +610,42 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 
 /* ------------------------------------------------------------------ linking */
 
+/*
+ * A server whose library has its compiler and linker in other programs, which may not be started
+ * there, links nothing: then the client does, where the toolkit's are.
+ */
+struct linked {
+	CUlinkState here; /* NULL: the server has the pieces */
+	void *cubin; /* what the server made */
+};
+
+static struct linked *linked_of(CUlinkState state)
+{
+	struct object *o = object_of(CLASS_LINK, state);
+
+	return o ? o->more : NULL;
+}
+
+static CUresult linked_make(CUlinkState state, bool here, unsigned int n, CUjit_option *options,
+			    void **values)
+{
+	struct linked *l = calloc(1, sizeof(*l));
+	CUresult r = !l	  ? CUDA_ERROR_OUT_OF_MEMORY :
+		     here ? link_make(n, options, values, &l->here) :
+			    CUDA_SUCCESS;
+
+	if (r)
+		free(l);
+	else
+		object_keep(state, CLASS_LINK, l, true);
+	return r;
+}
+
 CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, CUlinkState *state)
 {
 	struct q_link_create q = { 0 };
 	struct call c = { .op = OP_link_create, .fixed = &q, .bytes = sizeof(q) };
+	const struct a_link_create *a;
 	struct options o;
 	void *made;
 	CUresult r = call_enter(0);
@@ -617,14 +658,42 @@ CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, C
 	q.number_options = o.n;
 	r = call_bytes(&c, o.words, 8ull * o.n);
 	if (!r)
-		r = call_sync(&c, sizeof(struct a_link_create));
+		r = call_sync(&c, sizeof(*a));
 	if (r)
 		return r;
-	if (!answer_handle(&made, &c, CLASS_LINK, ((const struct a_link_create *)c.answer)->link,
-			   NULL, false))
+	a = (const struct a_link_create *)c.answer;
+	if (!answer_handle(&made, &c, CLASS_LINK, a->link, NULL, false))
 		return CUDA_ERROR_UNKNOWN;
-	*state = made;
-	return CUDA_SUCCESS;
+	r = linked_make(made, a->elsewhere, n, options, values);
+	if (r)
+		cuLinkDestroy(made);
+	else
+		*state = made;
+	return r;
+}
+
+static CUresult send_piece(struct call *c, struct q_link_add *q, const void *data, const char *name,
+			   const struct options *o)
+{
+	const struct a_link_add *a;
+	CUresult r = name ? call_string(c, name, &q->name_bytes) : CUDA_SUCCESS;
+
+	if (r)
+		return r;
+	q->number_options = o->n;
+	q->log_bytes = o->log_bytes;
+	q->error_bytes = o->error_bytes;
+	r = call_bytes(c, o->words, 8ull * o->n);
+	if (!r)
+		r = place_image(c, data, q->bytes, &q->at);
+	if (r)
+		return r;
+	r = call_sync(c, sizeof(*a));
+	arena_put(c->to.peer, q->at);
+	if (c->answer_bytes < sizeof(*a))
+		return r ? r : CUDA_ERROR_UNKNOWN;
+	a = (const struct a_link_add *)c->answer;
+	return take_logs(c, o, a->log_used, a->error_used, r);
 }
 
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size,
@@ -632,43 +701,19 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 {
 	struct q_link_add q = { .bytes = size, .type = type };
 	struct call c = { .op = OP_link_add, .fixed = &q, .bytes = sizeof(q) };
-	const struct a_link_add *a;
+	const struct linked *l;
 	struct options o;
-	uint8_t *cubin;
-	size_t cubin_size;
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 
 	if (r)
 		return r;
-	if (!route_handle(&c.to, CLASS_LINK, state, &q.link))
+	l = linked_of(state);
+	if (!l || !route_handle(&c.to, CLASS_LINK, state, &q.link))
 		return CUDA_ERROR_INVALID_HANDLE;
 	r = data && size ? read_options(&o, n, options, values) : CUDA_ERROR_INVALID_VALUE;
-	if (!r && name)
-		r = call_string(&c, name, &q.name_bytes);
 	if (r)
 		return r;
-	q.number_options = o.n;
-	q.log_bytes = o.log_bytes;
-	q.error_bytes = o.error_bytes;
-	r = call_bytes(&c, o.words, 8ull * o.n);
-	if (!r)
-		r = place_image(&c, data, size, &q.at);
-	if (r)
-		return r;
-	r = call_sync(&c, sizeof(*a));
-	arena_put(c.to.peer, q.at);
-	if (r == CUDA_ERROR_JIT_COMPILER_NOT_FOUND && type == CU_JIT_INPUT_PTX) {
-		cubin = compile_here(data, size, n, options, values, &cubin_size, &r);
-		if (cubin)
-			r = cuLinkAddData_v2(state, CU_JIT_INPUT_CUBIN, cubin, cubin_size, name, 0,
-					     NULL, NULL);
-		free(cubin);
-		return r;
-	}
-	if (c.answer_bytes < sizeof(*a))
-		return r ? r : CUDA_ERROR_UNKNOWN;
-	a = (const struct a_link_add *)c.answer;
-	return take_logs(&c, &o, a->log_used, a->error_used, r);
+	return l->here ? link_add(l->here, type, data, size) : send_piece(&c, &q, data, name, &o);
 }
 
 CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int n,
@@ -690,46 +735,66 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *pa
 	return r;
 }
 
+static CUresult fetch_linked(struct call *c, struct q_link_complete *q, struct linked *l,
+			     size_t *size)
+{
+	uint64_t bytes;
+	void *copy;
+	CUresult r;
+
+	q->at = arena_get(route_peer(&c->to), q->room);
+	if (q->at == KVGPU_REMOTE_NOWHERE)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = call_sync(c, sizeof(struct a_link_complete));
+	if (!r) {
+		bytes = ((const struct a_link_complete *)c->answer)->bytes;
+		copy = bytes <= q->room ? malloc(bytes + 1) : NULL;
+		r = copy ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
+	}
+	if (!r) {
+		memcpy(copy, arena_at(c->to.peer, q->at), bytes);
+		free(l->cubin);
+		l->cubin = copy;
+		*size = bytes;
+	}
+	arena_put(c->to.peer, q->at);
+	return r;
+}
+
 /* *cubin belongs to the state's object, and is valid until the state is completed anew or ends */
 CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 {
 	struct q_link_complete q = { .room = 16 << 20 };
 	struct call c = { .op = OP_link_complete, .fixed = &q, .bytes = sizeof(q) };
-	void *copy = NULL;
-	uint64_t bytes = 0;
+	struct linked *l;
+	size_t bytes;
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 
 	if (r)
 		return r;
-	if (!route_handle(&c.to, CLASS_LINK, state, &q.link))
+	l = linked_of(state);
+	if (!l || !route_handle(&c.to, CLASS_LINK, state, &q.link))
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!cubin || !size)
+	if (!cubin)
 		return CUDA_ERROR_INVALID_VALUE;
-	q.at = arena_get(route_peer(&c.to), q.room);
-	if (q.at == KVGPU_REMOTE_NOWHERE)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	r = call_sync(&c, sizeof(struct a_link_complete));
-	if (!r) {
-		bytes = ((const struct a_link_complete *)c.answer)->bytes;
-		r = bytes <= q.room ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
-	}
-	if (!r) {
-		copy = malloc(bytes + 1);
-		r = copy ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-	}
-	if (!r) {
-		memcpy(copy, arena_at(c.to.peer, q.at), bytes);
-		r = object_keep(state, CLASS_LINK, copy, false) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
-	}
-	if (!r) {
-		*cubin = copy;
+	if (l->here)
+		return link_complete(l->here, cubin, size);
+	r = fetch_linked(&c, &q, l, &bytes);
+	if (r)
+		return r;
+	*cubin = l->cubin;
+	if (size)
 		*size = bytes;
-	}
-	arena_put(c.to.peer, q.at);
-	return r;
+	return CUDA_SUCCESS;
 }
 
 void link_destroyed(CUlinkState state)
 {
+	struct linked *l = linked_of(state);
+
+	if (l && l->here)
+		link_free(l->here);
+	if (l)
+		free(l->cubin);
 	object_end(state, ((const struct object *)state)->id);
 }

@@ -338,6 +338,7 @@ CUresult frame_link_create(struct server *s, const struct q_link_create *q,
 	if (!a || !take_options(s, in, q->number_options, 0, 0, &o))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = CALL(s, cuLinkCreate_v2, o.n, o.option, o.value, &link);
+	a->elsewhere = s->library.goes_on; /* a library of ours */
 	if (!r)
 		a->link = handle_give(s, CLASS_LINK, link, 0);
 	return r || a->link ? r : CUDA_ERROR_OUT_OF_MEMORY;

@@ -221,12 +221,6 @@ size_t kvgpu_remote_image_fit(const void *data, size_t bytes, unsigned int arch,
 	return n;
 }
 
-bool kvgpu_remote_image_is_text(const void *data, size_t bytes)
-{
-	return bytes >= SELFMAG && memcmp(data, ELFMAG, SELFMAG) &&
-	       !kvgpu_remote_image_is_fat(data, bytes) && text_bytes(data, bytes);
-}
-
 /* the functions of the driver that a kernel calls to print, and for an assert */
 static bool names_printer(const uint8_t *data, size_t bytes)
 {

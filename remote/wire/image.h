@@ -16,9 +16,7 @@
  */
 size_t kvgpu_remote_image_bytes(const void *data, size_t limit);
 
-/* whether these @bytes, which kvgpu_remote_image_bytes() has counted, are PTX text */
-bool kvgpu_remote_image_is_text(const void *data, size_t bytes);
-/* whether they are a fat binary */
+/* whether these @bytes, which kvgpu_remote_image_bytes() has counted, are a fat binary */
 bool kvgpu_remote_image_is_fat(const void *data, size_t bytes);
 
 /*

@@ -28,6 +28,7 @@ gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE -fPIC -share
 gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE -DSEEN -fPIC -shared selftests/remote/{pinned,seen}.c -o "$work/libseen.so" \
 	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
 over='' library=$inprocess/libcuda.so.1
+ptxas=$(selftests/cuda/toolkit.sh 2> /dev/null) && ptxas=$ptxas/usr/bin/ptxas
 
 # carrier unix|aperture|place: what programs use from now on; the first two go by the same socket
 carrier()
@@ -219,15 +220,27 @@ run_memory()
 	step "memory that is mapped, and of pools; what programs share" "$work/virtual" "$@"
 }
 
-# A server compiles no PTX, the client does where it has ptxas: here a stand-in, which writes the stored code
+# A server compiles no PTX, the client does where it has ptxas: here a stand-in, which writes the stored code for the text that it
+# knows. The fat binary has that text packed, and code for another chip.
 run_ptx()
 {
 	printf '.version 6.0\n.target sm_35\n.address_size 64\n' > "$work/text.ptx"
 	# shellcheck disable=SC2016
-	printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp "%s" "$2"\n' "$cubin" > "$work/ptxas"
+	printf '#!/bin/sh\nwhile [ "$1" != -o ]; do in=$1; shift; done\ncmp "$in" "%s" && cp "%s" "$2"\n' "$work/text.ptx" "$cubin" > "$work/ptxas"
 	chmod +x "$work/ptxas"
+	python3 - "$work/text.ptx" > "$work/fat.fatbin" << 'E'
+import struct, sys
+text = open(sys.argv[1], "rb").read() + bytes(1)
+packed = bytes((15 << 4, len(text) - 15)) + text  # a block of LZ4: one sequence, of literals
+def entry(kind, arch, flags, data, unpacked):
+    return struct.pack("<HHIQIIHHIQQQQ", kind, 0x101, 64, len(data), len(data), 0, 0, 0, arch, 0, flags, 0, unpacked) + data
+both = entry(2, 52, 0, bytes(64), 0) + entry(1, 35, 0x2000, packed, len(text))
+sys.stdout.buffer.write(struct.pack("<IHHQ", 0xba55ed50, 1, 16, len(both)) + both)
+E
 	KVGPU_PTXAS=$work/ptxas step "PTX is compiled by the client" "$bin/kvgpu-cuda-driver" "$work/text.ptx" launch
+	KVGPU_PTXAS=$work/ptxas step "PTX in a fat binary is compiled by the client" "$bin/kvgpu-cuda-driver" "$work/fat.fatbin" launch
 	KVGPU_PTXAS=$work/absent/ptxas subtests jit
+	if [ -n "$ptxas" ]; then KVGPU_PTXAS=$ptxas subtests jit; fi
 }
 
 # the library's threads go on after dlclose(), so its code has to stay

@@ -66,6 +66,34 @@ static void linked(char *a, char *b)
 		MUST(cuModuleUnload(m));
 }
 
+/* the logs that a link was given, and its options: ptxas warns of fewer registers than it takes */
+static void logged_link(char *good, char *bad)
+{
+	char info[1000] = "", error[1000] = "";
+	CUjit_option options[] = { CU_JIT_MAX_REGISTERS, CU_JIT_INFO_LOG_BUFFER,
+				   CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER,
+				   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+	void *values[] = { (void *)1, info, (void *)sizeof(info), error, (void *)sizeof(error) };
+	CUlinkState s;
+	void *cubin;
+	CUresult r;
+
+	MUST(cuLinkCreate_v2(5, options, values, &s));
+	r = cuLinkAddData_v2(s, CU_JIT_INPUT_PTX, bad, strlen(bad) + 1, "bad", 0, NULL, NULL);
+	tap_result(r == CUDA_ERROR_INVALID_PTX && strstr(error, "nonsense") &&
+			   (size_t)values[4] == strlen(error),
+		   "what is wrong with a piece of PTX is in the link's log", "%s", error_name(r));
+	MUST(cuLinkDestroy(s));
+	values[2] = (void *)sizeof(info);
+	values[4] = (void *)sizeof(error);
+	MUST(cuLinkCreate_v2(5, options, values, &s));
+	r = cuLinkAddData_v2(s, CU_JIT_INPUT_PTX, good, strlen(good) + 1, "good", 0, NULL, NULL);
+	r = r ? r : cuLinkComplete(s, &cubin, NULL);
+	tap_result(!r && strstr(info, "register") && (size_t)values[2] == strlen(info),
+		   "a link's options are the compiler's", "%s; %s", error_name(r), info);
+	MUST(cuLinkDestroy(s));
+}
+
 void test_jit(void)
 {
 	char log[2000] = "", *good = ptx(triple),
@@ -92,6 +120,7 @@ void test_jit(void)
 			   "what is wrong with PTX is in the log", "%s", error_name(r));
 		linked(good, NULL);
 		linked(a, b);
+		logged_link(good, bad);
 	}
 	free(good);
 	free(bad);

@@ -471,7 +471,7 @@ static void identities(void **state)
 	OK(cuCtxSynchronize_v2(NULL));
 	OK(cuCtxDestroy_v2(other));
 	FAILS(cuCtxSynchronize_v2(other), CUDA_ERROR_CONTEXT_IS_DESTROYED);
-	/* the driver is one of before CUDA 13: what is no context is an argument that was not given */
+	/* the driver is one of before CUDA 13: what is no context is not an argument */
 	dev = -1;
 	OK(cuCtxGetDevice_v2(&dev, (CUcontext)&dev));
 	assert_int_equal(dev, 0);

@@ -548,6 +548,16 @@ CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form for
 	return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
 }
 
+CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsigned int n,
+		  uint8_t **result, size_t *result_size)
+{
+	return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+}
+
+void jit_say(struct jit *j, const char *fmt, ...)
+{
+}
+
 void jit_report(struct jit *j)
 {
 }
