@@ -5,6 +5,7 @@
 # (toolkit.sh fetch), of which numba wants NVVM.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+PATH=/usr/bin:$PATH # Debian's numba is for Debian's Python
 tests=(context_stack cuda_memory host_alloc pinned profiler select_device streams events reset_device)
 if ! root=$(selftests/cuda/toolkit.sh 2> /dev/null) || ! python3 -c 'import numba' 2> /dev/null; then
 	echo "1..0 # SKIP no python3-numba, or no CUDA toolkit (selftests/cuda/toolkit.sh fetch)"

@@ -21,9 +21,28 @@ __global__ void loud(int n)
 		       123456789012ll);
 }
 
+/* words and a format in each kind of memory; one has changed since the module was loaded */
+__constant__ char constant_format[] = "constant %d %s\n", constant_word[] = "word";
+__device__ char global_format[] = "global %d %s\n", global_word[] = "word";
+
+__global__ void from_memory(char letter)
+{
+	char local[8] = { letter, 'o', 'c', 'a', 'l' };
+	__shared__ char shared[8];
+
+	global_word[0] = letter;
+	shared[0] = 's';
+	shared[1] = letter;
+	shared[2] = 0;
+	printf(constant_format, 3, local);
+	printf(global_format, 4, constant_word);
+	printf("%s %s\n", global_word, shared);
+}
+
 int main(void)
 {
-	static const char want[] = "thread 0 of 7: text 0.00 123456789012\nthread 1 of 7: text 1.50 123456789012\n";
+	static const char want[] = "thread 0 of 7: text 0.00 123456789012\nthread 1 of 7: text 1.50 123456789012\n"
+				   "constant 3 local\nglobal 4 word\nlord sl\n";
 	char got[256] = "";
 	int *d, h[32], wrong = 0, ends[2], saved, n;
 	cudaError_t e;
@@ -40,6 +59,7 @@ int main(void)
 		return verdict(false, "no pipe");
 	dup2(ends[1], 1);
 	loud<<<1, 32>>>(7);
+	from_memory<<<1, 1>>>('l');
 	e = cudaGetLastError();
 	e = e ? e : cudaDeviceSynchronize();
 	fflush(stdout);
