@@ -520,6 +520,17 @@ static void images_in_parts(void **state)
 	assert_memory_equal(fake_image, "ersi", 4);
 }
 
+/* NVIDIA's library links by itself, ours has its compiler in another program */
+static void who_links(void **state)
+{
+	context();
+	OK(ASK(link_create, .number_options = 0));
+	assert_false(ANSWER(link_create)->elsewhere);
+	s.library.goes_on = true;
+	OK(ASK(link_create, .number_options = 0));
+	assert_true(ANSWER(link_create)->elsewhere);
+}
+
 static void quota(void **state)
 {
 	uint64_t ctx = context(), ptr;
@@ -899,6 +910,7 @@ int main(void)
 		ON_SERVER(parameters),
 		ON_SERVER(functions_of_a_module),
 		ON_SERVER(images_in_parts),
+		ON_SERVER(who_links),
 		ON_SERVER(quota),
 		ON_SERVER(tiles),
 		ON_SERVER(heap),
