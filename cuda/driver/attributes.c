@@ -5,6 +5,7 @@
  */
 #include <limits.h>
 
+#include "../syscalls/block.h"
 #include "driver.h"
 
 enum { SMX = INT_MIN, BUS, SLOT, DOMAIN, PCI_ID }; /* in values[]: the asked device's own */
@@ -115,7 +116,7 @@ static const struct {
 	{ 139, PCI_ID },
 };
 
-enum { LAST_ATTRIBUTE = 147 };
+enum { LAST_ATTRIBUTE = SYSCALL_ATTRIBUTES };
 
 static int resolve(int value, const struct device_facts *f)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Makes the memory of what kernels print and assert, and their heap; tells kernels where it is. */
+/*
+ * Makes the memory of what kernels print and assert, their heap, and what they may ask of devices;
+ * tells kernels where it is.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +28,23 @@ static CUresult write_head(CUcontext ctx, struct messages *m)
 	return r ? r : moment_wait(ctx, &end);
 }
 
+/* Attributes of all devices behind the ring, for kernels that ask. */
+static CUresult tell_devices(CUcontext ctx, struct messages *m)
+{
+	struct syscall_block *b = block_of(m);
+	int *value = (int *)((uint8_t *)m->block->map + RING_AT + m->ring_bytes);
+	CUresult r = CUDA_SUCCESS;
+	int device, i;
+
+	b->attributes = m->block->va + RING_AT + m->ring_bytes;
+	b->device = ctx->dev;
+	b->nr_devices = driver_count();
+	for (device = 0; device < b->nr_devices && !r; device++)
+		for (i = 1; i <= SYSCALL_ATTRIBUTES && !r; i++)
+			r = cuDeviceGetAttribute(value++, i, device);
+	return r;
+}
+
 static CUresult open_messages(CUcontext ctx)
 {
 	struct messages *m = calloc(1, sizeof(*m));
@@ -37,7 +57,10 @@ static CUresult open_messages(CUcontext ctx)
 	for (m->ring_bytes = RING_MIN;
 	     m->ring_bytes < RING_MAX && m->ring_bytes < ctx->limit[CU_LIMIT_PRINTF_FIFO_SIZE];)
 		m->ring_bytes *= 2;
-	r = error_of(ops->alloc(ctx->device, PLACE_HOST, RING_AT + m->ring_bytes, &m->block));
+	r = error_of(ops->alloc(ctx->device, PLACE_HOST,
+				RING_AT + m->ring_bytes +
+					driver_count() * SYSCALL_ATTRIBUTES * sizeof(int),
+				&m->block));
 	if (!r)
 		r = error_of(
 			ops->alloc(ctx->device, PLACE_VRAM, sizeof(struct syscall_head), &m->head));
@@ -53,8 +76,9 @@ static CUresult open_messages(CUcontext ctx)
 	b->head = m->head->va;
 	b->ring = m->block->va + RING_AT;
 	b->ring_bytes = m->ring_bytes;
+	r = tell_devices(ctx, m);
 	__atomic_store_n(&ctx->messages, m, __ATOMIC_RELEASE);
-	return write_head(ctx, m);
+	return r ? r : write_head(ctx, m);
 }
 
 static CUresult open_heap(CUcontext ctx, struct messages *m)

@@ -12,13 +12,13 @@ enum { FORMAT_NONE = 1, FORMAT_BYTE, FORMAT_HALF, FORMAT_SIZED };
 enum {
 	ATTR_MAX_THREADS = 0x05,
 	ATTR_PARAM_CBANK = 0x0a,
+	ATTR_EXTERNS = 0x0f,
 	ATTR_REQNTID = 0x10,
 	ATTR_FRAME_SIZE = 0x11,
 	ATTR_MIN_STACK = 0x12,
 	ATTR_KPARAM = 0x17,
 	ATTR_PARAM_SIZE = 0x19,
 	ATTR_CRS_STACK = 0x1e,
-	ATTR_CNP_WRAPPER = 0x1f,
 	ATTR_MAX_STACK = 0x23,
 	ATTR_REGCOUNT = 0x2f,
 };
@@ -132,6 +132,28 @@ static enum image_error param(struct cubin *c, struct image_kernel *k, const str
 	return IMAGE_OK;
 }
 
+/*
+ * A kernel's functions of other files, those that it calls through others, too. The names of what
+ * the CUDA runtime for kernels calls begin with "cnp".
+ */
+static void externs(const struct cubin *c, struct image_kernel *k, const struct attribute *a)
+{
+	const char *name;
+	unsigned int i;
+	Elf64_Sym s;
+
+	for (i = 0; 4 * i + 4 <= a->size; i++) {
+		if (!cubin_symbol(c, word(a, i), &s) || s.st_shndx != SHN_UNDEF)
+			continue;
+		name = cubin_symbol_name(c, &s);
+		if (*name && syscall_find(name) < 0)
+			k->missing =
+				strncmp(name, "cnp", 3) ?
+					name :
+					"the CUDA runtime (to launch kernels, or for more than which devices there are)";
+	}
+}
+
 static enum image_error kernel_attribute(struct cubin *c, struct image_kernel *k,
 					 const struct attribute *a)
 {
@@ -157,8 +179,8 @@ static enum image_error kernel_attribute(struct cubin *c, struct image_kernel *k
 	case ATTR_CRS_STACK:
 		k->crs = word(a, 0) == STACK_UNKNOWN ? UNKNOWN_CRS : word(a, 0);
 		break;
-	case ATTR_CNP_WRAPPER:
-		k->missing = "the CUDA runtime (launches, or cudaGetDevice() and its kin)";
+	case ATTR_EXTERNS:
+		externs(c, k, a);
 		break;
 	}
 	return IMAGE_OK;

@@ -21,6 +21,8 @@
 /* items: expression, file, line, function; then block and thread, 6 words */
 #define SYSCALL_ASSERT 2
 
+#define SYSCALL_ATTRIBUTES 147 /* that cuDeviceGetAttribute() knows */
+
 struct syscall_record {
 	unsigned int bytes; /* of all, a multiple of 8; 0: not yet written */
 	unsigned int kind;
@@ -33,8 +35,11 @@ struct syscall_record {
 
 struct syscall_block {
 	unsigned long long head, ring; /* on the GPU: struct syscall_head, records */
+	/* on the GPU: SYSCALL_ATTRIBUTES ints for each device, from attribute 1 on */
+	unsigned long long attributes;
 	unsigned int ring_bytes; /* a power of two */
-	unsigned int pad[27];
+	int device, nr_devices; /* the context's device; how many there are */
+	unsigned int pad[23];
 	unsigned long long taken; /* by the CPU; in a line of its own */
 };
 

@@ -23,7 +23,7 @@ call_stack() { sed -n "/^\.nv\.info\.kvgpu_$1$/,/^$/p" "$tmp/elf" | grep -A 2 CR
 {
 	echo '/* SPDX-License-Identifier: MIT */'
 	echo '/* Made by make.sh from syscalls.cu. CODE(name, registers, frame, call stack, words...) for each function. */'
-	for f in vprintf __assertfail malloc free missing; do
+	for f in vprintf __assertfail malloc free cnpGetDevice cnpGetDeviceCount cnpDeviceGetAttribute cnpSetLastError missing; do
 		own=${f#__}
 		crs=$(call_stack "$own")
 		echo "CODE($f, $(attribute 'register count' "$own"), $(attribute 'frame size' "$own"), ${crs:-0x0},"

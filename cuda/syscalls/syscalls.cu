@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What nvcc's code for kernels calls and leaves to the driver: vprintf, __assertfail, malloc, free;
- * and what stands for functions that are not here.
+ * What nvcc's code for kernels calls and leaves to the driver: vprintf, __assertfail, malloc, free,
+ * what tells of devices; and what stands for functions that are not here.
  * make.sh compiles this file to syscalls.inc. No function here may call another or use a stack that
  * the caller does not give it.
  */
@@ -294,6 +294,45 @@ CALLED void kvgpu_free(void *p)
 		atomicExch(&h->lock, SYSCALL_LOCK_FREE);
 		done = true;
 	}
+}
+
+// ------------------------------------------------------------------ what kernels ask of devices
+
+/*
+ * libcudadevrt's cudaGetDevice(), cudaGetDeviceCount() and cudaDeviceGetAttribute() call these and
+ * translate their errors by a table of its own, by which 1 is cudaErrorInvalidValue and 3
+ * cudaErrorInvalidDevice.
+ */
+enum { NO_SUCH_VALUE = 1, NO_SUCH_DEVICE = 3 };
+
+CALLED int kvgpu_cnpGetDevice(int *device)
+{
+	*device = block_of_launch()->device;
+	return 0;
+}
+
+CALLED int kvgpu_cnpGetDeviceCount(int *count)
+{
+	*count = block_of_launch()->nr_devices;
+	return 0;
+}
+
+CALLED int kvgpu_cnpDeviceGetAttribute(int *value, int attribute, int device)
+{
+	struct syscall_block *b = block_of_launch();
+
+	if ((u32)device >= (u32)b->nr_devices)
+		return NO_SUCH_DEVICE;
+	if (attribute < 1 || attribute > SYSCALL_ATTRIBUTES)
+		return NO_SUCH_VALUE;
+	*value = ((int *)b->attributes)[device * SYSCALL_ATTRIBUTES + attribute - 1];
+	return 0;
+}
+
+/* The caller returns what this one does. Nothing here tells a kernel its last error. */
+CALLED int kvgpu_cnpSetLastError(int error)
+{
+	return error;
 }
 
 // ------------------------------------------------------------------ what is not here

@@ -389,8 +389,9 @@ static void kernels_that_call_what_is_not_here(void **state)
 	assert_true(read(into[0], said, sizeof(said) - 1) > 0);
 	close(into[0]);
 	assert_string_equal(
-		said, "libcuda: kernel asks is not launched: it calls the CUDA runtime (launches, "
-		      "or cudaGetDevice() and its kin), which kernels do not have here\n");
+		said, "libcuda: kernel asks is not launched: it calls the CUDA runtime (to launch "
+		      "kernels, or for more than which devices there are), which kernels do not "
+		      "have here\n");
 	OK(cuLaunchKernel(plain, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL));
 	OK(cuGraphDestroy(graph));
 	OK(cuModuleUnload(m));

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// One kernel calls what only a driver has, for kernels that ask the CUDA runtime; one through a
-// function; one does not.
+// Kernels that call what only a driver has, for kernels that use the CUDA runtime: one that is here,
+// one that is not, that one through a function; and one that calls nothing.
 extern "C" __device__ int cnpGetDevice(int *device);
+extern "C" __device__ int cnpGetLimit(int limit);
 
-__device__ __noinline__ int through(int *device)
+__device__ __noinline__ int through(int limit)
 {
-	return cnpGetDevice(device) + 1;
+	return cnpGetLimit(limit) + 1;
 }
 
 extern "C" __global__ void asks(int *p)
 {
-	cnpGetDevice(p);
+	p[0] = cnpGetLimit(p[1]);
 }
 
 extern "C" __global__ void asks_by_a_function(int *p)
 {
-	p[1] = through(p);
+	p[1] = through(p[2]);
+}
+
+extern "C" __global__ void has_all(int *p)
+{
+	cnpGetDevice(p);
 }
 
 extern "C" __global__ void plain(int *p)
