@@ -185,7 +185,7 @@ static enum step op_atom(struct warp *w, const struct uop *u, uint32_t m)
 		if (wide)
 			w->r[u->dst[0] + 1][l] = (uint32_t)(old[l] >> 32);
 	}
-	return STEP_NEXT;
+	return u->dst[0] == SLOT_DUMP ? STEP_NEXT : STEP_YIELD;
 }
 
 /* ------------------------------------------------------------------ locked shared memory */

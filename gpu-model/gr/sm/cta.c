@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A CTA on its SM. Its warps take turns: a warp that spins until another warp writes memory must
- * let that warp run.
+ * let that warp run. An atomic's result and a volatile load come from the L2, which takes hundreds
+ * of cycles: the SM issues for other warps meanwhile. So a warp's turn ends there, and its CTA's once
+ * the warps behind it had theirs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -210,7 +212,8 @@ enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget)
 {
 	unsigned int gpc, tpc;
 	uint64_t start = 0, used;
-	bool moved = false;
+	bool moved = false, yielded = false;
+	enum step s;
 
 	sm_place(c->sm, &gpc, &tpc);
 	t->gcc = &t->g->gr->gcc[gpc];
@@ -219,6 +222,8 @@ enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget)
 	for (unsigned int idle = 0; c->left && budget;) {
 		struct warp *w = &c->warp[c->turn];
 
+		if (c->turn == 0 && yielded)
+			break;
 		c->turn = c->turn + 1 == c->nr_warps ? 0 : c->turn + 1;
 		if (w->done || w->wait_barrier) {
 			if (++idle > c->nr_warps)
@@ -228,7 +233,9 @@ enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget)
 		idle = 0;
 		moved = true;
 		start = w->issued;
-		switch (warp_run(w, budget < TURN ? budget : TURN)) {
+		s = warp_run(w, budget < TURN ? budget : TURN);
+		yielded |= s == STEP_YIELD;
+		switch (s) {
 		case STEP_END:
 			warp_ended(c, w);
 			break;

@@ -49,6 +49,7 @@ enum step {
 	STEP_NEXT,
 	STEP_JUMP, /* pc and active were set */
 	STEP_WAIT, /* the warp waits at a barrier */
+	STEP_YIELD, /* the warp waits for memory that others change: they go first */
 	STEP_END, /* every lane has exited */
 	STEP_STOP, /* a trap or a fault */
 };
@@ -185,6 +186,7 @@ struct run {
 	uint32_t local_low, local_high; /* local memory of a thread, bytes */
 	uint64_t local_per_warp;
 	unsigned int ctas_per_sm;
+	bool alone; /* one host thread executes all CTAs */
 	uint64_t nr_ctas;
 	/* the next CTA to start; instructions of all threads */
 	atomic_uint_least64_t next_cta, issued;
@@ -319,7 +321,10 @@ bool run_dropped(const struct run *r);
 struct cta *cta_start(struct sm_thread *t, uint64_t nr, unsigned int sm, unsigned int slot);
 /* CTA_STUCK: all its warps wait at barriers */
 enum cta_state { CTA_RUNS, CTA_DONE, CTA_STUCK, CTA_STOPPED };
-/* Run the CTA's warps in turn for up to @budget instructions. It may let dma_lock go meanwhile. */
+/*
+ * Run the CTA's warps in turn for up to @budget instructions, or for one round if a warp waits for
+ * memory. It may let dma_lock go meanwhile.
+ */
 enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget);
 /* Keep the memory of a CTA for the next cta_start(); free what was kept. */
 void cta_end(struct sm_thread *t, struct cta *c);

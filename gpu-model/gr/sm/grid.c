@@ -2,9 +2,11 @@
 /*
  * Grids. CTAs are started in launch order. The thread that owns the engine executes them. Once a
  * grid has run for WAKE_AFTER_NS, helper threads join in, one per further core and NR_SM - 1 at
- * most, unless the grid is paced or must run its CTAs one after the other. A thread runs a CTA to
- * its end if the end comes soon. While a CTA takes long, the thread starts further CTAs, up to as
- * many as the chip would hold at the same time, and runs them in turns: CTAs that wait for each
+ * most, unless the grid is paced, must run its CTAs one after the other, or has one for each SM at
+ * most. Such CTAs often meet at barriers that count on the chip's even pace, which one thread keeps
+ * and several, which the host's scheduler may stop, do not. A thread runs a CTA to its end if the
+ * end comes soon. While a CTA takes long or waits for memory, the thread starts further CTAs, up to
+ * as many as the chip would hold at the same time, and runs them in turns: CTAs that wait for each
  * other then get on as they do on the chip.
  *
  * Preemption is at CTA boundaries: after *stop no CTA is started, and CTAs that run come to their
@@ -113,6 +115,7 @@ static bool run_limits(struct run *r)
 		n = at_most(n, fit > SM_MAX_CTAS ? SM_MAX_CTAS : fit);
 	}
 	r->ctas_per_sm = q->sequentially_run_ctas ? 1 : n;
+	r->alone = r->grid->pacer->per_s || q->sequentially_run_ctas || r->nr_ctas <= NR_SM;
 	return true;
 }
 
@@ -389,8 +392,7 @@ static void wake_helpers(struct share *s)
 	struct sm *sm = r->sm;
 
 	s->woken = true;
-	if (r->grid->pacer->per_s || r->q->sequentially_run_ctas ||
-	    atomic_load(&r->next_cta) >= r->nr_ctas)
+	if (r->alone || atomic_load(&r->next_cta) >= r->nr_ctas)
 		return;
 	pthread_mutex_lock(&sm->lock);
 	start_helpers(r->g);
@@ -416,7 +418,6 @@ static void wait_helpers(struct run *r)
 static enum sm_result execute(struct run *r, struct sm_thread *t)
 {
 	struct sm_grid *grid = r->grid;
-	bool alone = grid->pacer->per_s || r->q->sequentially_run_ctas;
 	uint64_t started;
 
 	if (!run_limits(r))
@@ -424,7 +425,7 @@ static enum sm_result execute(struct run *r, struct sm_thread *t)
 	atomic_store(&r->next_cta, grid->warps_done / r->warps_per_cta);
 	if (grid->pacer->per_s)
 		pacer_begin(grid->pacer);
-	work(t, r, alone ? 1 : r->sm->nr_threads);
+	work(t, r, r->alone ? 1 : r->sm->nr_threads);
 	wait_helpers(r);
 	if (grid->pacer->per_s)
 		pacer_end(grid->pacer);

@@ -77,13 +77,13 @@ static enum step joins(struct warp *w, uint32_t m)
 }
 
 /*
- * The instruction that makes the warp wait is done: go behind it, and let lanes @m join if it has
- * .S.
+ * The instruction that makes the warp wait, in the way @s, is done: go behind it, and let lanes @m
+ * join if it has .S.
  */
-static enum step waits(struct warp *w, const struct uop *u, uint32_t m)
+static enum step waits(struct warp *w, const struct uop *u, uint32_t m, enum step s)
 {
 	w->pc += SM_INSN_BYTES;
-	return u->join && joins(w, m) == STEP_STOP ? STEP_STOP : STEP_WAIT;
+	return u->join && joins(w, m) == STEP_STOP ? STEP_STOP : s;
 }
 
 enum step warp_run(struct warp *w, uint64_t budget)
@@ -141,8 +141,8 @@ enum step warp_run(struct warp *w, uint64_t budget)
 			w->pc += SM_INSN_BYTES;
 			continue;
 		}
-		if (s == STEP_WAIT)
-			s = waits(w, u, m);
+		if (s == STEP_WAIT || s == STEP_YIELD)
+			s = waits(w, u, m, s);
 		if (s != STEP_JUMP)
 			break;
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * cuSPARSE beside dense sums in double: products of a sparse matrix with a vector and with a dense
- * matrix, by rows, columns and coordinates; of two sparse matrices; to dense and back; a
- * tridiagonal matrix solved. Triangles (SpSV) are left out: on the model they do not end.
+ * matrix, by rows, columns and coordinates; of two sparse matrices; to dense and back; triangles
+ * and a tridiagonal matrix solved.
  */
 #include "numbers.h"
 
@@ -261,6 +261,60 @@ static void sparse_product(void)
 		OK(cusparseDestroySpMat(d));
 }
 
+/* the lower triangle of a matrix with a long diagonal, also transposed */
+static void triangles(void)
+{
+	const matrix<double> a(ROWS, ROWS, 9, 56);
+	const cusparseFillMode_t lower = CUSPARSE_FILL_MODE_LOWER;
+	const double one = 1;
+	auto b = numbers<double>(ROWS, 57);
+	std::vector<int> begin(1), column;
+	std::vector<double> value;
+	std::vector<wide> triangle(ROWS * ROWS);
+
+	for (int i = 0; i < ROWS; i++) {
+		for (int e = a.begin[i]; e < a.begin[i + 1] && a.column[e] < i; e++) {
+			column.push_back(a.column[e]);
+			value.push_back(a.value[e]);
+		}
+		column.push_back(i);
+		value.push_back(5);
+		for (size_t e = begin.back(); e < column.size(); e++)
+			triangle[i + (size_t)column[e] * ROWS] = value[e];
+		begin.push_back(column.size());
+	}
+	on_device<int> dbegin(begin), dcolumn(column);
+	on_device<double> dvalue(value), db(b);
+	for (auto op : { CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_TRANSPOSE }) {
+		on_device<double> dx(ROWS);
+		cusparseSpMatDescr_t matrix;
+		cusparseDnVecDescr_t vb, vx;
+		cusparseSpSVDescr_t work;
+		size_t bytes;
+
+		OK(cusparseCreateCsr(&matrix, ROWS, ROWS, value.size(), dbegin, dcolumn, dvalue,
+				     CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+				     CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F));
+		OK(cusparseSpMatSetAttribute(matrix, CUSPARSE_SPMAT_FILL_MODE, (void *)&lower,
+					     sizeof(lower)));
+		OK(cusparseCreateDnVec(&vb, ROWS, db, CUDA_R_64F));
+		OK(cusparseCreateDnVec(&vx, ROWS, dx, CUDA_R_64F));
+		OK(cusparseSpSV_createDescr(&work));
+#define OPERANDS sparse, op, &one, matrix, vb, vx, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, work
+		OK(cusparseSpSV_bufferSize(OPERANDS, &bytes));
+		OK(cusparseSpSV_analysis(OPERANDS, room(bytes)));
+		OK(cusparseSpSV_solve(OPERANDS));
+#undef OPERANDS
+		within(off(triangle, ROWS, ROWS, op, widen(dx.back()),
+			   std::vector<wide>(ROWS), widen(b), 1, 1, 0),
+		       1e-12, "a triangle, %d", op);
+		OK(cusparseSpSV_destroyDescr(work));
+		OK(cusparseDestroyDnVec(vb));
+		OK(cusparseDestroyDnVec(vx));
+		OK(cusparseDestroySpMat(matrix));
+	}
+}
+
 static void tridiagonal(void)
 {
 	const int n = 300, right = 3;
@@ -295,6 +349,7 @@ int main(void)
 	products<double2>();
 	dense_and_back();
 	sparse_product();
+	triangles();
 	tridiagonal();
 	OK(cusparseDestroy(sparse));
 	return verdict(!wrong, "%d of %d products and solutions are out of bounds", wrong,

@@ -573,6 +573,33 @@ extern "C" __global__ void grid_wait(volatile u32 *count, u32 *out)
 	out[ME] = *count;
 }
 
+/*
+ * As CTAs of NVIDIA's libraries meet that keep the chip's pace: each must see the count's exact
+ * value, which the first one that goes on changes after some accesses to memory.
+ */
+extern "C" __global__ void keep_pace(volatile u32 *count, u32 *missed)
+{
+	__shared__ u32 box;
+
+	for (u32 round = 1; round <= 8; round++) {
+		__syncthreads();
+		if (threadIdx.x == 0) {
+			u32 spins = 0;
+
+			atomicAdd((u32 *)count, 1);
+			while (*count != round * gridDim.x && ++spins < 50000)
+				;
+			if (spins == 50000)
+				atomicAdd(missed, 1);
+			box = count[1];
+		}
+		__threadfence();
+		__syncthreads();
+		if (box + count[1])
+			break;
+	}
+}
+
 extern "C" __global__ void endless(volatile u32 *p)
 {
 	while (*p != 0x600d)

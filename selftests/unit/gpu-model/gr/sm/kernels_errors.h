@@ -318,8 +318,8 @@ static void helpers_may_be_missing(void **state)
 	atomic_store(&sm_threads_allocated, 0);
 	for (unsigned int i = 0; i < 3; i++) {
 		atomic_store(&no_threads, i < 2);
-		/* two CTAs that wait take long enough for helpers to be woken */
-		wait_for_each_other(r, 2);
+		/* so many CTAs that wait take long enough for helpers to be woken */
+		wait_for_each_other(r, 100);
 		assert_int_equal(sm->nr_helpers, i == 2);
 	}
 	assert_int_equal(atomic_load(&sm_threads_allocated), 1);

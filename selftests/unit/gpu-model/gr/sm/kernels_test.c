@@ -688,6 +688,23 @@ static void ctas_that_wait_for_each_other(void **state)
 	wait_for_each_other(*state, NR_SM + 1);
 }
 
+/* One CTA on each SM. */
+static void ctas_keep_pace(void **state)
+{
+	struct rig *r = *state;
+	struct rig_kernel k = kernel(r, "keep_pace");
+	struct {
+		uint64_t count, missed;
+	} p = { rig_alloc(r, 8), rig_alloc(r, 4) };
+
+	memset(rig_host(r, p.count), 0, 8);
+	memset(rig_host(r, p.missed), 0, 4);
+	ok(r, rig_launch(r, &k, (struct rig_dim){ NR_SM, 1, 1 }, (struct rig_dim){ 128, 1, 1 }, 0,
+			 &p, 16));
+	assert_int_equal(*(uint32_t *)rig_host(r, p.missed), 0);
+	assert_int_equal(*(uint32_t *)rig_host(r, p.count), 8 * NR_SM);
+}
+
 #include "kernels_video.h"
 #include "kernels_errors.h"
 #include "kernels_texture.h"
@@ -724,6 +741,7 @@ int main(void)
 		T(calls_through_pointers),
 		T(barriers),
 		T(ctas_that_wait_for_each_other),
+		T(ctas_keep_pace),
 		T(video_instructions),
 		T(loads_through_the_read_only_cache),
 		T(sampled_textures),
