@@ -170,6 +170,7 @@ part remote	q	60	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT se
 part nvml	q	20	tap_run "nvidia-smi, nvtop and others on libnvidia-ml.so.1" 300 selftests/cuda/nvml.sh
 part numba	q	25	tap_run "numba on libcuda.so.1" 300 selftests/cuda/numba.sh
 part runtimes q	40	tap_run "remoting: NVIDIA's own CUDA runtimes" $LIMIT selftests/remote/runtimes.sh
+part cudart-quick q	30	tap_run "CUDA: what programs of others found" 600 selftests/cuda/runtime/run.sh quick
 part cuda-libraries q 30	tap_run "CUDA: NVIDIA's libraries on a GPU inside the process" 600 selftests/cuda/libraries/here.sh
 part remote-flood q	10	tap_run "remoting: 200,000 frames that attack a whole server" 600 selftests/remote/flood.sh 200000
 part cluster	q	70	tap_run "remoting: programs on several GPUs, kvgpu-run" $LIMIT selftests/cluster/run.sh quick

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # run.sh FOLDER  the programs of this folder that were built there, with the libcudart.so.11.0 that LD_LIBRARY_PATH finds
 # run.sh         builds them (where the toolkit is) and libraries that need no GPU, and runs them here
+# run.sh quick   the same, for those that make check runs
 # Prints TAP.
 set -u
 n=0 failed=0
@@ -9,21 +10,24 @@ n=0 failed=0
 build_here()
 {
 	cd "$(dirname "$0")/../../.." || return
-	libraries=$(make -s cudart-inprocess) || return
+	libraries=$(make -s cuda-inprocess && make -s cudart-inprocess) || return
+	libraries=${libraries##*$'\n'}
 	folder=$libraries/runtime-programs
-	make -s -C selftests/cuda/runtime "OUT=$folder" > "$libraries/runtime-programs.log" 2>&1 || {
+	make -s -C selftests/cuda/runtime "OUT=$folder" "$1" > "$libraries/runtime-programs.log" 2>&1 || {
 		grep -E 'rror' "$libraries/runtime-programs.log" >&2
 		return 1
 	}
 	export LD_LIBRARY_PATH=$libraries
 }
 
+what=all
+[ "${1:-}" = quick ] && what=quick && shift
 if [ $# = 0 ]; then
 	if ! "$(dirname "$0")/../toolkit.sh" > /dev/null 2>&1; then
 		echo "1..0 # SKIP no CUDA toolkit (selftests/cuda/toolkit.sh fetch)"
 		exit 0
 	fi
-	build_here || { echo "run.sh: could not build the programs" >&2; exit 2; }
+	build_here $what || { echo "run.sh: could not build the programs" >&2; exit 2; }
 else
 	folder=$1
 fi
@@ -80,6 +84,16 @@ refuses()
 	result "$rc" "$what"
 }
 
+for what_of in groups assert formats fork context; do
+	passes "what programs of others found: $what_of" ./outside $what_of
+done
+if [ $what = quick ]; then
+	passes "kernels that call the CUDA runtime" ./device_runtime_static
+	says "which kernel is not launched, and why" 'kernel .*parent.* is not launched: it calls the CUDA runtime' ./device_runtime_static
+	refuses "code for other chips and no -arch: the static runtime's error" "no kernel image" ./other_chip_static
+	echo "1..$n"
+	exit $failed
+fi
 for end in 0 1 2 3; do
 	passes "objects at file scope, end $end" ./lifecycle $end
 done
