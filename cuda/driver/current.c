@@ -263,6 +263,10 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long *id)
 	return CUDA_SUCCESS;
 }
 
+/*
+ * NVIDIA's runtime takes a primary context that was reset, and is current still, as one to be made
+ * anew where this call refuses it.
+ */
 CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
 	CUresult r = driver_ready();
@@ -273,6 +277,11 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (ctx ? check_context(ctx) : !top())
 		return CUDA_ERROR_INVALID_CONTEXT;
-	*version = API_VERSION;
-	return CUDA_SUCCESS;
+	ctx = ctx ? ctx : top();
+	pthread_mutex_lock(&ctx->lock);
+	r = ctx->alive ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+	pthread_mutex_unlock(&ctx->lock);
+	if (!r)
+		*version = API_VERSION;
+	return r;
 }

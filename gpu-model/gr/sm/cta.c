@@ -2,8 +2,8 @@
 /*
  * A CTA on its SM. Its warps take turns: a warp that spins until another warp writes memory must
  * let that warp run. An atomic's result and a volatile load come from the L2, which takes hundreds
- * of cycles: the SM issues for other warps meanwhile. So a warp's turn ends there, and its CTA's once
- * the warps behind it had theirs.
+ * of cycles: the SM issues for other warps meanwhile. So a warp's turn ends there, and its CTA's
+ * once the warps behind it had theirs.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -198,6 +198,17 @@ static void no_current_context(void)
 	WANT(cuMemFree(0), 0);
 }
 
+/* as each of two runtimes in a process resets what the other one uses */
+static void reset_by_another(void)
+{
+	int *d;
+
+	CHECK(cudaMalloc(&d, 4));
+	WANT(cuDevicePrimaryCtxReset(0), 0);
+	WANT(cudaMalloc(&d, 4), 0);
+	WANT(cudaMemset(d, 0, 4), 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -206,7 +217,7 @@ int main(int argc, char **argv)
 	} tests[] = {
 		{ "groups", groups_of_threads }, { "assert", assert_ends_the_grid },
 		{ "formats", formats },		  { "fork", forked_child },
-		{ "context", no_current_context },
+		{ "context", no_current_context }, { "reset", reset_by_another },
 	};
 
 	for (auto &t : tests)

@@ -84,7 +84,7 @@ refuses()
 	result "$rc" "$what"
 }
 
-for what_of in groups assert formats fork context; do
+for what_of in groups assert formats fork context reset; do
 	passes "what programs of others found: $what_of" ./outside $what_of
 done
 if [ $what = quick ]; then

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Kernels that call what only a driver has, for kernels that use the CUDA runtime: one that is here,
-// one that is not, that one through a function; and one that calls nothing.
+// Kernels that call what only a driver has, for kernels that use the CUDA runtime: a function that
+// is here, one that is not, that one through another; and a kernel that calls nothing.
 extern "C" __device__ int cnpGetDevice(int *device);
 extern "C" __device__ int cnpGetLimit(int limit);
 
