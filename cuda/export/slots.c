@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Slots that need no more than the public API, or nothing. They keep nothing and take no lock. */
+#include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +11,18 @@
 #include "slots.h"
 
 /* ------------------------------------------------------------------ modules */
+
+/*
+ * True for what is in the program's own file. Shared libraries have code for some chips alone
+ * beside the rest: cuBLAS does, and runs.
+ */
+static bool of_program(const void *wrapper)
+{
+	struct link_map *file;
+	Dl_info info;
+
+	return dladdr1(wrapper, &info, (void **)&file, RTLD_DL_LINKMAP) && !file->l_prev;
+}
 
 /*
  * @wrapper: nvcc's, whose second word points at the fat binary. No runtime tells why one can't be
@@ -27,7 +41,7 @@ CUresult module_load(CUmodule *module, const void *const *wrapper)
 	r = cuModuleLoadDataEx(module, wrapper[1], 2, options, values);
 	log[strcspn(log, "\n")] = 0;
 	text_clean(log, sizeof(log));
-	if (r && *log && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+	if (r && *log && of_program(wrapper) && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
 		fprintf(stderr, "libcuda: code of this program can't be loaded: %s\n", log);
 	return r;
 }

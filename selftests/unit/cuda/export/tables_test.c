@@ -235,16 +235,24 @@ static void modules(void **state)
 	      CUDA_ERROR_INVALID_VALUE);
 }
 
-/* A runtime gets the error, and who reads stderr why, in one line and once. */
+/*
+ * A runtime gets the error, and who reads stderr why, in one line and once; not of what is outside
+ * of the program's file.
+ */
 static void module_that_fails(void **state)
 {
-	const void *const wrapper[] = { NULL, NULL };
+	static const void *const wrapper[] = { NULL, NULL };
+	const void *const elsewhere[] = { NULL, NULL };
 	int into[2], kept = dup(2), i;
 	char said[256] = "";
 	CUmodule m;
 
 	assert_int_equal(pipe(into), 0);
 	dup2(into[1], 2);
+	FAILS(SLOT(CONTEXTS, 6, CUmodule *, const void *, void *, void *, size_t)(&m, elsewhere,
+										  NULL, NULL, 0),
+	      CUDA_ERROR_NO_BINARY_FOR_GPU);
+	fputs("then\n", stderr);
 	for (i = 0; i < 2; i++)
 		FAILS(SLOT(CONTEXTS, 6, CUmodule *, const void *, void *, void *,
 			   size_t)(&m, wrapper, NULL, NULL, 0),
@@ -254,7 +262,8 @@ static void module_that_fails(void **state)
 	close(into[1]);
 	assert_true(read(into[0], said, sizeof(said) - 1) > 0);
 	close(into[0]);
-	assert_string_equal(said, "libcuda: code of this program can't be loaded: no ? code\n");
+	assert_string_equal(said,
+			    "then\nlibcuda: code of this program can't be loaded: no ? code\n");
 }
 
 static unsigned int sum, calls;
