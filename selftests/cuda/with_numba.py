@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """with_numba.py: kernels by numba, whose print() has its format in constant memory; and its cuda.close(), which frees all where no
 context is current. Prints TAP."""
+import ctypes
 import os
 import sys
 import tempfile
@@ -29,6 +30,7 @@ def printed(call):
         saved = os.dup(1)
         os.dup2(f.fileno(), 1)
         call()
+        ctypes.CDLL(None).fflush(None)
         os.dup2(saved, 1)
         os.close(saved)
         f.seek(0)
@@ -46,7 +48,7 @@ sums = cuda.device_array_like(v)
 add[1, 128](v, v, sums)
 right = (sums.copy_to_host() == 2 * numpy.arange(100)).all()
 print("ok" if right else "not ok", "1 - numba: a kernel")
-text = printed(launch)  # the runtime's buffer is written when the context ends, if not before
+text = printed(launch)
 right = sorted(text.split("\n")) == ["", "thread 0 0.000000", "thread 1 1.000000"]
 print("ok" if right else "not ok", "2 - numba: print() in a kernel, then close() #", repr(text))
 add[1, 128](numpy.ones(3), numpy.ones(3), numpy.ones(3))
