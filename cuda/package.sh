@@ -32,7 +32,7 @@ overrides=('# all of CUDA'"'"'s libraries in one' "kvgpu-cuda: package-name-does
 	'# the runtime, for who has not the one of libcudart11.0' "kvgpu-cuda: package-modifies-ld.so-search-path *")
 deb_build "$out" libs <<C
 Depends: libc6 (>= $(deb_glibc "$lib"/*.so* "$lib"/kvgpu/* "$tmp/usr/bin"/*)), libdrm2, libdrm-nouveau2
-Provides: libcuda1, libcuda.so.1 (= 520), libcuda-11.8-1, libcudart11.0, libnvidia-ml1, libnvidia-ml.so.1
+Provides: libcuda1, libcuda.so.1 (= 520), libcuda-11.8-1, libcudart11.0, libnvidia-ml1, libnvidia-ml.so.1 (= 520)
 Conflicts: libcuda1, libnvidia-ml1, kvgpu-remote-client
 Replaces: libcuda1, libnvidia-ml1, kvgpu-remote-client
 Suggests: kvgpu-cuda-dev, nvidia-cuda-toolkit

@@ -28,7 +28,7 @@ client()
 	Depends: libc6 (>= $(deb_glibc "$lib"/* "$tmp/usr/bin"/*))
 	Recommends: libgnutls30
 	Suggests: kvgpu-aperture
-	Provides: libcuda1, libcuda.so.1, libcudart11.0, libnvidia-ml1, libnvidia-ml.so.1
+	Provides: libcuda1, libcuda.so.1 (= 580), libcudart11.0, libnvidia-ml1, libnvidia-ml.so.1 (= 580)
 	Conflicts: libcuda1, libcudart11.0, libnvidia-ml1, kvgpu-cuda
 	Replaces: libcuda1, libcudart11.0, libnvidia-ml1, kvgpu-cuda
 	Description: CUDA on the GPU of another machine or VM

@@ -49,6 +49,13 @@ dpkg-deb --build debian libcudart.deb > /dev/null
 step "Debian's own runtime comes beside it" apt install ./libcudart.deb
 step "and is the one that the loader finds first" bash -c "ldconfig -p | grep -m 1 'libcudart.so.11.0 ' | grep -q '$lib/libcudart.so.11.0'"
 step "and goes again" apt purge libcudart11.0
+# as nvidia-cuda-toolkit and PyCUDA want the driver's libraries
+mkdir -p wants/DEBIAN
+printf 'Package: wants\nVersion: 1\nArchitecture: amd64\nMaintainer: none\nDescription: none\nDepends: %s, %s\n' \
+	'libcuda1 (>= 450.66) | libcuda.so.1 (>= 450.66)' 'libnvidia-ml1 (>= 520) | libnvidia-ml.so.1 (>= 520)' > wants/DEBIAN/control
+dpkg-deb --build wants wants.deb > /dev/null
+step "what wants a version of the driver's libraries is content with it" apt install ./wants.deb
+step "and goes again" apt purge wants
 step "the same again" apt install --reinstall ./this.deb
 step "a newer one in its place" apt install ./next.deb
 step "it is that one" grep -qx 'kvgpu-cuda .*+next installed' <(packages)
