@@ -40,9 +40,6 @@ asks()
 
 skipped() { result 0 "$1" "SKIP ${2-it is not there: selftests/cuda/toolkit.sh fetch}"; }
 
-# a screen of nvidia-smi, with what differs from time to time taken out
-screen() { sed -E 's/^[A-Z][a-z]{2} [A-Z].* 20[0-9]{2} *$/DATE/; s/ +[0-9]+( +C +)[^ ]*python3[^ ]* +/ PID\1python3 /; s/ +$//; /^$/d'; }
-
 interface()
 {
 	cat > "$work/abi.c" <<-'C'
@@ -84,7 +81,7 @@ clients()
 	! grep -qE ': [0-9.]+ (W|C|%)$' "$work/said"
 	result $? "$1: nvidia-smi -q says N/A of what nobody knows" "$(grep -E ': [0-9.]+ (W|C|%)$' "$work/said" | head -n 1)"
 	asks "$1: nvidia-smi" "$3" "$2" "$smi"
-	screen < "$work/said" > "$work/screen"
+	selftests/cuda/screen.sh < "$work/said" > "$work/screen"
 	asks "$1: pynvml" '^Tesla K20m .*, GPU-[0-9a-f-]{36}, 4096, [0-9]+' "$2" python3 "$program" pynvml
 	[ "$1" = remote ] || return 0
 	if ldd "$theirs/usr/bin/nvtop" | grep -q 'not found'; then
@@ -132,8 +129,7 @@ else
 fi
 if [ -n "$theirs" ]; then
 	clients remote there "^\\| +0 +N/A +N/A +$holder +C .* 64MiB \\|"
-	awk '/^<!-- no commands: a screen/ { on = 1; next } on && /^[^ ]/ { exit } on' cuda/nvml/README.md | sed 's/^    //' | screen |
-		diff - "$work/screen" >&2
+	selftests/cuda/screen.sh cuda/nvml/README.md | diff - "$work/screen" >&2
 	result $? "the screen in cuda/nvml/README.md"
 	asks "remote: nvidia-smi --query-compute-apps" "^$holder, 64 MiB, .*python3" there "$smi" --query-compute-apps=pid,used_memory,name --format=csv
 else
