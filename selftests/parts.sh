@@ -197,6 +197,7 @@ part fuzz-rooms	l	1100	run_fuzz "${FUZZ_SECONDS:-120}" '(hw|mmio-trap|gtt-shadow
 part seeds	l	400	run_seeds
 part disasm	l	1500	tap_run "decoder against nvdisasm" $LIMIT selftests/cuda/disasm/run.sh long
 part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/cuda/runtime/run.sh
+part tenant	l	240	tap_run "CUDA as a tenant types it, on a GPU inside the process" $LIMIT selftests/cuda/tenant/here.sh
 part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh
 part remote-long l	900	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh long
 part cluster-long l	400	tap_run "remoting: programs on several GPUs, kvgpu-run, also over both MPIs of Debian's" $LIMIT selftests/cluster/run.sh long

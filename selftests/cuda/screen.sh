@@ -12,6 +12,6 @@ fi | sed -E '
 	s/^[A-Z][a-z]{2} [A-Z].* 20[0-9]{2} *$/DATE/
 	s/ +[0-9]+( +C +)[^ ]*python3[^ ]* +/ PID\1python3 /
 	s/Tesla K20m .*( N\/A \| [0-9A-F]{8}:)[0-9A-F:.]+/Tesla K20m\1/
-	s,[0-9]+MiB / +[0-9]+MiB \|,MiB |,
+	s, +[0-9]+MiB / +[0-9]+MiB \|, MiB |,
 	s/ +$//
 	/^$/d'
