@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# screen.sh < FILE: a screen of nvidia-smi without what differs from time to time and from GPU to GPU: the date, name, bus and memory, a
-# process's number, spaces at the end
+# screen.sh < FILE: the GPU's part of a screen of nvidia-smi without what differs from time to time and from GPU to GPU: the date, name,
+# bus and memory, spaces at the end
 # screen.sh DOCUMENT: the same of the screen in a document, below the line <!-- no commands: a screen, ... -->
 set -eu
 if [ $# = 0 ]; then
@@ -10,8 +10,7 @@ else
 	awk '/^<!-- no commands: a screen/ { on = 1; next } on && /^[^ ]/ { exit } on' "$1" | sed 's/^    //'
 fi | sed -E '
 	s/^[A-Z][a-z]{2} [A-Z].* 20[0-9]{2} *$/DATE/
-	s/ +[0-9]+( +C +)[^ ]*python3[^ ]* +/ PID\1python3 /
-	s/Tesla K20m .*( N\/A \| [0-9A-F]{8}:)[0-9A-F:.]+/Tesla K20m\1/
+	s/Tesla K20m .*( N\/A +\| [0-9A-F]{8}:)[0-9A-F:.]+/Tesla K20m\1/
 	s, +[0-9]+MiB / +[0-9]+MiB \|, MiB |,
 	s/ +$//
-	/^$/d'
+	/^$/d' | sed 12q

@@ -42,7 +42,9 @@ smi()
 	step "nvidia-smi" 'Tesla K20m' 'mkfifo end && { python3 with_nvml.py hold 64 < end > pid & } && exec 3> end &&
 		until [ -s pid ]; do sleep 0.1; done && nvidia-smi'
 	cp said screen
-	diff <(./screen.sh nvml | head -n 12) <(./screen.sh < screen | head -n 12) > said
+	# a tiny guest has no /dev/fd, which <() wants
+	./screen.sh nvml > wanted
+	./screen.sh < screen | diff wanted - > said
 	result $? "it shows the GPU's part of the screen in cuda/nvml/README.md"
 	sed 's/^/# /' screen
 }
