@@ -196,6 +196,10 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 			      FIELD_PREP(PFIFO_RUNLIST_COUNT, nr + copy));
 		ret = hw_reg_wait(hw, PFIFO_ENG_RUNLIST(runl), PFIFO_ENG_RUNLIST_PENDING, 0,
 				  RUNL_WAIT_US);
+		if (ret)
+			dev_err_ratelimited(&hw->pdev->dev,
+					    "runlist %u was not taken within 2 s (%d)\n", runl,
+					    ret);
 	}
 	l->used = ret ? 0 : ++r->submits;
 	r->cur = l;

@@ -201,11 +201,16 @@ int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_
 		goto free;
 	card_quiet(hw);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		u64 began = ktime_get_ns();
+
 		ret = steps[i].init(hw);
 		if (hw->p->unanswered)
 			ret = -EIO;
-		if (!ret)
+		if (!ret) {
+			dev_dbg(&pdev->dev, "bring-up: %s: %llu us\n", steps[i].name,
+				div_u64(ktime_get_ns() - began, NSEC_PER_USEC));
 			continue;
+		}
 		dev_err(&pdev->dev, "bring-up failed at the %s: %d\n", steps[i].name, ret);
 		if (steps[i].fini)
 			steps[i].fini(hw); /* each .fini can undo an .init that has failed */

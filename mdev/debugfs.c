@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: kvgpu/<card>/{card,vgpus,sched} and
+ * debugfs: kvgpu/<card>/{card,registers,vgpus,sched} and
  * kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. Their format may
  * change.
  *
@@ -12,6 +12,13 @@
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 
+#include "gk110/falcon.h"
+#include "gk110/fifo.h"
+#include "gk110/gr.h"
+#include "gk110/pfb.h"
+#include "gk110/pfuse.h"
+#include "gk110/pmc.h"
+#include "gk110/ptop.h"
 #include "mdev/internal.h"
 #include "mdev/machine/machine.h"
 
@@ -44,6 +51,41 @@ static int card_show(struct seq_file *s, void *unused)
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(card);
+
+/* Registers that say what the board is, for kvgpu-verify (tools/verify/registers.py). */
+static int board_show(struct seq_file *s, void *unused)
+{
+	static const struct {
+		u32 first, step;
+		u16 nr;
+	} regs[] = {
+		{ PMC_BOOT_0, 4, 1 },
+		{ PMC_ENABLE, 4, 2 },
+		{ PFIFO_PBDMA_RUNLISTS(0), 4, 3 },
+		{ PTOP_DEVINIT, 4, 1 },
+		{ PTOP_GPC_COUNT, 4, 7 },
+		{ PTOP_DISABLE, 4, 24 },
+		{ PTOP_DEVICE(0), 4, PTOP_DEVICE_NR },
+		{ PSTRAPS_BOOT0, 4, 1 },
+		{ PFFB_LTC_COUNT, 4, 1 },
+		{ PBFB_BASE(0) + PBFB_AMOUNT, PBFB_BASE(1) - PBFB_BASE(0), PBFB_NR },
+		{ GR_FECS + FALCON_CAPS, 4, 1 },
+		{ GR_FECS + FECS_UNITS, 4, 1 },
+		{ GR_GPC(0, GPC_GPCCS + FALCON_CAPS), 4, 1 },
+		{ GR_GPC(0, GPC_GPCCS + GPCCS_UNITS), GR_GPC_STRIDE, GK110_DESIGN_GPC },
+	};
+	struct kvgpu_gpu *gpu = s->private;
+	unsigned int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(regs); i++)
+		for (n = 0; n < regs[i].nr; n++) {
+			u32 reg = regs[i].first + n * regs[i].step;
+
+			seq_printf(s, "0x%06x 0x%08x\n", reg, kvgpu_hw_peek(&gpu->hw, reg));
+		}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(board);
 
 static int vgpus_show(struct seq_file *s, void *unused)
 {
@@ -135,6 +177,7 @@ void vgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu)
 {
 	gpu->debugfs = debugfs_create_dir(pci_name(gpu->hw.pdev), root);
 	debugfs_create_file("card", 0400, gpu->debugfs, gpu, &card_fops);
+	debugfs_create_file("registers", 0400, gpu->debugfs, gpu, &board_fops);
 	debugfs_create_file("sched", 0400, gpu->debugfs, gpu, &sched_fops);
 	debugfs_create_file("vgpus", 0400, gpu->debugfs, gpu, &vgpus_fops);
 }

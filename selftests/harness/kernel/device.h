@@ -57,6 +57,7 @@ void harness_log(const struct device *dev, const char *level, const char *fmt, .
 #define dev_warn(d, ...)       harness_log(d, "warning", __VA_ARGS__)
 #define dev_notice(d, ...)     harness_log(d, "notice", __VA_ARGS__)
 #define dev_info(d, ...)       harness_log(d, "info", __VA_ARGS__)
+#define dev_dbg(d, ...)	       harness_log(d, "debug", __VA_ARGS__)
 #define dev_err_ratelimited    dev_err
 #define dev_warn_ratelimited   dev_warn
 #define dev_notice_ratelimited dev_notice

@@ -300,6 +300,8 @@ static void say(const char *level, const char *fmt, va_list ap)
 	}
 MESSAGE(dev_err, "error", 1)
 MESSAGE(dev_info, "info", 0)
+MESSAGE(dev_dbg, "debug", 0)
+MESSAGE(dev_err_ratelimited, "error", 1)
 MESSAGE(dev_warn, "warning", 0)
 MESSAGE(dev_warn_ratelimited, "warning", 0)
 

@@ -39,6 +39,9 @@ struct gen_pool;
 
 void dev_err(struct device *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void dev_info(struct device *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void dev_dbg(struct device *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void dev_err_ratelimited(struct device *dev, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 void dev_warn(struct device *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void dev_warn_ratelimited(struct device *dev, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
