@@ -46,6 +46,8 @@ static const char help_text[] =
 	"  --gr-rate RATE        warp instructions per second of the whole GPU; as above\n"
 	"  --unposted            the card is as after power-on, with no boot script of its VBIOS\n"
 	"                        run: most units are off, also after each reset\n"
+	"  --defect NAME         what is wrong with the card: dead-bus, no-rom, power, fecs, preempt\n"
+	"                        (each takes 0.3 s), runlist (none is taken)\n"
 	"  --verbose             say more about what the guest does\n"
 	"  --help, --version\n"
 	"\n"
@@ -96,6 +98,7 @@ enum {
 	OPT_GR_RATE,
 	OPT_VERBOSE,
 	OPT_UNPOSTED,
+	OPT_DEFECT,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -111,6 +114,7 @@ static const struct option options[] = {
 	{ "gr-rate", required_argument, NULL, OPT_GR_RATE },
 	{ "verbose", no_argument, NULL, OPT_VERBOSE },
 	{ "unposted", no_argument, NULL, OPT_UNPOSTED },
+	{ "defect", required_argument, NULL, OPT_DEFECT },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ 0 },
@@ -170,6 +174,9 @@ static int parse_option(struct arguments *a, int opt, const char *arg)
 		return 0;
 	case OPT_UNPOSTED:
 		a->cfg.unposted = true;
+		return 0;
+	case OPT_DEFECT:
+		a->cfg.defect = arg;
 		return 0;
 	case OPT_HELP:
 		fputs(help_text, stdout);

@@ -74,6 +74,8 @@ struct gk110_config {
 	bool verbose;
 	/* the card is not POSTed, at first and after each reset (root/cold.c) */
 	bool unposted;
+	/* what is wrong with the card (root/defect.c); NULL: nothing */
+	const char *defect;
 };
 
 /* ------------------------------------------------------------------ registers */
@@ -120,6 +122,14 @@ extern const struct unit_ops pmc_unit, ptimer_unit, pbus_unit, ppci_unit, prom_u
  * then. Lock held.
  */
 bool cold_unit(struct gk110 *g, uint32_t reg, uint32_t *code);
+/*
+ * root/defect.c: whether there is a defect of this name; what a register reads on a card with a
+ * defect, that has @val without it; and a write to a register of such a card. Lock held, but for
+ * the first one.
+ */
+bool defect_known(const char *name);
+uint32_t defect_read(struct gk110 *g, uint32_t reg, uint32_t val);
+void defect_write(struct gk110 *g, uint32_t reg);
 
 /* The register file: registers without a handler, and values that handlers keep. Lock held. */
 static inline uint32_t reg_get(struct gk110 *g, uint32_t reg);
@@ -495,6 +505,7 @@ struct gk110 {
 	uint8_t *vram; /* cfg.vram_size bytes */
 
 	uint32_t *regs; /* register file, GK110_BAR0_SIZE bytes */
+	uint64_t preempt_written; /* mono_ns(), for root/defect.c; lock */
 	uint8_t *range_of; /* per register: index into ranges[], 0 = none */
 	const struct mmio_range **ranges;
 	unsigned int nr_ranges;

@@ -28,5 +28,9 @@ int config_check(const struct gk110_config *cfg)
 		gk110_err("no VBIOS image given: use --vbios FILE (make model builds k20m.rom)");
 		return -EINVAL;
 	}
+	if (cfg->defect && !defect_known(cfg->defect)) {
+		gk110_err("defect %s is not known: gk110-model --help lists them", cfg->defect);
+		return -EINVAL;
+	}
 	return 0;
 }

@@ -48,19 +48,27 @@ int mmio_init(struct gk110 *g)
 	return 0;
 }
 
-static uint32_t read_word(struct gk110 *g, uint32_t reg)
+static uint32_t read_sound(struct gk110 *g, uint32_t reg)
 {
 	unsigned int idx = g->range_of[reg >> 2];
 	uint32_t code;
 
-	g->core->rd[idx]++;
-	if (!idx)
-		g->core->unlisted[reg >> 2]++;
 	if (cold_unit(g, reg, &code))
 		return code;
 	if (idx && g->ranges[idx]->read)
 		return g->ranges[idx]->read(g, reg);
 	return reg_get(g, reg);
+}
+
+static uint32_t read_word(struct gk110 *g, uint32_t reg)
+{
+	unsigned int idx = g->range_of[reg >> 2];
+	uint32_t val = read_sound(g, reg);
+
+	g->core->rd[idx]++;
+	if (!idx)
+		g->core->unlisted[reg >> 2]++;
+	return g->cfg.defect ? defect_read(g, reg, val) : val;
 }
 
 static void write_word(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
@@ -73,6 +81,8 @@ static void write_word(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 		g->core->unlisted[reg >> 2]++;
 	if (cold_unit(g, reg, &code))
 		return;
+	if (g->cfg.defect)
+		defect_write(g, reg);
 	if (idx && g->ranges[idx]->write)
 		g->ranges[idx]->write(g, reg, val & be, be);
 	else

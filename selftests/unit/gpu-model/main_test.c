@@ -109,7 +109,8 @@ static void test_everything(void **state)
 
 	assert_int_equal(RUN(said, "--socket=/s", "--plugin-socket=/p", "--stats-socket", "/t",
 			     "--vram", "640M", "--vbios", "/rom", "--layout", "card", "--ce-rate",
-			     "500M", "--gr-rate", "20k", "--verbose", "--unposted"),
+			     "500M", "--gr-rate", "20k", "--verbose", "--unposted", "--defect",
+			     "fecs"),
 			 0);
 	assert_string_equal(got_opt.plugin_socket, "/p");
 	assert_string_equal(got_opt.stats_socket, "/t");
@@ -119,6 +120,7 @@ static void test_everything(void **state)
 	assert_true(got_cfg.ce_bytes_per_s == 500000000);
 	assert_true(got_cfg.gr_warps_per_s == 20000);
 	assert_true(got_cfg.verbose && got_cfg.unposted);
+	assert_string_equal(got_cfg.defect, "fecs");
 }
 
 static void test_sizes(void **state)

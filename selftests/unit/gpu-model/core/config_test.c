@@ -37,11 +37,22 @@ static void layouts_and_vbios(void **state)
 	assert_true(check(5120 * MIB, GK110_LAYOUT_CARD, NULL) < 0);
 }
 
+static void defects(void **state)
+{
+	struct gk110_config cfg = { .vram_size = 5120 * MIB, .vbios_path = "x" };
+
+	cfg.defect = "runlist";
+	assert_int_equal(config_check(&cfg), 0);
+	cfg.defect = "runlists";
+	assert_true(config_check(&cfg) < 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vram_sizes),
 		cmocka_unit_test(layouts_and_vbios),
+		cmocka_unit_test(defects),
 	};
 
 	return cmocka_run_group_tests_name("core/config", tests, NULL, NULL);

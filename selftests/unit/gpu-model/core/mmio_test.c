@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/core.h"
+#include "../clock.h"
 
 #define BASE 0x1000u
 #define SPAN 64u
@@ -138,6 +139,39 @@ static void bad_ranges_are_refused(void **state)
 	ranges[1] = keep;
 }
 
+static uint32_t with(struct gk110 *g, const char *defect, uint32_t reg)
+{
+	g->cfg.defect = defect;
+	return gk110_mmio_read(g, reg, 4);
+}
+
+static void defects(void **state)
+{
+	struct gk110 *g = device();
+
+	assert_int_equal(mmio_init(g), 0);
+	reg_set(g, 0x300000, 0x1234aa55);
+	reg_set(g, 0x409800, 0x80000001);
+	assert_int_equal(with(g, NULL, 0x300000), 0x1234aa55);
+	assert_int_equal(with(g, "dead-bus", 0), ~0u);
+	assert_int_equal(with(g, "no-rom", 0x300000), ~0u);
+	assert_int_equal(with(g, "no-rom", 0), 0);
+	assert_int_equal(with(g, "power", 0x020520), 0xbadf1100);
+	assert_int_equal(with(g, "power", 0x502608), 0xbadf1100);
+	assert_int_equal(with(g, "power", 0x409800), 0x80000001);
+	assert_int_equal(with(g, "fecs", 0x409800), 1);
+	assert_int_equal(with(g, "runlist", 0x2284 + 8 * 6), 1 << 20);
+	clock_stop();
+	gk110_mmio_write(g, 0x2634, 4, 7);
+	clock_move(290000000);
+	gk110_mmio_write(g, 0x2634, 4, 7);
+	assert_int_equal(with(g, "preempt", 0x2634), 1 << 20 | 7);
+	clock_move(20000000);
+	assert_int_equal(with(g, "preempt", 0x2634), 7);
+	clock_run();
+	device_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +179,7 @@ int main(void)
 		cmocka_unit_test(unlisted_registers_are_counted_and_stored),
 		cmocka_unit_test(outside_of_the_bar),
 		cmocka_unit_test(bad_ranges_are_refused),
+		cmocka_unit_test(defects),
 	};
 
 	return cmocka_run_group_tests_name("core/mmio", tests, NULL, NULL);
