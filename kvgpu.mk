@@ -92,6 +92,10 @@ install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and d
 	sed 's/@VERSION@/$(KVGPU_VERSION)/' dkms.conf > '$(DKMS_SRC)/dkms.conf'
 	install -D -m 755 '$(FIRMWARE)' '$(DESTDIR)/usr/sbin/kvgpu-firmware'
 	install -D -m 755 '$(TOP)' '$(DESTDIR)/usr/bin/kvgpu-top'
+	install -d '$(DESTDIR)/usr/share/kvgpu/verify'
+	install -m 644 tools/verify/*.py '$(DESTDIR)/usr/share/kvgpu/verify'
+	install -m 755 tools/verify/kvgpu-verify '$(DESTDIR)/usr/share/kvgpu/verify'
+	ln -sfn ../share/kvgpu/verify/kvgpu-verify '$(DESTDIR)/usr/sbin/kvgpu-verify'
 	install -D -m 644 tools/kvgpu-top.1 '$(DESTDIR)/usr/share/man/man1/kvgpu-top.1'
 	install -D -m 644 libvirt-xml/kvgpu.modprobe.conf '$(DESTDIR)/etc/modprobe.d/kvgpu.conf'
 	install -D -m 644 libvirt-xml/61-kvgpu-mdevctl.rules '$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules'
@@ -108,8 +112,8 @@ install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and d
 uninstall: ## removes what install put there, and from a running system also DKMS's modules and the firmware file
 	@if [ -z '$(DESTDIR)' ] && command -v dkms > /dev/null && dkms status kvgpu/$(KVGPU_VERSION) | grep -q .; then \
 		dkms remove kvgpu/$(KVGPU_VERSION) --all; fi
-	rm -rf '$(DKMS_SRC)' '$(DESTDIR)/usr/share/doc/kvgpu'
-	rm -f '$(DESTDIR)/usr/sbin/kvgpu-firmware' '$(DESTDIR)/usr/bin/kvgpu-top' \
+	rm -rf '$(DKMS_SRC)' '$(DESTDIR)/usr/share/doc/kvgpu' '$(DESTDIR)/usr/share/kvgpu'
+	rm -f '$(DESTDIR)/usr/sbin/kvgpu-firmware' '$(DESTDIR)/usr/sbin/kvgpu-verify' '$(DESTDIR)/usr/bin/kvgpu-top' \
 		'$(DESTDIR)/usr/share/man/man1/kvgpu-top.1' '$(DESTDIR)/etc/modprobe.d/kvgpu.conf' \
 		'$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules' '$(DESTDIR)/lib/firmware/kvgpu/gk110.fw'
 	@rmdir '$(DESTDIR)/lib/firmware/kvgpu' 2> /dev/null || true

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kvgpu-top, which shows GPUs and vGPUs to the admin
+# kvgpu-top, which shows GPUs and vGPUs to the admin, and kvgpu-verify, which tries a card
 
 TOP		:= $(O)/tools/kvgpu-top
 TOP_SRC		:= tools/json.c tools/main.c tools/prometheus.c tools/rates.c tools/sample.c tools/table.c tools/terminal.c
@@ -27,4 +27,10 @@ print-top: ; @echo '$(TOP)'
 print-top-server: ; @echo '$(O)/tools/server/kvgpu-top'
 print-top-asan: ; @echo '$(O)/asan/kvgpu-top'
 
-.PHONY: top top-server top-asan print-top print-top-server print-top-asan
+verify-programs: ## what kvgpu-verify --programs build/verify uses on this machine (wants libdrm-dev)
+	@for d in vfio tenants client; do $(MAKE) -s -C selftests/$$d OUT='$(CURDIR)/build/verify' || exit 1; done
+
+verify: setup model plugin ## kvgpu-verify, unattended, in servers with an un-POSTed card and with eight defective ones
+	selftests/verify/run.sh
+
+.PHONY: verify verify-programs top top-server top-asan print-top print-top-server print-top-asan
