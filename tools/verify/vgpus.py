@@ -179,8 +179,9 @@ def guests(run, nr):
                                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         end = time.monotonic() + GUEST_SECONDS
         while time.monotonic() < end and not all(v.number("gpu_time_ns") for v in vs):
-            if any(c.poll() not in (None, 0) for c in children):
-                return kernel_failed(run, "the guest's command ended with an error")
+            ended = [c.returncode for c in children if c.poll() is not None]
+            if ended:
+                return kernel_failed(run, f"a guest's command ended (status {ended[0]}) before its driver used the vGPU")
             time.sleep(1)
         facts = {v.uuid: {n: v.number(n) for n in ("gpu_time_ns", "faults", "strikes", "exits_bar0_read", "exits_bar0_write")}
                  for v in vs}
