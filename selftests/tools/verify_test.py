@@ -260,6 +260,133 @@ def test_stops():
               "registers that can't be read stop nothing")
 
 
+# ------------------------------------------------------------------ runs with a module
+
+SOUND = ["Tesla K20m, verified on: the model of the test bed only"] + [f"bring-up: {n}: 5 us" for n in ("lender", "chip", "VBIOS")] + \
+    ["the card is not initialised: running its VBIOS's boot scripts"]
+TENANTS = [{"name": n, "share": [0.5, 0.5], "want": [0.5, 0.5], "busy": 0.97, "bytes_per_s": 1e9, "worst_error": 0.01, "preempts": 40,
+            "preempt_us": 120, "preempt_max_us": 900} for n in ("one", "two equal", "three 1:2:4")]
+
+
+class Module(system.System):
+    """A System whose writes and commands do what the kernel and kvgpu.ko would. says: what the module says as it is bound; a message
+    with "failed at" ends the bring-up. stuck: a vGPU can't be made. worked: GPU time of a vGPU, ns."""
+    says, stuck, worked = SOUND, False, 7000000
+
+    def say(self, text):
+        with open(self.path("/dev/kmsg"), "a") as f:
+            self.number_of_lines = getattr(self, "number_of_lines", 0) + 1
+            f.write(f"6,{self.number_of_lines},0,-;{text}\n")
+
+    def run(self, *argv, timeout=900):
+        if argv[0] == "modprobe":
+            os.makedirs(self.path(f"/sys/bus/pci/drivers/{argv[1]}"), exist_ok=True)
+            return 0, ""
+        return super().run(*argv, timeout=timeout)
+
+    def bind(self, address, driver):
+        folder = self.path(f"/sys/bus/pci/devices/{address}")
+        for text in self.says if driver == "kvgpu" else ():
+            self.say(f"kvgpu {address}: {text}")
+        if driver == "kvgpu" and any("failed at" in text for text in self.says):
+            raise OSError(5, "Input/output error")
+        os.symlink(f"../../drivers/{driver}", f"{folder}/driver")
+        os.makedirs(f"{folder}/kvgpu", exist_ok=True)
+        os.makedirs(f"{folder}/mdev_supported_types/kvgpu-512m", exist_ok=True)
+        os.makedirs(self.path(f"/sys/kernel/debug/kvgpu/{address}"), exist_ok=True)
+        for name, text in (("engine_resets", "0"), ("watchdog_ms", "2000")):
+            Machine.put(f"{folder}/kvgpu/{name}", text)
+        Machine.put(self.path(f"/sys/kernel/debug/kvgpu/{address}/registers"),
+                    "".join(f"{offset} 0x{value:08x}\n" for offset, value in board_registers().items()))
+
+    def write(self, name, text):
+        driver = re.fullmatch("/sys/bus/pci/drivers/(.*)/(un)?bind", name)
+        vgpu = re.fullmatch("(.*)/mdev_supported_types/kvgpu-512m/create|(.*)/remove", name)
+        if driver and driver[2]:
+            os.unlink(self.path(f"/sys/bus/pci/devices/{text}/driver"))
+        elif driver:
+            self.bind(text, driver[1])
+        elif vgpu and vgpu[1] and self.stuck:
+            self.say(f"kvgpu {CARD}: copy engine did not finish within 10000 ms")
+            raise OSError(110, "Connection timed out")
+        elif vgpu and vgpu[1]:
+            os.makedirs(self.path(f"{vgpu[1]}/{text}/kvgpu"))
+            Machine.put(self.path(f"{vgpu[1]}/{text}/kvgpu/gpu_time_ns"), str(self.worked))
+        elif vgpu:
+            os.unlink(self.path(f"{vgpu[2]}/kvgpu/gpu_time_ns"))
+            os.rmdir(self.path(f"{vgpu[2]}/kvgpu"))
+            os.rmdir(self.path(vgpu[2]))
+        else:
+            super().write(name, text)
+
+
+@contextlib.contextmanager
+def with_module(says=SOUND, stuck=False, worked=7000000, tap="ok 1 - copies\n1..1\n", tenants=TENANTS):
+    """A machine with this module, and programs that say this."""
+    with machine(board_registers(posted=False)) as m:
+        for name in ("sys/kernel/debug/dynamic_debug", "programs"):
+            os.makedirs(f"{m.root}/{name}")
+        m.put(f"{m.root}/sys/bus/pci/drivers_autoprobe", "1")
+        m.put(f"{m.root}/dev/kmsg", "")
+        m.put(f"{m.root}/results.json", json.dumps(tenants))
+        for name, text in (("kvgpu-vfio", f"cat <<'END'\n{tap}END\n! grep -q '^not' <<'END'\n{tap}END\n"),
+                           ("kvgpu-client", "echo '{\"row\": \"copy\", \"unit\": \"MB/s\", \"value\": 3}'\n"),
+                           ("kvgpu-tenants", f"while [ $1 != --json ]; do shift; done\ncat {m.root}/results.json > $2\n")):
+            m.put(f"{m.root}/programs/{name}", "#!/bin/sh\n" + text)
+            os.chmod(f"{m.root}/programs/{name}", 0o755)
+        real, command.System = command.System, type("This", (Module,), {"says": says, "stuck": stuck, "worked": worked})
+        try:
+            yield m
+        finally:
+            command.System = real
+
+
+def full(m, *argv):
+    return m.verify("--programs", f"{m.root}/programs", "--until", "native", *argv)
+
+
+def first_failure(data):
+    return next(((s["name"], s["cause"]) for s in data["stages"] if s["status"] == "fail"), None)
+
+
+def test_module():
+    with with_module() as m:
+        status, data, page = full(m, "--guest", "sleep 60 {uuid}")
+        check(status == 0 and set(statuses(data).values()) == {"pass"}, f"a sound card passes all stages ({statuses(data)})")
+        check(data["registers"]["0x002394"] == 0x6e and data["stages"][1]["facts"]["registers"]["0x002394"] == 0xbad0da1f,
+              "registers come from the card at work, the ones before are kept")
+        check(data["stages"][3]["facts"]["ran_boot_scripts"] and "busy 97.0 %" in data["questions"]["T22"],
+              "POST is told, questions are answered")
+        check(not os.path.exists(f"{m.folder}/driver") and
+              not [n for n in os.listdir(m.folder) if re.match("[0-9a-f]{8}-", n)], "no driver and no vGPU is left behind")
+        with open(f"{m.root}/sys/bus/pci/drivers_autoprobe") as f:
+            check(f.read() == "1", "other cards get their drivers again")
+        check("the GPU worked 97 % of the time" in page, "the page has numbers")
+    with with_module() as m:
+        _, data, page = m.verify("--until", "native")
+        check(statuses(data)["copies"] == "pass" and [n for n, s in statuses(data).items() if s == "skip"] ==
+              ["contexts", "preempts", "isolation", "shares", "one guest", "two guests", "native"] and "make verify-programs" in page,
+              "without programs and a guest the rest is skipped, and what to type is said")
+    for step, word, why, error in FAULTS:
+        with with_module(SOUND + [why, f"bring-up failed at the {step}: {error}"]) as m:
+            status, data, page = full(m)
+            want = "POST" if step in module.POST_STEPS else "bring-up"
+            check(status == 1 and first_failure(data) == (want, f"step {step}: {why}") and f"The stage {want} failed. step {step}" in page,
+                  f"stage and cause of a fault: {word} ({first_failure(data)})")
+    with with_module(stuck=True) as m:
+        _, data, _ = full(m)
+        check(first_failure(data)[0] == "copies" and "copy engine did not finish" in first_failure(data)[1], "a copy that does not end")
+    with with_module(tap="ok 1 - copies\nnot ok 2 - lost bytes\n1..2\n") as m:
+        check(first_failure(full(m)[1]) == ("copies", "copies of a vGPU: lost bytes"), "a test of the programs that fails")
+    with with_module(tenants=[dict(TENANTS[1], preempt_us=300000)]) as m:
+        _, data, _ = full(m)
+        check(first_failure(data)[0] == "preempts" and "preempts come late: 300000 us each" in first_failure(data)[1],
+              f"preempts that come late ({first_failure(data)})")
+    with with_module(worked=0) as m:
+        name, cause = first_failure(full(m, "--guest", "false {uuid}")[1])
+        check(name == "one guest" and cause.startswith("a guest's command ended (status 1)"), f"a guest that ends ({cause})")
+
+
 def test_pick():
     with machine() as m:
         s = system.System(m.root)
@@ -285,7 +412,7 @@ def test_documents():
     check(report.MARK.keys() == {"pass", "fail", "skip"}, "each outcome has a word")
 
 
-for test in (test_rom, test_registers, test_log, test_run, test_stops, test_pick, test_documents):
+for test in (test_rom, test_registers, test_log, test_run, test_stops, test_module, test_pick, test_documents):
     test()
 print(f"1..{len(results)}")
 sys.exit(not all(results))
