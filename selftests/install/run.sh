@@ -60,6 +60,8 @@ directory_cell()
 	result $? "the installed kvgpu-firmware runs"
 	"$root/usr/bin/kvgpu-top" --prometheus >"$work/log" && selftests/tools/prometheus-check.py <"$work/log"
 	result $? "the installed kvgpu-top runs"
+	[ "$("$root/usr/sbin/kvgpu-verify" --version)" = "kvgpu-verify $version" ]
+	result $? "the installed kvgpu-verify runs"
 	make -s uninstall DESTDIR="$root" >"$work/log" 2>&1
 	result $? "make uninstall" "$(tail -n 1 "$work/log")"
 	find "$root" ! -type d >"$work/left"
