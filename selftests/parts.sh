@@ -211,6 +211,7 @@ part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT
 part install-packages l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long package
 part install-kernels l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long kernels
 part install-machine ls	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long machine
+part verify ls	400	tap_run "kvgpu-verify on cards that nobody has POSTed, and on defective ones" $LIMIT selftests/verify/run.sh
 part harness-long l	1500	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh long
 for piece in 1 2 3 4; do
 	part harness-volume-$piece l 900 tap_run "harness: ten million steps, a hundred million hostile operations" $LIMIT env JOBS=1 selftests/harness/volume.sh $piece 4
