@@ -17,8 +17,8 @@
 #include "vfio/vfio.h"
 
 #define MODEL_VERSION "1.0"
-#define DEFAULT_VRAM  (5ull << 30)
-#define DEFAULT_ROM   "k20m.rom"
+#define DEFAULT_BOARD "flat"
+#define BOARD_ROM     "k20m.rom"
 
 enum exit_code {
 	EXIT_OK = 0,
@@ -29,18 +29,22 @@ enum exit_code {
 
 static const char help_text[] =
 	"Usage: gk110-model --socket PATH [OPTION]...\n"
-	"A GK110 GPU (Tesla K20m) as a process, for QEMU's vfio-user-pci device.\n"
+	"A GK110 GPU (a Tesla K20 or K40) as a process, for QEMU's vfio-user-pci device.\n"
 	"\n"
 	"  --socket PATH         where QEMU connects (vfio-user). Needed\n"
 	"  --plugin-socket PATH  where the helper inside QEMU connects (QEMU: -plugin\n"
 	"                        gk110-barmap.so,socket=PATH). With it, BAR pages are mapped\n"
 	"                        into the guest; without it, every access is a message\n"
 	"  --stats-socket PATH   answers each connection with the statistics as JSON\n"
-	"  --vram SIZE           video memory, a multiple of 5M (default 5G); K, M, G are\n"
+	"  --board NAME          k20m, k20c, k20x, k40m or k40c; or flat (default), a K20m whose\n"
+	"                        engines are all on one runlist, as on no card\n"
+	"  --seed N              another die of that board: which units are off, the order of\n"
+	"                        its device table, the size of contexts. 0 (default): none drawn\n"
+	"  --board-file FILE     registers that a card showed, as JSON: correct the board by them\n"
+	"  --vram SIZE           video memory, a multiple of 5M, of a board with 6 memory\n"
+	"                        partitions of 6M (default: the board's); K, M, G are\n"
 	"                        powers of 1024. Memory is used as the guest touches it\n"
 	"  --vbios FILE          image of the card's ROM (default: k20m.rom beside the program)\n"
-	"  --layout flat|card    engines on one runlist (default), on which stock drivers have no\n"
-	"                        hanging waits, or on runlists as the card has them\n"
 	"  --ce-rate RATE        bytes per second of each copy engine; K, M, G are powers of\n"
 	"                        1000; 0 (default): as fast as the machine\n"
 	"  --gr-rate RATE        warp instructions per second of the whole GPU; as above\n"
@@ -93,7 +97,9 @@ enum {
 	OPT_STATS,
 	OPT_VRAM,
 	OPT_VBIOS,
-	OPT_LAYOUT,
+	OPT_BOARD,
+	OPT_SEED,
+	OPT_BOARD_FILE,
 	OPT_CE_RATE,
 	OPT_GR_RATE,
 	OPT_VERBOSE,
@@ -109,7 +115,9 @@ static const struct option options[] = {
 	{ "stats-socket", required_argument, NULL, OPT_STATS },
 	{ "vram", required_argument, NULL, OPT_VRAM },
 	{ "vbios", required_argument, NULL, OPT_VBIOS },
-	{ "layout", required_argument, NULL, OPT_LAYOUT },
+	{ "board", required_argument, NULL, OPT_BOARD },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "board-file", required_argument, NULL, OPT_BOARD_FILE },
 	{ "ce-rate", required_argument, NULL, OPT_CE_RATE },
 	{ "gr-rate", required_argument, NULL, OPT_GR_RATE },
 	{ "verbose", no_argument, NULL, OPT_VERBOSE },
@@ -123,19 +131,10 @@ static const struct option options[] = {
 struct arguments {
 	struct vfio_options vfio;
 	struct gk110_config cfg;
+	uint64_t seed;
+	const char *board_file;
 	bool done;
 };
-
-static int parse_layout(const char *text, enum gk110_layout *layout)
-{
-	if (!strcmp(text, "flat"))
-		*layout = GK110_LAYOUT_FLAT;
-	else if (!strcmp(text, "card"))
-		*layout = GK110_LAYOUT_CARD;
-	else
-		return usage("--layout %s: it is flat or card", text);
-	return 0;
-}
 
 static int parse_option(struct arguments *a, int opt, const char *arg)
 {
@@ -158,8 +157,17 @@ static int parse_option(struct arguments *a, int opt, const char *arg)
 	case OPT_VBIOS:
 		a->cfg.vbios_path = arg;
 		return 0;
-	case OPT_LAYOUT:
-		return parse_layout(arg, &a->cfg.layout);
+	case OPT_BOARD:
+		if (!board_find(arg, &a->cfg.board))
+			return usage("--board %s: it is k20m, k20c, k20x, k40m, k40c or flat", arg);
+		return 0;
+	case OPT_SEED:
+		if (parse_scaled(arg, 1000, &a->seed) || a->seed > UINT_MAX)
+			return usage("--seed %s: give a number", arg);
+		return 0;
+	case OPT_BOARD_FILE:
+		a->board_file = arg;
+		return 0;
 	case OPT_CE_RATE:
 		if (parse_scaled(arg, 1000, &a->cfg.ce_bytes_per_s))
 			return usage("--ce-rate %s: give bytes per second, as in 500M", arg);
@@ -227,15 +235,27 @@ static int parse_arguments(struct arguments *a, int argc, char **argv)
 static const char *default_vbios(void)
 {
 	static char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof(DEFAULT_ROM));
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof(BOARD_ROM));
 	char *slash;
 
 	if (n < 0)
-		return DEFAULT_ROM;
+		return BOARD_ROM;
 	path[n] = 0;
 	slash = strrchr(path, '/');
-	strcpy(slash ? slash + 1 : path, DEFAULT_ROM);
+	strcpy(slash ? slash + 1 : path, BOARD_ROM);
 	return path;
+}
+
+/* Make the board that was asked for: first its die is drawn, then what a file says is set. */
+static int make_board(struct arguments *a)
+{
+	if (a->seed)
+		board_draw(&a->cfg.board, a->seed);
+	if (a->board_file && board_correct(&a->cfg.board, a->board_file))
+		return -EINVAL;
+	if (!a->cfg.vram_size)
+		a->cfg.vram_size = a->cfg.board.vram_size;
+	return 0;
 }
 
 static int run(const struct arguments *a)
@@ -262,13 +282,16 @@ static int run(const struct arguments *a)
 
 int main(int argc, char **argv)
 {
-	struct arguments a = { .cfg = { .vram_size = DEFAULT_VRAM } };
+	struct arguments a = { 0 };
 
+	board_find(DEFAULT_BOARD, &a.cfg.board);
 	if (parse_arguments(&a, argc, argv))
 		return EXIT_USAGE;
 	if (a.done)
 		return EXIT_OK;
 	if (!a.cfg.vbios_path)
 		a.cfg.vbios_path = default_vbios();
+	if (make_board(&a))
+		return EXIT_USAGE;
 	return run(&a);
 }

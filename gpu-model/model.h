@@ -45,27 +45,64 @@
 
 #define GK110_PAGE	  4096u
 #define GK110_MAX_PBDMA	  3
-#define GK110_MAX_RUNLIST 4
+#define GK110_MAX_RUNLIST 7
 #define GK110_MAX_CHAN	  4096
 #define GK110_MAX_TSG	  4096
-/* GR, CE0, CE1, CE2: indices into gk110.engine[] and PTOP engine ids */
+/* GR, CE0, CE1, CE2: indices into gk110.engine[] */
 #define GK110_MAX_ENGINE 4
+/* engines that PTOP names: those, and the video engines, which are fused off */
+#define GK110_MAX_DEVICE 8
+#define GK110_MAX_GPC	 5
 
 struct gk110;
 
 /* ------------------------------------------------------ configuration (main fills, core checks) */
 
-enum gk110_layout {
-	/* all engines on runlist 0 */
-	GK110_LAYOUT_FLAT,
-	/* GR + CE2 on runlist 0, CE0 on 1, CE1 on 2: as the card's PTOP says */
-	GK110_LAYOUT_CARD,
+/* PTOP type codes */
+enum engine_type {
+	ENGINE_GR = 0,
+	ENGINE_CE0 = 1,
+	ENGINE_CE1 = 2,
+	ENGINE_CE2 = 3,
+	ENGINE_MSPDEC = 8,
+	ENGINE_MSPPP = 9,
+	ENGINE_MSVLD = 10,
+	ENGINE_MSENC = 11,
 };
 
+/* What differs from board to board and from die to die (root/board.c). */
+struct gk110_board {
+	char name[16];
+	uint16_t chipset, device; /* of PMC_BOOT_0; PCI device id */
+	uint64_t vram_size; /* bytes */
+	uint8_t tpcs[GK110_MAX_GPC]; /* TPCs of each GPC */
+	uint8_t fbp_off; /* bit per memory partition that is switched off */
+	uint8_t nr_runlists;
+	uint8_t pbdma_runlists[GK110_MAX_PBDMA]; /* bit per runlist that the PBDMA serves */
+	uint8_t nr_devices;
+	struct gk110_device {
+		uint8_t type, id, runlist; /* enum engine_type; number in PFIFO */
+	} device_table[GK110_MAX_DEVICE]; /* in PTOP's order */
+	/* bytes of a graphics context at least; 0: as many as its register lists need */
+	uint32_t ctx_size;
+};
+
+/* root/board.c: false if there is no board of that name */
+bool board_find(const char *name, struct gk110_board *b);
+/* Draw what differs between dies of a board. The same seed gives the same die. */
+void board_draw(struct gk110_board *b, unsigned int seed);
+/* Correct @b by a JSON file of registers that a card showed. 0, or -EINVAL after gk110_err(). */
+int board_correct(struct gk110_board *b, const char *path);
+/* 0, or -EINVAL after gk110_err(): a board that GK110 can't be */
+int board_check(const struct gk110_board *b);
+/* memory partitions that are on; SMX */
+unsigned int board_fbps(const struct gk110_board *b);
+unsigned int board_tpcs(const struct gk110_board *b);
+
 struct gk110_config {
+	struct gk110_board board;
 	/* bytes */
 	uint64_t vram_size;
-	enum gk110_layout layout;
 	/* PROM image; root/rom_image.c says what it must have */
 	const char *vbios_path;
 	uint64_t ce_bytes_per_s; /* per copy engine, 0 = as fast as the machine allows */
@@ -392,11 +429,9 @@ struct engine_ops {
 };
 extern const struct engine_ops ce_engine, gr_engine;
 
-/* PTOP type codes */
-enum engine_type { ENGINE_GR = 0, ENGINE_CE0 = 1, ENGINE_CE1 = 2, ENGINE_CE2 = 3 };
-
 struct engine {
 	enum engine_type type;
+	unsigned int id; /* number in PFIFO's registers */
 	unsigned int inst; /* CE number */
 	unsigned int runlist;
 	unsigned int intr_bit, reset_bit; /* PMC 0x100 and 0x200 bits */

@@ -10,7 +10,8 @@ TEST_CLOCK	:= selftests/unit/gpu-model/clock.c
 # --- gpu-model/core
 UNIT_TESTS += gpu-model/core/mmio_test gpu-model/core/config_test
 SRC_gpu-model/core/mmio_test	:= gpu-model/core/mmio.c gpu-model/root/cold.c gpu-model/root/defect.c gpu-model/core/note.c $(TEST_CLOCK)
-SRC_gpu-model/core/config_test	:= gpu-model/core/config.c gpu-model/root/defect.c gpu-model/core/note.c $(TEST_CLOCK)
+SRC_gpu-model/core/config_test	:= gpu-model/core/config.c gpu-model/root/board.c gpu-model/root/defect.c gpu-model/core/note.c $(TEST_CLOCK)
+
 # the whole device, which the bus of the test drives
 UNIT_TESTS += gpu-model/core/stop_test
 UNIT_TESTS += gpu-model/root/cold_test
@@ -22,8 +23,9 @@ SRC_gpu-model/core/stop_test	:= $(filter-out gpu-model/vfio/%,$(MODEL_SRC)) \
 # --- gpu-model/root and gpu-model/vbios
 ROOT_SRC	:= $(wildcard gpu-model/root/*.c) selftests/unit/gpu-model/root/card.c $(TEST_CLOCK)
 VBIOS_SRC	:= $(filter-out %/mkvbios.c,$(wildcard gpu-model/vbios/*.c))
-UNIT_TESTS += $(addprefix gpu-model/root/,pmc_test ptimer_test ptop_test poll_test prom_test) gpu-model/vbios/vbios_test
+UNIT_TESTS += $(addprefix gpu-model/root/,board_test pmc_test ptimer_test ptop_test poll_test prom_test) gpu-model/vbios/vbios_test
 TSAN_TESTS += gpu-model/root/pmc_test gpu-model/root/ptimer_test
+SRC_gpu-model/root/board_test	:= gpu-model/root/board.c gpu-model/core/note.c
 SRC_gpu-model/root/pmc_test	:= $(ROOT_SRC)
 SRC_gpu-model/root/ptimer_test	:= $(ROOT_SRC)
 SRC_gpu-model/root/ptop_test	:= $(ROOT_SRC)
@@ -64,7 +66,7 @@ FUZZSRC_gpu-model/mmu/translate_fuzz	:= $(MMU_SRC)
 
 # --- gpu-model/gr: falcons, PMU, FECS, methods, launches
 SM_SRC		:= $(wildcard gpu-model/gr/sm/*.c)
-GR_SRC		:= $(wildcard gpu-model/gr/*.c) $(SM_SRC) selftests/unit/gpu-model/gr/fake.c
+GR_SRC		:= $(wildcard gpu-model/gr/*.c) $(SM_SRC) gpu-model/root/board.c selftests/unit/gpu-model/gr/fake.c
 UNIT_TESTS += $(addprefix gpu-model/gr/,falcon_test qmd_test pmu_test fecs_test methods_test launch_test threads_test)
 TSAN_TESTS += gpu-model/gr/threads_test
 SRC_gpu-model/gr/falcon_test	:= gpu-model/gr/falcon.c
@@ -99,7 +101,7 @@ sm-disasm: $(SM_DISASM)/compare $(SM_DISASM)/ptxgen ## what selftests/cuda/disas
 UNIT_TESTS += gpu-model/gr/sm/isa_test
 SRC_gpu-model/gr/sm/isa_test	:=
 $(O)/asan/selftests/unit/gpu-model/gr/sm/isa_test.o: $(addprefix gpu-model/gr/sm/,isa_avx2.c isa_avx512.c)
-SM_RIG_SRC	:= $(SM_SRC) $(MMU_SRC) $(addprefix gpu-model/,gr/qmd.c gr/topology.c core/pacer.c core/clock.c) \
+SM_RIG_SRC	:= $(SM_SRC) $(MMU_SRC) $(addprefix gpu-model/,gr/qmd.c gr/topology.c root/board.c core/pacer.c core/clock.c) \
 		   $(addprefix selftests/unit/gpu-model/gr/sm/,rig.c oracle.c)
 UNIT_TESTS += $(addprefix gpu-model/gr/sm/,kernels_test ops_test textures_test surfaces_test)
 SRC_gpu-model/gr/sm/textures_test	:= $(SM_RIG_SRC)
@@ -123,14 +125,14 @@ bench-sm: $(O)/sm_bench ## speed of the GPU model's shader machine by itself
 
 # --- gpu-model/main.c: its command line
 UNIT_TESTS += gpu-model/main_test
-SRC_gpu-model/main_test		:=
+SRC_gpu-model/main_test		:= gpu-model/root/board.c gpu-model/core/note.c
 # the whole model, driven by a client
 UNIT_TESTS += gpu-model/start_test
 SRC_gpu-model/start_test	:= $(MODEL_SRC) $(VBIOS_SRC)
 
 # --- gpu-model/vfio, and gpu-model/plugin, the helper inside QEMU
 VFIO_SRC	:= $(filter-out %/server.c,$(wildcard gpu-model/vfio/*.c)) gpu-model/core/clock.c \
-		   selftests/unit/gpu-model/vfio/fake_device.c
+		   gpu-model/root/board.c selftests/unit/gpu-model/vfio/fake_device.c
 UNIT_TESTS += $(addprefix gpu-model/vfio/,messages_test dma_test irq_test pci_test server_test barmap_test)
 TSAN_TESTS += gpu-model/vfio/server_test gpu-model/vfio/barmap_test
 SRC_gpu-model/vfio/messages_test := $(VFIO_SRC)

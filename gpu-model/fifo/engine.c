@@ -49,14 +49,23 @@ static uint32_t status_id(const struct fchan *fc)
 	return FIELD_PREP(PFIFO_STATUS_ID, fc->c.id);
 }
 
-uint32_t engine_status(struct gk110 *g, unsigned int idx)
+struct feng *engine_by_id(struct gk110 *g, unsigned int id)
 {
-	struct feng *e;
+	unsigned int i;
+
+	for (i = 0; i < g->nr_engines; i++)
+		if (g->engine[i].id == id)
+			return &g->fifo->eng[i];
+	return NULL;
+}
+
+uint32_t engine_status(struct gk110 *g, unsigned int id)
+{
+	struct feng *e = engine_by_id(g, id);
 	uint32_t stat = 0;
 
-	if (idx >= g->nr_engines)
+	if (!e)
 		return 0;
-	e = &g->fifo->eng[idx];
 	if (e->on)
 		stat |= status_id(e->on) | PFIFO_STATUS_VALID;
 	if (e->faulted || e->injected)
@@ -359,7 +368,7 @@ enum run engine_method(struct pbdma *p, unsigned int idx, const struct pb_action
 		if (r != RUN_GO)
 			return r;
 	}
-	W(p, RAMFC_TARGET) = idx;
+	W(p, RAMFC_TARGET) = e->e->id;
 	start = mono_ns();
 	atomic_store_explicit(&e->busy, true, memory_order_relaxed);
 	ret = e->e->ops->method(g, e->e->inst, &p->fc->c, a->subc, a->mthd, a->data, a->last);

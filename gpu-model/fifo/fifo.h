@@ -293,7 +293,9 @@ void engine_release_all(struct pbdma *p);
  */
 bool engine_evict(struct fifo *f, struct feng *e, int who);
 bool engine_halted(struct gk110 *g, struct feng *e);
-uint32_t engine_status(struct gk110 *g, unsigned int idx);
+/* Find the engine that has number @id in PFIFO's registers. NULL: none, or a video engine. */
+struct feng *engine_by_id(struct gk110 *g, unsigned int id);
+uint32_t engine_status(struct gk110 *g, unsigned int id);
 /* on the PBDMA's thread, with the lock or without: the engine's index, or -1 */
 int route_subchannel(struct pbdma *p, unsigned int subc);
 /* any thread; the answer does not change */

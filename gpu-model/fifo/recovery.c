@@ -126,7 +126,7 @@ void fault_clear(struct gk110 *g, uint32_t runlists)
 void fault_inject(struct gk110 *g, unsigned int engine, uint32_t val)
 {
 	struct fifo *f = g->fifo;
-	struct feng *e = engine < g->nr_engines ? &f->eng[engine] : NULL;
+	struct feng *e = engine_by_id(g, engine);
 	struct mmu_space none = { 0 };
 
 	f->inject.unit = FIELD_GET(PFIFO_FAULT_INJECT_UNIT, val);
@@ -148,8 +148,10 @@ void fault_inject(struct gk110 *g, unsigned int engine, uint32_t val)
 
 void fault_inject_release(struct gk110 *g, unsigned int engine)
 {
-	if (engine < g->nr_engines)
-		g->fifo->eng[engine].injected = false;
+	struct feng *e = engine_by_id(g, engine);
+
+	if (e)
+		e->injected = false;
 }
 
 /* ------------------------------------------------------------------ the keeper */

@@ -168,8 +168,8 @@ static uint32_t gpc_bytes(struct gk110 *g, unsigned int gpc)
 	gpc_lists(g, gpc, l);
 	if (!l[0].nr || !l[1].nr || !l[2].nr)
 		return 0;
-	return next_block(list_bytes(&l[0]) + list_bytes(&l[1]) * gpc_tpcs(gpc) +
-			  list_bytes(&l[2]) * gpc_ppcs(gpc)) +
+	return next_block(list_bytes(&l[0]) + list_bytes(&l[1]) * gpc_tpcs(g, gpc) +
+			  list_bytes(&l[2]) * gpc_ppcs(g, gpc)) +
 	       strand_bytes(0);
 }
 
@@ -192,7 +192,7 @@ uint32_t ctx_image_size(struct gk110 *g)
 
 		size = gpc ? size + gpc : 0;
 	}
-	return size;
+	return size && size < g->cfg.board.ctx_size ? g->cfg.board.ctx_size : size;
 }
 
 /* ---------------------------------------------------------------- transfer */
@@ -305,13 +305,13 @@ static int move_gpc(struct xfer *x, unsigned int gpc, uint64_t off)
 	gpc_lists(x->g, gpc, l);
 	x->who = &x->g->gr->gpccs_mem[gpc];
 	run_begin(x, off,
-		  (list_bytes(&l[0]) + list_bytes(&l[1]) * gpc_tpcs(gpc) +
-		   list_bytes(&l[2]) * gpc_ppcs(gpc)) /
+		  (list_bytes(&l[0]) + list_bytes(&l[1]) * gpc_tpcs(x->g, gpc) +
+		   list_bytes(&l[2]) * gpc_ppcs(x->g, gpc)) /
 			  4);
 	ret = move_list(x, &l[0], GR_GPC(gpc, 0));
-	for (unsigned int t = 0; !ret && t < gpc_tpcs(gpc); t++)
+	for (unsigned int t = 0; !ret && t < gpc_tpcs(x->g, gpc); t++)
 		ret = move_list(x, &l[1], GR_GPC(gpc, GPC_TPC + t * GPC_TPC_STRIDE));
-	for (unsigned int p = 0; !ret && p < gpc_ppcs(gpc); p++)
+	for (unsigned int p = 0; !ret && p < gpc_ppcs(x->g, gpc); p++)
 		ret = move_list(x, &l[2], GR_GPC(gpc, GPC_PPC + p * GPC_PPC_STRIDE));
 	return ret ? ret : run_flush(x);
 }

@@ -172,14 +172,14 @@ bool state_bundle_word(uint32_t addr, unsigned int *word);
 /* Find the class with the number @id (0xa1c0 and so on). False: GR has no such class. */
 bool class_of_id(uint32_t id, enum gr_class *cls);
 
-/* ---------------------------------- topology.c (constant tables; topology_reset(): lock held) */
+/* ---------------------------------- topology.c (of the board; topology_reset(): lock held) */
 
-unsigned int gpc_tpcs(unsigned int gpc);
-uint32_t ppc_tpc_mask(unsigned int gpc, unsigned int ppc);
-unsigned int gpc_ppcs(unsigned int gpc);
+unsigned int gpc_tpcs(const struct gk110 *g, unsigned int gpc);
+uint32_t ppc_tpc_mask(const struct gk110 *g, unsigned int gpc, unsigned int ppc);
+unsigned int gpc_ppcs(const struct gk110 *g, unsigned int gpc);
 void topology_reset(struct gk110 *g);
 /* Find the GPC and TPC of the SM with id @sm. */
-void sm_place(unsigned int sm, unsigned int *gpc, unsigned int *tpc);
+void sm_place(const struct gk110 *g, unsigned int sm, unsigned int *gpc, unsigned int *tpc);
 
 /* ---------------------------------------------------------------- ports.c (lock held) */
 

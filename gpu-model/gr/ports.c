@@ -72,16 +72,16 @@ static void gpc_write(struct gk110 *g, unsigned int gpc, uint32_t off, uint32_t 
 	uint32_t reg = GR_GPC(gpc, off);
 
 	if (IN(off, GPC_TPC_BCAST, GPC_TPC_STRIDE)) {
-		for (unsigned int t = 0; t < gpc_tpcs(gpc); t++)
+		for (unsigned int t = 0; t < gpc_tpcs(g, gpc); t++)
 			tpc_write(g, gpc, t, off - GPC_TPC_BCAST, val, be);
 	} else if (IN(off, GPC_PPC_BCAST, GPC_PPC_STRIDE)) {
-		for (unsigned int p = 0; p < gpc_ppcs(gpc); p++)
+		for (unsigned int p = 0; p < gpc_ppcs(g, gpc); p++)
 			reg_merge(g,
 				  GR_GPC(gpc, GPC_PPC + p * GPC_PPC_STRIDE + off - GPC_PPC_BCAST),
 				  val, be);
 	} else if (IN(off, GPC_GPCCS, FALCON_WINDOW)) {
 		gpccs_write(g, gpc, off - GPC_GPCCS, val);
-	} else if (IN(off, GPC_TPC, gpc_tpcs(gpc) * GPC_TPC_STRIDE)) {
+	} else if (IN(off, GPC_TPC, gpc_tpcs(g, gpc) * GPC_TPC_STRIDE)) {
 		off -= GPC_TPC;
 		tpc_write(g, gpc, off / GPC_TPC_STRIDE, off % GPC_TPC_STRIDE, val, be);
 	} else if (is_gpc_esr(off)) {
@@ -110,7 +110,7 @@ static uint32_t gpc_read(struct gk110 *g, unsigned int gpc, uint32_t off)
 	if (IN(off, GPC_GPCCS, FALCON_WINDOW) &&
 	    falcon_read(&g->gr->gpccs[gpc], off - GPC_GPCCS, &val))
 		return val;
-	if (IN(off, GPC_TPC, gpc_tpcs(gpc) * GPC_TPC_STRIDE))
+	if (IN(off, GPC_TPC, gpc_tpcs(g, gpc) * GPC_TPC_STRIDE))
 		return tpc_read(g, gpc, (off - GPC_TPC) / GPC_TPC_STRIDE,
 				(off - GPC_TPC) % GPC_TPC_STRIDE);
 	return reg_get(g, GR_GPC(gpc, off));
@@ -250,7 +250,7 @@ void gr_port_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 			  (reg - GR_GPC_BASE) % GR_GPC_STRIDE, val, be);
 	} else if (IN(reg, GR_ROP_BCAST, GR_ROP_STRIDE)) {
 		reg_merge(g, reg, val, be);
-		for (unsigned int i = 0; i < GR_NR_ROP; i++)
+		for (unsigned int i = 0; i < board_fbps(&g->cfg.board); i++)
 			reg_merge(g, GR_ROP(i, reg - GR_ROP_BCAST), val, be);
 	} else {
 		hub_write(g, reg, val, be);

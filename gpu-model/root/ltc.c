@@ -15,13 +15,13 @@
 #define CONFIG_LINE_SIZE_2K  2
 
 struct ltc {
-	uint64_t busy_until[K20M_FBP][K20M_LTC_SLICES]; /* monotonic ns */
+	uint64_t busy_until[GK110_DESIGN_FBP][GK110_LTC_SLICES]; /* monotonic ns */
 	struct {
 		uint32_t color[4], depth;
 	} zbc[LTC_ZBC_NR];
 };
 
-static const uint32_t config_value = FIELD_PREP(LTC_CONFIG_SLICES, K20M_LTC_SLICES) |
+static const uint32_t config_value = FIELD_PREP(LTC_CONFIG_SLICES, GK110_LTC_SLICES) |
 				     FIELD_PREP(LTC_CONFIG_LINE_SIZE, CONFIG_LINE_SIZE_2K) |
 				     FIELD_PREP(LTC_CONFIG_LINES, CONFIG_LINES) |
 				     FIELD_PREP(LTC_CONFIG_TAGS_PER_LINE, CONFIG_TAGS_PER_LINE);
@@ -30,7 +30,7 @@ static const uint32_t config_value = FIELD_PREP(LTC_CONFIG_SLICES, K20M_LTC_SLIC
  * Split @reg into partition, slice and word; partition and slice are -1 for the broadcast range of
  * all slices.
  */
-static bool slice_decode(uint32_t reg, int *part, int *slice, uint32_t *word)
+static bool slice_decode(const struct gk110 *g, uint32_t reg, int *part, int *slice, uint32_t *word)
 {
 	uint32_t off = reg - LTC_BASE;
 
@@ -38,7 +38,7 @@ static bool slice_decode(uint32_t reg, int *part, int *slice, uint32_t *word)
 	*part = *slice = -1;
 	if (reg - *word == LTC_BCAST_SLICE)
 		return true;
-	if (!(off & LTC_SLICES) || off / LTC_PART_STRIDE >= K20M_FBP)
+	if (!(off & LTC_SLICES) || off / LTC_PART_STRIDE >= board_fbps(&g->cfg.board))
 		return false;
 	*part = off / LTC_PART_STRIDE;
 	*slice = off % LTC_SLICES / LTC_SLICE_STRIDE;
@@ -64,7 +64,7 @@ static uint32_t ltc_read(struct gk110 *g, uint32_t reg)
 	uint32_t word, *zbc;
 	int part, slice;
 
-	if (!slice_decode(reg, &part, &slice, &word))
+	if (!slice_decode(g, reg, &part, &slice, &word))
 		return reg_get(g, reg);
 	zbc = zbc_word(g, word);
 	if (zbc)
@@ -85,13 +85,13 @@ static void cbc_clear(struct gk110 *g, uint32_t base, int part, int slice)
 {
 	uint32_t start = reg_get(g, base + LTC_CBC_CLEAR_START) & LTC_CBC_TAG_BITS;
 	uint32_t end = reg_get(g, base + LTC_CBC_CLEAR_END) & LTC_CBC_TAG_BITS;
+	int parts = (int)board_fbps(&g->cfg.board), p, s;
 	uint64_t until = mono_ns();
-	int p, s;
 
 	if (end >= start)
-		until += (end - start + 1) * CLEAR_NS_PER_TAG / (K20M_FBP * K20M_LTC_SLICES);
-	for (p = 0; p < K20M_FBP; p++)
-		for (s = 0; s < K20M_LTC_SLICES; s++)
+		until += (end - start + 1) * CLEAR_NS_PER_TAG / (parts * GK110_LTC_SLICES);
+	for (p = 0; p < parts; p++)
+		for (s = 0; s < GK110_LTC_SLICES; s++)
 			if (part < 0 || (p == part && s == slice))
 				g->ltc->busy_until[p][s] = until;
 }
@@ -101,7 +101,7 @@ static void ltc_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 	uint32_t word, *zbc;
 	int part, slice;
 
-	if (!slice_decode(reg, &part, &slice, &word)) {
+	if (!slice_decode(g, reg, &part, &slice, &word)) {
 		reg_merge(g, reg, val, be);
 		return;
 	}

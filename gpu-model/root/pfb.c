@@ -24,13 +24,13 @@ static void pbfb_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 
 static void pfb_reset(struct gk110 *g)
 {
-	uint32_t mib = g->cfg.vram_size / K20M_FBP >> MIB_SHIFT;
+	uint32_t parts = board_fbps(&g->cfg.board), mib = g->cfg.vram_size / parts >> MIB_SHIFT;
 	unsigned int i;
 
-	reg_set(g, PFFB_LTC_COUNT, K20M_FBP);
+	reg_set(g, PFFB_LTC_COUNT, parts);
 	for (i = 0; i < PBFB_NR; i++)
 		reg_set(g, PBFB_BASE(i) + PBFB_AMOUNT,
-			i < GK110_DESIGN_FBP && !(K20M_FBP_OFF & BIT(i)) ? mib : 0);
+			i < GK110_DESIGN_FBP && !(g->cfg.board.fbp_off & BIT(i)) ? mib : 0);
 }
 
 static const struct mmio_range pfb_ranges[] = {

@@ -15,7 +15,6 @@
 static const struct {
 	uint32_t off, val;
 } fuses[] = {
-	{ PFUSE_PART_DISABLE, K20M_FBP_OFF },
 	{ PFUSE_TEMP_CALIBRATED, 1 },
 	{ PFUSE_SPEEDO, 1500 },
 };
@@ -29,6 +28,8 @@ static uint32_t pfuse_read(struct gk110 *g, uint32_t reg)
 	if (!(reg_get(g, PTOP_FUSE_CONTROL) & PTOP_FUSE_READOUT) ||
 	    !(reg_get(g, PFUSE_CONTROL) & PFUSE_CONTROL_READ))
 		return 0;
+	if (reg == PFUSE_WORD(PFUSE_PART_DISABLE))
+		return g->cfg.board.fbp_off;
 	for (i = 0; i < ARRAY_SIZE(fuses); i++)
 		if (reg == PFUSE_WORD(fuses[i].off))
 			return fuses[i].val;

@@ -220,6 +220,7 @@ static int pmc_init(struct gk110 *g)
 
 static void pmc_reset(struct gk110 *g)
 {
+	const struct gk110_board *b = &g->cfg.board;
 	bool was = g->pmc->output;
 	unsigned int leaf;
 
@@ -231,12 +232,12 @@ static void pmc_reset(struct gk110 *g)
 		reg_set(g, PMC_INTR_MASK(leaf), ~0u);
 	}
 	reg_set(g, PMC_BOOT_0,
-		FIELD_PREP(PMC_BOOT_0_CHIPSET, GK110_CHIPSET) |
-			FIELD_PREP(PMC_BOOT_0_DEVICE, GK110_PCI_DEVICE & 0x3f) | GK110_STEPPING);
+		FIELD_PREP(PMC_BOOT_0_CHIPSET, b->chipset) |
+			FIELD_PREP(PMC_BOOT_0_DEVICE, b->device & 0x3f) | GK110_STEPPING);
 	reg_set(g, PMC_NEW_ID,
-		FIELD_PREP(PMC_NEW_ID_CHIPSET, GK110_CHIPSET) |
+		FIELD_PREP(PMC_NEW_ID_CHIPSET, b->chipset) |
 			FIELD_PREP(PMC_NEW_ID_STEPPING, GK110_STEPPING) |
-			FIELD_PREP(PMC_NEW_ID_DEVICE, GK110_PCI_DEVICE));
+			FIELD_PREP(PMC_NEW_ID_DEVICE, b->device & 0xff));
 	reg_set(g, PMC_ENABLE, g->cfg.unposted ? ENABLE_AT_POWER_ON : ENABLE_AT_POST);
 	reg_set(g, PMC_ENABLE_PBDMA, (1u << g->nr_pbdma) - 1);
 	reg_set(g, PMC_ENABLE_UNK208, ~0u);

@@ -25,7 +25,7 @@ static void privring_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t
 static void privring_reset(struct gk110 *g)
 {
 	reg_set(g, PRIVRING_HUB_COUNT, 1);
-	reg_set(g, PRIVRING_FBP_COUNT, K20M_FBP);
+	reg_set(g, PRIVRING_FBP_COUNT, board_fbps(&g->cfg.board));
 	reg_set(g, PRIVRING_GPC_COUNT, GK110_DESIGN_GPC);
 }
 

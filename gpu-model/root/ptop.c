@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTOP: the units of the die, those that are fused off, and how each engine is wired.
- *
- * The K20m is a GK110 with one of six memory partitions and two of fifteen TPCs off. Display and
- * video engines are reported as absent.
+ * PTOP: the units of the die, those that are fused off, and how each engine is wired, as the board
+ * says (root/board.c). Display and video engines are reported as switched off.
  *
  * The init here fills gk110.engine[] and the numbers of runlists and PBDMAs. It runs before the
  * init of all other units (core/device.c), some of which read them.
  */
-#include <errno.h>
-
 #include <gk110/pmc.h>
 #include <gk110/ptop.h>
 
@@ -45,23 +41,28 @@ static const struct engine engines[GK110_MAX_ENGINE] = {
 	  .mmio_base = CE_MMIO(2) },
 };
 
-static const struct layout {
-	unsigned int nr_runlists;
-	unsigned int runlist[GK110_MAX_ENGINE];
-	uint32_t pbdma_runlists[GK110_MAX_PBDMA];
-} layouts[] = {
-	/*
-	 * All engines on runlist 0. nouveau refuses a runlist with more than two PBDMAs
-	 * (gk104_fifo_runl_ctor), so the third PBDMA serves none.
-	 */
-	[GK110_LAYOUT_FLAT] = { .nr_runlists = 1, .pbdma_runlists = { BIT(0), BIT(0), 0 } },
-	/* CE2 shares the runlist of GR (it is the "GRCE"), CE0 and CE1 have their own. */
-	[GK110_LAYOUT_CARD] = { .nr_runlists = 3,
-				.runlist = { [ENGINE_GR] = 0,
-					     [ENGINE_CE0] = 1,
-					     [ENGINE_CE1] = 2,
-					     [ENGINE_CE2] = 0 },
-				.pbdma_runlists = { BIT(0), BIT(1), BIT(2) } },
+/* Video engines: in the device table, but PTOP_DISABLE says that they are off. */
+static const struct engine video[] = {
+	{ .type = ENGINE_MSPDEC,
+	  .intr_bit = PMC_INTR_MSPDEC,
+	  .reset_bit = MSPDEC_RESET,
+	  .fault_unit = MSPDEC_FAULT_UNIT,
+	  .mmio_base = MSPDEC_MMIO },
+	{ .type = ENGINE_MSPPP,
+	  .intr_bit = PMC_INTR_MSPPP,
+	  .reset_bit = MSPPP_RESET,
+	  .fault_unit = MSPPP_FAULT_UNIT,
+	  .mmio_base = MSPPP_MMIO },
+	{ .type = ENGINE_MSVLD,
+	  .intr_bit = PMC_INTR_MSVLD,
+	  .reset_bit = MSVLD_RESET,
+	  .fault_unit = MSVLD_FAULT_UNIT,
+	  .mmio_base = MSVLD_MMIO },
+	{ .type = ENGINE_MSENC,
+	  .intr_bit = PMC_INTR_MSENC,
+	  .reset_bit = MSENC_RESET,
+	  .fault_unit = MSENC_FAULT_UNIT,
+	  .mmio_base = MSENC_MMIO },
 };
 
 static uint32_t data_word(const struct engine *e)
@@ -70,23 +71,38 @@ static uint32_t data_word(const struct engine *e)
 	       FIELD_PREP(PTOP_DATA_FAULT, e->fault_unit) | PTOP_KIND_DATA;
 }
 
-static uint32_t enum_word(const struct engine *e, unsigned int id)
+static uint32_t enum_word(const struct engine *e, const struct gk110_device *d)
 {
 	return PTOP_DEVICE_CHAIN | PTOP_ENUM_ENGINE_VALID | PTOP_ENUM_RUNLIST_VALID |
-	       PTOP_ENUM_INTR_VALID | PTOP_ENUM_RESET_VALID | FIELD_PREP(PTOP_ENUM_ENGINE, id) |
-	       FIELD_PREP(PTOP_ENUM_RUNLIST, e->runlist) | FIELD_PREP(PTOP_ENUM_INTR, e->intr_bit) |
+	       PTOP_ENUM_INTR_VALID | PTOP_ENUM_RESET_VALID | FIELD_PREP(PTOP_ENUM_ENGINE, d->id) |
+	       FIELD_PREP(PTOP_ENUM_RUNLIST, d->runlist) | FIELD_PREP(PTOP_ENUM_INTR, e->intr_bit) |
 	       FIELD_PREP(PTOP_ENUM_RESET, e->reset_bit) | PTOP_KIND_ENUM;
+}
+
+static const struct engine *engine_of(const struct gk110_device *d)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(video); i++)
+		if (video[i].type == d->type)
+			return &video[i];
+	return d->type < GK110_MAX_ENGINE ? &engines[d->type] : NULL;
 }
 
 static void table_fill(struct gk110 *g)
 {
-	unsigned int e, i = 0;
+	const struct gk110_board *b = &g->cfg.board;
+	unsigned int d, i = 0;
 
-	for (e = 0; e < g->nr_engines; e++) {
-		reg_set(g, PTOP_DEVICE(i++), data_word(&g->engine[e]));
-		reg_set(g, PTOP_DEVICE(i++), enum_word(&g->engine[e], e));
-		reg_set(g, PTOP_DEVICE(i++),
-			FIELD_PREP(PTOP_TYPE, g->engine[e].type) | PTOP_KIND_TYPE);
+	for (d = 0; d < b->nr_devices; d++) {
+		const struct gk110_device *dev = &b->device_table[d];
+		const struct engine *e = engine_of(dev);
+
+		if (!e)
+			continue;
+		reg_set(g, PTOP_DEVICE(i++), data_word(e));
+		reg_set(g, PTOP_DEVICE(i++), enum_word(e, dev));
+		reg_set(g, PTOP_DEVICE(i++), FIELD_PREP(PTOP_TYPE, e->type) | PTOP_KIND_TYPE);
 	}
 	while (i < PTOP_DEVICE_NR)
 		reg_set(g, PTOP_DEVICE(i++), 0);
@@ -109,29 +125,30 @@ static void ptop_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 
 static int ptop_init(struct gk110 *g)
 {
-	const struct layout *l;
-	unsigned int e, i;
+	const struct gk110_board *b = &g->cfg.board;
+	unsigned int d, i;
 
-	if (g->cfg.layout >= ARRAY_SIZE(layouts)) {
-		gk110_err("there is no engine layout %d", g->cfg.layout);
-		return -EINVAL;
-	}
-	l = &layouts[g->cfg.layout];
 	g->nr_engines = GK110_MAX_ENGINE;
-	g->nr_runlists = l->nr_runlists;
+	g->nr_runlists = b->nr_runlists;
 	g->nr_pbdma = GK110_MAX_PBDMA;
-	for (e = 0; e < g->nr_engines; e++) {
-		g->engine[e] = engines[e];
-		g->engine[e].runlist = l->runlist[e];
-		g->engine[e].ops = engines[e].type == ENGINE_GR ? &gr_engine : &ce_engine;
+	for (i = 0; i < GK110_MAX_ENGINE; i++) {
+		g->engine[i] = engines[i];
+		g->engine[i].ops = i == ENGINE_GR ? &gr_engine : &ce_engine;
+	}
+	for (d = 0; d < b->nr_devices; d++) {
+		if (b->device_table[d].type >= GK110_MAX_ENGINE)
+			continue;
+		g->engine[b->device_table[d].type].id = b->device_table[d].id;
+		g->engine[b->device_table[d].type].runlist = b->device_table[d].runlist;
 	}
 	for (i = 0; i < g->nr_pbdma; i++)
-		g->pbdma_runlists[i] = l->pbdma_runlists[i];
+		g->pbdma_runlists[i] = b->pbdma_runlists[i];
 	return 0;
 }
 
 static void ptop_reset(struct gk110 *g)
 {
+	const uint32_t all_tpcs = (1u << GK110_DESIGN_TPC_PER_GPC) - 1;
 	unsigned int gpc;
 
 	reg_set(g, PTOP_FUSE_CONTROL, 0);
@@ -146,10 +163,10 @@ static void ptop_reset(struct gk110 *g)
 	reg_set(g, PTOP_DISABLE,
 		PTOP_DISABLE_DISPLAY | PTOP_DISABLE_MSPDEC_MSPPP | PTOP_DISABLE_MSVLD |
 			PTOP_DISABLE_MSENC);
-	for (gpc = GK110_DESIGN_GPC - 2; gpc < GK110_DESIGN_GPC; gpc++)
-		reg_set(g, PTOP_DISABLE_TPC(gpc), K20M_TPC_OFF);
-	reg_set(g, PTOP_DISABLE_FBP, K20M_FBP_OFF);
-	reg_set(g, PTOP_DISABLE_FBPA, K20M_FBP_OFF);
+	for (gpc = 0; gpc < GK110_DESIGN_GPC; gpc++)
+		reg_set(g, PTOP_DISABLE_TPC(gpc), all_tpcs & all_tpcs << g->cfg.board.tpcs[gpc]);
+	reg_set(g, PTOP_DISABLE_FBP, g->cfg.board.fbp_off);
+	reg_set(g, PTOP_DISABLE_FBPA, g->cfg.board.fbp_off);
 	table_fill(g);
 }
 

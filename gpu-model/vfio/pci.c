@@ -24,7 +24,6 @@ struct config_word {
 };
 
 static const struct config_word words[] = {
-	{ .off = GK110_PCI_ID, .reset = GK110_PCI_VENDOR | (uint32_t)GK110_PCI_DEVICE << 16 },
 	{ .off = GK110_PCI_CMD_STA,
 	  .reset = GK110_PCI_STA_CAP_LIST,
 	  .w1c = GK110_PCI_STA_W1C,
@@ -129,6 +128,7 @@ void pci_config_reset(struct gk110 *g)
 		w = word_find(off);
 		word_set(g, off, w ? w->reset : 0);
 	}
+	word_set(g, GK110_PCI_ID, GK110_PCI_VENDOR | (uint32_t)g->cfg.board.device << 16);
 }
 
 bool pci_memory_enabled(const struct gk110 *g)

@@ -122,7 +122,6 @@
 
 /* ------------------------------------------------------ registers of ROPs, GPCs, TPCs and PPCs */
 
-#define GR_NR_ROP			5
 #define GR_ROP(u, r)			(0x410000 + (u) * 0x400 + (r))
 #define GR_ROP_BCAST			0x408800
 #define GR_ROP_STRIDE			0x400
@@ -172,8 +171,8 @@
 #define   MP_GLOBAL_MULTIPLE_WARP_ERRORS	BIT(2)
 
 /*
- * Numbers of units of the card that gpu-model/ emulates. Other cards may have other numbers, except
- * GR_NR_PPC, which is the same on all GK110.
+ * Numbers of units of a GK110; GR_NR_TPC is that of a K20m, other boards have other numbers of
+ * TPCs.
  */
 #define GR_NR_GPC			5
 #define GR_MAX_TPC			3		/* most TPCs of one GPC */

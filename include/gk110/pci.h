@@ -17,6 +17,10 @@
 #define GK110_PCI_CONFIG_SIZE		4096
 #define GK110_PCI_VENDOR		0x10de
 #define GK110_PCI_DEVICE		0x1028	/* pci.ids: GK110GL [Tesla K20m] */
+#define GK110_PCI_K20XM			0x1021	/* pci.ids, also the next ones */
+#define GK110_PCI_K20C			0x1022
+#define GK110_PCI_K40M			0x1023
+#define GK110_PCI_K40C			0x1024
 #define GK110_PCI_SUBVENDOR		0x10de
 #define GK110_PCI_SUBDEVICE		0x1015
 

@@ -42,12 +42,16 @@
  * Numbers of the bits of PMC_INTR on GK110. For CE and GR, the device table (gk110/ptop.h) has the
  * same numbers.
  */
+#define   PMC_INTR_MSPPP		0
 #define   PMC_INTR_CE0			5
 #define   PMC_INTR_CE1			6
 #define   PMC_INTR_CE2			7
 #define   PMC_INTR_FIFO			8
 #define   PMC_INTR_GR			12
 #define   PMC_INTR_PBFB			13
+#define   PMC_INTR_MSVLD		15
+#define   PMC_INTR_MSENC		16
+#define   PMC_INTR_MSPDEC		17
 #define   PMC_INTR_THERM		18
 #define   PMC_INTR_TIMER		20
 #define   PMC_INTR_GPIO			21

@@ -76,22 +76,19 @@
 #define     PTOP_TYPE_CE0		1
 
 /*
- * The K20m has 13 of the design's 15 TPCs and five of its six FBPs. Which of them are off differs
- * from card to card. K20M_FBP_OFF and K20M_TPC_OFF are those of the card that gpu-model/ emulates.
+ * The design's units. A K20m has 13 of the 15 TPCs and five of the six FBPs. Which of them are off
+ * differs from card to card.
  */
 #define   GK110_DESIGN_GPC		5
 #define   GK110_DESIGN_TPC_PER_GPC	3
 #define   GK110_DESIGN_FBP		6
-#define   K20M_FBP			5
-#define   K20M_FBP_OFF			BIT(5)
-#define   K20M_TPC_OFF			BIT(2)		/* TPC 2 is off in the last two GPCs */
-#define   K20M_LTC_SLICES		4
+#define   GK110_LTC_SLICES		4		/* of each FBP; open */
 
 /*
- * Engines: GR is graphics, CE are copy engines. RESET: number of the engine's bit in PMC_ENABLE
- * (rnndb pmc.xml). MMIO: offset of the engine's registers in BAR0 (rnndb nv_mmio.xml). FAULT_UNIT,
- * HUB_CLIENT: numbers that name the engine in records of MMU faults (gk110/mmu.h; nouveau
- * fifo/gk104.c).
+ * Engines: GR is graphics, CE are copy engines, the others are for video. RESET: number of the
+ * engine's bit in PMC_ENABLE (rnndb pmc.xml). MMIO: offset of the engine's registers in BAR0
+ * (rnndb nv_mmio.xml). FAULT_UNIT, HUB_CLIENT: numbers that name the engine in records of MMU
+ * faults (gk110/mmu.h; nouveau fifo/gk104.c).
  */
 #define GR_RESET			12
 #define GR_MMIO				0x400000
@@ -107,5 +104,17 @@
 #define CE0_HUB_CLIENT			0x01
 #define CE1_HUB_CLIENT			0x02
 #define CE2_HUB_CLIENT			0x19
+#define MSPPP_RESET			1
+#define MSVLD_RESET			15
+#define MSPDEC_RESET			17
+#define MSENC_RESET			18
+#define MSVLD_MMIO			0x084000
+#define MSPDEC_MMIO			0x085000
+#define MSPPP_MMIO			0x086000
+#define MSENC_MMIO			0x1c2000
+#define MSVLD_FAULT_UNIT		0x10
+#define MSPPP_FAULT_UNIT		0x11
+#define MSPDEC_FAULT_UNIT		0x14
+#define MSENC_FAULT_UNIT		0x19
 
 #endif

@@ -7,8 +7,8 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=selftests/native/cell.sh
 . selftests/native/cell.sh
 export KVGPU_TB_NAME=${KVGPU_BENCH_NAME:-bench}
-kernel=${KVGPU_BENCH_KERNEL:-base} layout=${KVGPU_BENCH_LAYOUT:-flat}
-cell_name="$kernel $layout"
+kernel=${KVGPU_BENCH_KERNEL:-base} board=${KVGPU_BENCH_BOARD:-flat}
+cell_name="$kernel $board"
 loads=3
 report=build/bench/model.json
 values=$(mktemp)
@@ -49,7 +49,7 @@ table()
 {
 	local name
 
-	printf '\n%-34s %12s\n' "measured on kernel $kernel, layout $layout" ''
+	printf '\n%-34s %12s\n' "measured on kernel $kernel, board $board" ''
 	for name in mmio_read_median mmio_write_median mmio_write_read_median doorbell_write_median \
 		doorbell_to_completion_median doorbell_to_completion_p90 nouveau_submit_to_completion_median switch_ce switch_gr; do
 		printf '%-34s %12s us\n' "$name" "$(value $name)"
@@ -69,7 +69,7 @@ write_report()
 {
 	mkdir -p build/bench
 	{
-		printf '{\n  "kernel": "%s",\n  "layout": "%s",\n  "mode": "as fast as the machine",\n' "$kernel" "$layout"
+		printf '{\n  "kernel": "%s",\n  "board": "%s",\n  "mode": "as fast as the machine",\n' "$kernel" "$board"
 		printf '  "machine": "%s, %s CPUs",\n' "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)"
 		awk '{ printf "  \"%s\": {\"value\": %s, \"unit\": \"%s\"},\n", $1, $2, $3 }' "$values"
 		printf '  "worst_copy_percent_of_memcpy": %s,\n' "$ratio"

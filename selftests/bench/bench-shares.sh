@@ -12,10 +12,10 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=selftests/native/cell.sh
 . selftests/native/cell.sh
 export KVGPU_TB_NAME=${KVGPU_BENCH_NAME:-shares} PYTHONDONTWRITEBYTECODE=1
-kernel=${KVGPU_BENCH_KERNEL:-base} layout=${KVGPU_BENCH_LAYOUT:-card} rate=${KVGPU_BENCH_RATE:-400M}
+kernel=${KVGPU_BENCH_KERNEL:-base} board=${KVGPU_BENCH_BOARD:-k20m} rate=${KVGPU_BENCH_RATE:-400M}
 cpus=${KVGPU_BENCH_CPUS:-$(($(nproc) > 2 ? 2 : 1))} looks=${LOOKS:-12}
 report=build/bench/shares.json clocks=build/bench/shares.clocks gaps=build/bench/shares.gaps
-cell_name="$kernel $layout"
+cell_name="$kernel $board"
 watcher='' awake=()
 trap 'watch_end; sleep_again; bed_down' EXIT
 trap 'exit 130' INT TERM
@@ -81,7 +81,7 @@ rm -f "$clocks" "$gaps"
 keep_awake
 nice -n -20 "$AWAY" || give_up "it is not known how quiet this machine is"
 build_programs tenants >&2 || give_up "kvgpu-tenants does not build"
-$TB up --driver kvgpu --kernel "$kernel" --mem 2G --cpus "$cpus" --append iomem=relaxed --model-args "--layout $layout --ce-rate $rate" </dev/null ||
+$TB up --driver kvgpu --kernel "$kernel" --mem 2G --cpus "$cpus" --append iomem=relaxed --model-args "--board $board --ce-rate $rate" </dev/null ||
 	give_up "no server"
 hardware_first || give_up "the model's threads can't be put before the server's CPUs"
 share=$($TB share)
@@ -90,7 +90,7 @@ cp "$OUT/kvgpu-tenants" "$share/"
 [ -z "${KVGPU_BENCH_SLICE_US:-}" ] ||
 	in_server sh -c "echo $KVGPU_BENCH_SLICE_US >\$(echo /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/slice_us)" || give_up "no such slice"
 slice=$(in_server sh -c 'cat /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/slice_us')
-echo "kernel $kernel, layout $layout, copy engines paced to $rate bytes/s, $cpus CPUs of the server, slice $slice us"
+echo "kernel $kernel, board $board, copy engines paced to $rate bytes/s, $cpus CPUs of the server, slice $slice us"
 "$GAPS" "$gaps" &
 watcher=$!
 read_clocks || give_up "the server's clock can't be read"

@@ -17,7 +17,7 @@ struct client_options {
 	const char *until;
 	bool quick;
 	bool self_test; /* damage one expected byte per round: every round must notice */
-	int card_layout; /* as told by --layout: 1 card, 0 flat; -1: not told */
+	int runlists; /* as told by --runlists: 1, or 2 for several; 0: not told */
 	bool marks; /* measured stretches wait for an answer at their ends: mark.h */
 };
 

@@ -64,7 +64,7 @@ static void usage(FILE *f)
 		"  --seconds N      of 'busy', 'latency', 'acquire', 'copy': for so long, and not by volume\n"
 		"  --until FILE     or until that file is there ('busy', 'latency', 'acquire')\n"
 		"  --quick          fewer rounds\n"
-		"  --layout L       flat or card: where the copy engines are, if the channel table can't be read\n"
+		"  --runlists N     one or several: of the copy engines, if the channel table can't be read\n"
 		"  --self-test      copy, tiled: expect one wrong byte and fail if it isn't noticed\n"
 		"  --marks          say '# mark' around what is measured and wait for a line of input there\n\nsubtests:\n");
 	for (i = 0; i < NR_SUBTESTS; i++)
@@ -101,7 +101,7 @@ static void parse_options(int argc, char **argv, struct client_options *o)
 		{ "seed", required_argument, NULL, 's' },
 		{ "bytes", required_argument, NULL, 'b' },
 		{ "quick", no_argument, NULL, 'q' },
-		{ "layout", required_argument, NULL, 'l' },
+		{ "runlists", required_argument, NULL, 'l' },
 		{ "self-test", no_argument, NULL, 't' },
 		{ "marks", no_argument, NULL, 'm' },
 		{ "seconds", required_argument, NULL, 'S' },
@@ -140,11 +140,11 @@ static void parse_options(int argc, char **argv, struct client_options *o)
 			o->marks = true;
 			break;
 		case 'l':
-			if (strcmp(optarg, "flat") && strcmp(optarg, "card")) {
-				fprintf(stderr, "kvgpu-client: layout is flat or card\n");
+			if (strcmp(optarg, "one") && strcmp(optarg, "several")) {
+				fprintf(stderr, "kvgpu-client: --runlists is one or several\n");
 				exit(2);
 			}
-			o->card_layout = !strcmp(optarg, "card");
+			o->runlists = !strcmp(optarg, "one") ? 1 : 2;
 			break;
 		default:
 			usage(stderr);
@@ -167,7 +167,7 @@ static int find_subtest(const char *name)
 
 int main(int argc, char **argv)
 {
-	struct client_options o = { .seed = 1, .card_layout = -1 };
+	struct client_options o = { .seed = 1 };
 	int i, j;
 
 	parse_options(argc, argv, &o);

@@ -80,7 +80,7 @@ static void one_sleep(struct gpu *g, enum gpu_engine engine, const struct client
 	sigaction(SIGUSR1, &sa, NULL);
 	chan_must_open(g, engine, &c);
 	other_runlist = chan_runlist(&c) >= 0 ? chan_runlist(&c) > 0 :
-						o->card_layout == 1 && engine == ENGINE_CE;
+						o->runlists > 1 && engine == ENGINE_CE;
 	*later.word = 0;
 	job_begin(&c, 16);
 	job_use(&c, sem, NOUVEAU_BO_RD);

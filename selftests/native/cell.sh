@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Sourced at the top of the tree by suites that boot servers: not only of this folder, also of guest, hostile, vfio, tenants, debug,
-# remote, bench and others. A cell is one server with one kernel and one engine layout.
+# remote, bench and others. A cell is one server with one kernel and one board of the model.
 #
-# A suite sets KVGPU_TB_NAME, its bed's name, and part_of_check, mode, kernel, layout and cell_name. build_programs sets OUT, bed_up sets
+# A suite sets KVGPU_TB_NAME, its bed's name, and part_of_check, mode, kernel, board and cell_name. build_programs sets OUT, bed_up sets
 # share. finish and bed_must_be_free end the suite. SIGINT and SIGTERM end the bed; for other ends the suite has a trap.
 
 # shellcheck source=selftests/kernels.sh
@@ -13,7 +13,7 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-native}
 TB=${TB:-testbed/tb}
 LONG=${LONG:-}
 RELOADS=${RELOADS:-20}
-results=0 failures=0 cell_name='' kernel='' layout='' cell_over=''
+results=0 failures=0 cell_name='' kernel='' board='' cell_over=''
 mode=''		# quick or long; empty for what is run by hand
 declare -A kernel_failures=() kernel_ran=() kernel_bugs=()
 
@@ -148,7 +148,7 @@ bed_up()
 {
 	local log=$OUT/up.log reason
 
-	if ! $TB up --kernel "$kernel" --mem 5G --driver none --model-args "--layout $layout" >"$log" 2>&1 </dev/null; then
+	if ! $TB up --kernel "$kernel" --mem 5G --driver none --model-args "--board $board" >"$log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$log"
 		if reason=$(excused "the server does not boot"); then
 			result 0 "the server boots" "SKIP $reason"
@@ -259,8 +259,9 @@ part_load()
 part_client()
 {
 	local tests=$1 t
-	local -a options=(--layout "$layout")
+	local -a options=(--runlists several)
 
+	[ "$board" != flat ] || options=(--runlists one)
 	[ -n "$LONG" ] || options+=(--quick)
 	if [ -z "$tests" ]; then
 		tests=copy,tiled,sync,sleep,channels,groups,cycles,fault,classes,inline,compute,switch,exec,stress
@@ -309,7 +310,7 @@ part_cuda()
 
 part_attacks() { program "attacks beside nouveau" attacks 240 /share/native/kvgpu-attack nouveau; }
 
-# with a layout of separate runlists each copy engine must have been busy
+# with separate runlists each copy engine must have been busy
 part_engines()
 {
 	local busy i idle=''
@@ -318,7 +319,7 @@ part_engines()
 	for i in 2 3 4; do
 		[ "$(printf '%s' "$busy" | cut -d, -f$i)" -gt 0 ] 2>/dev/null || idle+=" CE$((i - 2))"
 	done
-	if [ "$layout" = card ]; then
+	if [ "$board" != flat ]; then
 		[ -z "$idle" ]
 		result $? "the model saw every copy engine at work" "busy ns: $busy${idle:+; idle:$idle}"
 	else
@@ -335,13 +336,13 @@ part_reload()
 	log_check reload
 }
 
-# cell KERNEL LAYOUT PART...
+# cell KERNEL BOARD PART...
 cell()
 {
 	local part began=$SECONDS
 
-	kernel=$(kernel_of "$1") layout=$2
-	cell_name="$kernel $layout"
+	kernel=$(kernel_of "$1") board=$2
+	cell_name="$kernel $board"
 	shift 2
 	cell_over=''
 	bed_up || { bed_down; return; }

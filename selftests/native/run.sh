@@ -11,8 +11,8 @@ usage()
 {
 	cat <<'HELP'
 usage: selftests/native/run.sh quick|long
-       selftests/native/run.sh KERNEL LAYOUT PART...
-Kernels as "tb kernels" lists them, or their roles; layouts: flat, card; parts:
+       selftests/native/run.sh KERNEL BOARD PART...
+Kernels as "tb kernels" lists them, or their roles; boards as gk110-model --help does; parts:
   bare      attacks and engine tests without a driver
   load      nouveau loads, without complaint
   client    kvgpu-client, all subtests (client:NAME,... for some); quick rounds unless LONG=1
@@ -31,20 +31,20 @@ HELP
 quick()
 {
 	RELOADS=3 cell base flat bare load client self-test mesa attacks reload
-	cell base card bare load client:copy,sync,sleep,fault,switch,exec attacks engines
+	cell base k20m bare load client:copy,sync,sleep,fault,switch,exec attacks engines
 	RELOADS=3 cell newest flat bare load client:copy,sync,sleep,fault,switch,exec attacks reload
 }
 
 long()
 {
-	local kernel layout
+	local kernel board
 
 	# quick goes on from snapshots, where the card is plugged in after the boot
 	export KVGPU_TB_BOOT=yes
 	LONG=1
 	for kernel in base newest oldest; do
-		for layout in flat card; do
-			cell $kernel $layout bare load client self-test mesa cuda attacks engines reload
+		for board in flat k20m; do
+			cell $kernel $board bare load client self-test mesa cuda attacks engines reload
 		done
 	done
 	cell base flat load opencl vulkan clpeak

@@ -8,7 +8,7 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-tenants}
 . selftests/native/cell.sh
 case ${1-} in
 quick) cells="base:flat:0" ;;
-long) cells="base:flat:0 base:card:400M oldest:flat:400M newest:card:0" ;;
+long) cells="base:flat:0 base:k20m:400M oldest:flat:400M newest:k20m:0" ;;
 *) echo "usage: selftests/tenants/run.sh quick|long" >&2; exit 2 ;;
 esac
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as
@@ -65,12 +65,12 @@ command_line()
 	refuses_unknown_setups "and beside one that is a setup" one "eight equals"
 }
 
-# KERNEL LAYOUT RATE
+# KERNEL BOARD RATE
 cell()
 {
 	kernel=$(kernel_of "$1")
 	cell_name="$kernel $2 rate $3"
-	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 3G --append iomem=relaxed --model-args "--layout $2 --ce-rate $3" >"$OUT/up.log" 2>&1 </dev/null; then
+	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 3G --append iomem=relaxed --model-args "--board $2 --ce-rate $3" >"$OUT/up.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/up.log"
 		result 1 "kvgpu.ko takes the card"
 		return

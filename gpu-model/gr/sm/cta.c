@@ -215,7 +215,7 @@ enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget)
 	bool moved = false, yielded = false;
 	enum step s;
 
-	sm_place(c->sm, &gpc, &tpc);
+	sm_place(t->g, c->sm, &gpc, &tpc);
 	t->gcc = &t->g->gr->gcc[gpc];
 	t->l1 = &t->run->sm->l1[c->sm];
 	t->tex = &t->run->sm->tex[c->sm];

@@ -167,7 +167,7 @@ struct cbuf {
 	uint8_t *data;
 };
 
-#define NR_SM	     13
+#define SM_MAX	     15 /* SMX of a GK110 at most */
 #define SM_MAX_WARPS 64
 #define SM_MAX_CTAS  16
 
@@ -221,7 +221,8 @@ struct sm_thread {
 
 #define CODE_HASH 256
 struct sm {
-	struct mmu_client l1[NR_SM], tex[NR_SM];
+	unsigned int nr; /* SMX; constant */
+	struct mmu_client l1[SM_MAX], tex[SM_MAX];
 	/* protects the members to thread[], but for constants and atomics */
 	pthread_mutex_t lock;
 	pthread_cond_t work, idle;
@@ -230,8 +231,8 @@ struct sm {
 	bool quit;
 	unsigned int nr_threads, nr_helpers; /* .nr_threads is constant: helpers at most, + 1 */
 	atomic_bool abandon;
-	pthread_t helper[NR_SM];
-	struct sm_thread *thread[NR_SM + 1];
+	pthread_t helper[SM_MAX];
+	struct sm_thread *thread[SM_MAX + 1];
 	/* protects code[] and nr_lines */
 	pthread_mutex_t code_lock;
 	struct code_line *code[CODE_HASH];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Grids. CTAs are started in launch order. The thread that owns the engine executes them. Once a
- * grid has run for WAKE_AFTER_NS, helper threads join in, one per further core and NR_SM - 1 at
+ * grid has run for WAKE_AFTER_NS, helper threads join in, one per further core and SMX but one at
  * most, unless the grid is paced, must run its CTAs one after the other, or has one for each SM at
  * most. Such CTAs often meet at barriers that count on the chip's even pace, which one thread keeps
  * and several, which the host's scheduler may stop, do not. A thread runs a CTA to its end if the
@@ -115,7 +115,7 @@ static bool run_limits(struct run *r)
 		n = at_most(n, fit > SM_MAX_CTAS ? SM_MAX_CTAS : fit);
 	}
 	r->ctas_per_sm = q->sequentially_run_ctas ? 1 : n;
-	r->alone = r->grid->pacer->per_s || q->sequentially_run_ctas || r->nr_ctas <= NR_SM;
+	r->alone = r->grid->pacer->per_s || q->sequentially_run_ctas || r->nr_ctas <= r->sm->nr;
 	return true;
 }
 
@@ -160,8 +160,8 @@ static void run_fini(struct run *r)
 struct share {
 	struct sm_thread *t;
 	unsigned int nr_threads, next_sm;
-	uint32_t slots[NR_SM]; /* bit per resident CTA */
-	struct cta *cta[NR_SM * SM_MAX_CTAS];
+	uint32_t slots[SM_MAX]; /* bit per resident CTA */
+	struct cta *cta[SM_MAX * SM_MAX_CTAS];
 	unsigned int nr;
 	bool drained; /* no CTA is left to start, or *stop is true */
 	uint64_t start, charged;
@@ -185,12 +185,12 @@ static void run_halt(struct run *r, enum sm_result why)
 
 static bool place(struct share *s, unsigned int *sm, unsigned int *slot)
 {
-	unsigned int limit = s->t->run->ctas_per_sm;
+	unsigned int limit = s->t->run->ctas_per_sm, nr = s->t->run->sm->nr;
 
-	for (unsigned int i = 0; i < NR_SM; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		*sm = s->next_sm;
 		s->next_sm += s->nr_threads;
-		if (s->next_sm >= NR_SM)
+		if (s->next_sm >= nr)
 			s->next_sm = s->t->index;
 		*slot = __builtin_ctz(~s->slots[*sm]);
 		if (*slot < limit)
@@ -206,7 +206,7 @@ static bool start_one(struct share *s)
 	struct cta *c;
 	uint64_t nr;
 
-	if (s->drained || s->nr == NR_SM * SM_MAX_CTAS || !place(s, &sm, &slot))
+	if (s->drained || s->nr == r->sm->nr * SM_MAX_CTAS || !place(s, &sm, &slot))
 		return false;
 	if (r->q->sequentially_run_ctas && s->nr)
 		return false;
@@ -364,7 +364,7 @@ static struct sm_thread *thread_new(struct gk110 *g, unsigned int index)
 	memset(t, 0, sizeof(*t));
 	t->g = g;
 	t->index = index;
-	sm_place(index % NR_SM, &gpc, &tpc);
+	sm_place(g, index % board_tpcs(&g->cfg.board), &gpc, &tpc);
 	t->gcc = &g->gr->gcc[gpc];
 	return t;
 }
@@ -451,7 +451,7 @@ enum sm_result sm_run_grid(struct gk110 *g, struct sm_grid *grid)
 		return SM_DONE;
 	run_init(&r, g, grid);
 	r.nr_ctas = warps / r.warps_per_cta;
-	sm_place(0, &grid->trap.gpc, &grid->trap.tpc);
+	sm_place(g, 0, &grid->trap.gpc, &grid->trap.tpc);
 	code_trim(sm);
 	t->run = &r;
 	memset(t->front, 0, sizeof(t->front));
@@ -484,15 +484,16 @@ int sm_init(struct gk110 *g)
 	if (!sm)
 		return -ENOMEM;
 	g->gr->sm = sm;
-	sm->nr_threads = cores > NR_SM ? NR_SM : cores > 1 ? cores : 1;
+	sm->nr = board_tpcs(&g->cfg.board);
+	sm->nr_threads = cores > sm->nr ? sm->nr : cores > 1 ? cores : 1;
 	pthread_mutex_init(&sm->lock, NULL);
 	pthread_mutex_init(&sm->code_lock, NULL);
 	pthread_cond_init(&sm->work, NULL);
 	pthread_cond_init(&sm->idle, NULL);
-	for (unsigned int i = 0; !ret && i < NR_SM; i++) {
+	for (unsigned int i = 0; !ret && i < sm->nr; i++) {
 		unsigned int gpc, tpc;
 
-		sm_place(i, &gpc, &tpc);
+		sm_place(g, i, &gpc, &tpc);
 		ret = mmu_client_init(g, &sm->l1[i], "L1", GR_FAULT_UNIT, l1_client[tpc], gpc);
 		if (!ret)
 			ret = mmu_client_init(g, &sm->tex[i], "T1", GR_FAULT_UNIT, tex_client[tpc],
@@ -523,9 +524,9 @@ void sm_fini(struct gk110 *g)
 	pthread_mutex_unlock(&sm->lock);
 	for (unsigned int i = 0; i < sm->nr_helpers; i++)
 		pthread_join(sm->helper[i], NULL);
-	for (unsigned int i = 0; i <= NR_SM; i++)
+	for (unsigned int i = 0; i <= SM_MAX; i++)
 		thread_free(sm->thread[i]);
-	for (unsigned int i = 0; i < NR_SM; i++) {
+	for (unsigned int i = 0; i < sm->nr; i++) {
 		mmu_client_fini(g, &sm->l1[i]);
 		mmu_client_fini(g, &sm->tex[i]);
 	}

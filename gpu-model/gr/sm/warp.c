@@ -9,7 +9,7 @@ static void record(struct warp *w, enum sm_result result, uint32_t warp_esr, uin
 	pthread_mutex_lock(&r->lock);
 	if (r->result == SM_DONE || r->result == SM_AGAIN) {
 		r->result = result;
-		sm_place(w->cta->sm, &r->grid->trap.gpc, &r->grid->trap.tpc);
+		sm_place(r->g, w->cta->sm, &r->grid->trap.gpc, &r->grid->trap.tpc);
 		r->grid->trap.warp_esr = warp_esr;
 		r->grid->trap.global_esr = global_esr;
 		r->grid->trap.pc = w->pc;

@@ -57,7 +57,7 @@ static uint32_t uniform_sreg(const struct warp *w, unsigned int nr)
 
 	switch (nr) {
 	case SM_SR_VIRTCFG:
-		return SM_MAX_WARPS << 8 | NR_SM << 20;
+		return SM_MAX_WARPS << 8 | r->sm->nr << 20;
 	case SM_SR_CTAID_X:
 	case SM_SR_CTAID_Y:
 	case SM_SR_CTAID_Z:

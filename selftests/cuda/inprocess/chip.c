@@ -209,7 +209,8 @@ bool in_chip_open(struct in_device *d)
 	d->f->guest = file < 0 || ftruncate(file, host) ? NULL : same_address(file, host);
 	d->vm = calloc(1, sizeof(*d->vm));
 	d->g->gr = calloc(1, sizeof(*d->g->gr));
-	if (!d->vm || !d->g->gr || !d->f->guest || !take_addresses(d, vram))
+	if (!board_find("k20m", &d->g->cfg.board) || !d->vm || !d->g->gr || !d->f->guest ||
+	    !take_addresses(d, vram))
 		return false;
 	for (i = 0; i < GR_NR_GPC; i++)
 		if (mmu_client_init(d->g, &d->g->gr->gcc[i], "GCC", 0, GR_GPC_GCC, i))

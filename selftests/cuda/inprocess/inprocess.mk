@@ -5,7 +5,7 @@ INPROCESS_OUT	:= $(O)/cuda-inprocess
 INPROCESS_SRC	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(wildcard cuda/export/*.c cuda/image/*.c) \
 		   $(addprefix cuda/,device/qmd.c device/texture.c device/cause.c syscalls/syscalls.c) \
 		   $(wildcard gpu-model/gr/sm/*.c gpu-model/mmu/*.c) \
-		   $(addprefix gpu-model/,gr/qmd.c gr/topology.c core/pacer.c core/clock.c) $(wildcard selftests/cuda/inprocess/*.c)
+		   $(addprefix gpu-model/,gr/qmd.c gr/topology.c root/board.c core/pacer.c core/clock.c) $(wildcard selftests/cuda/inprocess/*.c)
 INPROCESS_OBJ	:= $(INPROCESS_SRC:%.c=$(INPROCESS_OUT)/obj/%.o)
 
 $(INPROCESS_OUT)/libcuda.so.1: $(INPROCESS_OBJ)

@@ -95,7 +95,7 @@ static void test_defaults(void **state)
 	assert_null(got_opt.plugin_socket);
 	assert_null(got_opt.stats_socket);
 	assert_true(got_cfg.vram_size == 5ull << 30);
-	assert_int_equal(got_cfg.layout, GK110_LAYOUT_FLAT);
+	assert_string_equal(got_cfg.board.name, "flat");
 	assert_true(got_cfg.ce_bytes_per_s == 0 && got_cfg.gr_warps_per_s == 0 &&
 		    !got_cfg.verbose && !got_cfg.unposted);
 	assert_string_equal(strrchr(got_cfg.vbios_path, '/'), "/k20m.rom");
@@ -108,7 +108,7 @@ static void test_everything(void **state)
 	char said[1024];
 
 	assert_int_equal(RUN(said, "--socket=/s", "--plugin-socket=/p", "--stats-socket", "/t",
-			     "--vram", "640M", "--vbios", "/rom", "--layout", "card", "--ce-rate",
+			     "--vram", "640M", "--vbios", "/rom", "--board", "k40m", "--ce-rate",
 			     "500M", "--gr-rate", "20k", "--verbose", "--unposted", "--defect",
 			     "fecs"),
 			 0);
@@ -116,11 +116,27 @@ static void test_everything(void **state)
 	assert_string_equal(got_opt.stats_socket, "/t");
 	assert_true(got_cfg.vram_size == 640ull << 20);
 	assert_string_equal(got_cfg.vbios_path, "/rom");
-	assert_int_equal(got_cfg.layout, GK110_LAYOUT_CARD);
+	assert_string_equal(got_cfg.board.name, "k40m");
 	assert_true(got_cfg.ce_bytes_per_s == 500000000);
 	assert_true(got_cfg.gr_warps_per_s == 20000);
 	assert_true(got_cfg.verbose && got_cfg.unposted);
 	assert_string_equal(got_cfg.defect, "fecs");
+}
+
+static void test_boards(void **state)
+{
+	struct gk110_board first;
+	char said[1024];
+
+	assert_int_equal(RUN(said, "--socket", "/s", "--board", "k20x"), 0);
+	assert_true(got_cfg.vram_size == 6ull << 30);
+	first = got_cfg.board;
+	assert_int_equal(RUN(said, "--socket", "/s", "--board", "k20x", "--seed", "0"), 0);
+	assert_memory_equal(&got_cfg.board, &first, sizeof(first));
+	assert_int_equal(RUN(said, "--socket", "/s", "--board", "k20x", "--seed", "7"), 0);
+	assert_memory_not_equal(&got_cfg.board, &first, sizeof(first));
+	assert_int_equal(RUN(said, "--socket", "/s", "--board-file", "/no/such"), EXIT_USAGE);
+	assert_non_null(strstr(said, "/no/such"));
 }
 
 static void test_sizes(void **state)
@@ -177,7 +193,8 @@ static void test_refused(void **state)
 	check_refused(RUN(said, "--bogus"), said, "unrecognized option");
 	check_refused(RUN(said, "--socket", "/s", "more"), said, "unexpected argument 'more'");
 	check_refused(RUN(said, "--socket", "/s", "--vram", "five"), said, "--vram five");
-	check_refused(RUN(said, "--socket", "/s", "--layout", "round"), said, "flat or card");
+	check_refused(RUN(said, "--socket", "/s", "--board", "k80"), said, "k40c or flat");
+	check_refused(RUN(said, "--socket", "/s", "--seed", "-1"), said, "--seed -1");
 	check_refused(RUN(said, "--socket", "/s", "--ce-rate", "fast"), said, "--ce-rate fast");
 	check_refused(RUN(said, "--socket", "/s", "--gr-rate", "-5"), said, "--gr-rate -5");
 	check_refused(RUN(said, "--socket", "/s", "--stats-socket", "/s"), said, "two sockets");
@@ -218,8 +235,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_everything),
-		cmocka_unit_test(test_sizes),	 cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_failures), cmocka_unit_test(test_help),
+		cmocka_unit_test(test_boards),	 cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_help),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

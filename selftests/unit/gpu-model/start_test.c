@@ -69,6 +69,7 @@ static int setup(void **state)
 	f = fopen(rom, "wb");
 	if (!f || fwrite(img.rom, sizeof(img.rom), 1, f) != 1 || fclose(f))
 		return -1;
+	board_find("k20m", &args.cfg.board);
 	args.vfio.socket = sock;
 	args.cfg.vbios_path = rom;
 	/* the server waits for SIGTERM, so no thread may take it */

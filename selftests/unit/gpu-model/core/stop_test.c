@@ -71,6 +71,7 @@ static int device_setup(void **state)
 	if (fd < 0 || write(fd, img.rom, sizeof(img.rom)) != sizeof(img.rom))
 		return -1;
 	close(fd);
+	board_find("k20m", &cfg.board);
 	g = gk110_create(&cfg, &bus, NULL);
 	unlink(rom);
 	if (!g)

@@ -553,6 +553,7 @@ static void engines(struct gk110 *g, enum layout layout)
 	g->nr_runlists = card ? 3 : 1;
 	for (e = 0; e < 4; e++) {
 		g->engine[e].type = (enum engine_type)e;
+		g->engine[e].id = e;
 		g->engine[e].inst = e ? e - 1 : 0;
 		g->engine[e].runlist = card && (e == 1 || e == 2) ? e : 0;
 		g->engine[e].fault_unit = units[e];

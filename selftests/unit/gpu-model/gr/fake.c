@@ -270,6 +270,7 @@ struct fake *fake_create(void)
 	pthread_mutex_init(&g->lock, &attr);
 	pthread_mutexattr_destroy(&attr);
 	pthread_rwlock_init(&g->dma_lock, NULL);
+	board_find("k20m", &g->cfg.board);
 	g->vram = calloc(1, FAKE_VRAM);
 	g->regs = calloc(1, GK110_BAR0_SIZE);
 	g->range_of = calloc(1, GK110_BAR0_SIZE / 4);

@@ -62,7 +62,7 @@ void gk110_note(struct gk110 *g, const char *fmt, ...)
 {
 }
 
-struct card *card_new(enum gk110_layout layout, const struct unit_ops *const *list, unsigned int nr)
+struct card *card_new(const char *board, const struct unit_ops *const *list, unsigned int nr)
 {
 	struct card *c = calloc(1, sizeof(*c));
 	unsigned int u;
@@ -75,8 +75,8 @@ struct card *card_new(enum gk110_layout layout, const struct unit_ops *const *li
 	c->g.regs = calloc(1, GK110_BAR0_SIZE);
 	c->g.bus = &bus;
 	c->g.bus_priv = c;
-	c->g.cfg.layout = layout;
-	c->g.cfg.vram_size = 5ull << 30;
+	assert_true(board_find(board, &c->g.cfg.board));
+	c->g.cfg.vram_size = c->g.cfg.board.vram_size;
 	for (u = 0; u < nr; u++)
 		assert_int_equal(units[u]->init ? units[u]->init(&c->g) : 0, 0);
 	for (u = 0; u < nr; u++)

@@ -32,8 +32,7 @@ struct card {
 extern struct card *the_card;
 
 /* Makes a card: initialises, resets and starts @units. The test fails if a unit refuses. */
-struct card *card_new(enum gk110_layout layout, const struct unit_ops *const *units,
-		      unsigned int nr);
+struct card *card_new(const char *board, const struct unit_ops *const *units, unsigned int nr);
 void card_free(struct card *c);
 uint32_t rd(struct card *c, uint32_t reg);
 void wr(struct card *c, uint32_t reg, uint32_t val);

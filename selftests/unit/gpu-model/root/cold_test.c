@@ -69,6 +69,7 @@ static int setup(void **state)
 	if (fd < 0 || write(fd, img.rom, sizeof(img.rom)) != sizeof(img.rom))
 		return -1;
 	close(fd);
+	board_find("k20m", &cfg.board);
 	g = gk110_create(&cfg, &bus, NULL);
 	unlink(rom);
 	return g ? gk110_start(g) : -1;

@@ -33,7 +33,7 @@ static const struct unit_ops *const list[] = { &ptop_unit, &pmc_unit, &ptimer_un
 
 static int setup(void **state)
 {
-	*state = card_new(GK110_LAYOUT_CARD, list, 5);
+	*state = card_new("k20m", list, 5);
 	return 0;
 }
 

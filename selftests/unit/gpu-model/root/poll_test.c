@@ -14,7 +14,7 @@ static const struct unit_ops *const list[] = {
 
 static int setup(void **state)
 {
-	*state = card_new(GK110_LAYOUT_FLAT, list, sizeof(list) / sizeof(list[0]));
+	*state = card_new("k20m", list, sizeof(list) / sizeof(list[0]));
 	return 0;
 }
 

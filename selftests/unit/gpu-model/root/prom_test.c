@@ -40,7 +40,7 @@ static int group_teardown(void **state)
 static int setup(void **state)
 {
 	image_make(&img);
-	*state = card_new(GK110_LAYOUT_FLAT, NULL, 0);
+	*state = card_new("k20m", NULL, 0);
 	((struct card *)*state)->g.cfg.vbios_path = path;
 	return 0;
 }

@@ -22,7 +22,7 @@ static int setup(void **state)
 	struct card *c;
 
 	clock_stop();
-	c = card_new(GK110_LAYOUT_FLAT, list, 3);
+	c = card_new("k20m", list, 3);
 	clock_move(MS); /* so that the time is not 0 */
 	wr(c, 0x000640, 1u << 20);
 	wr(c, 0x000140, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The device table, decoded by a parser that knows only its format, must agree with the model's
- * engine table, for both layouts.
+ * engine table, on each board.
  */
 #include "card.h"
 
@@ -68,86 +68,92 @@ static unsigned int decode(struct card *c, struct entry *e, unsigned int max)
 	return n;
 }
 
-static void check_layout(enum gk110_layout layout, const unsigned int runlist[4])
+static const struct entry want[] = {
+	{ .type = 0, .addr = 0x400000, .fault = 0x00, .intr = 12, .reset = 12 },
+	{ .type = 1, .addr = 0x104000, .fault = 0x15, .intr = 5, .reset = 6 },
+	{ .type = 2, .addr = 0x105000, .fault = 0x16, .intr = 6, .reset = 7 },
+	{ .type = 3, .addr = 0x106000, .fault = 0x1b, .intr = 7, .reset = 21 },
+	{ .type = 8, .addr = 0x085000, .fault = 0x14, .intr = 17, .reset = 17 },
+	{ .type = 9, .addr = 0x086000, .fault = 0x11, .intr = 0, .reset = 1 },
+	{ .type = 10, .addr = 0x084000, .fault = 0x10, .intr = 15, .reset = 15 },
+	{ .type = 11, .addr = 0x1c2000, .fault = 0x19, .intr = 16, .reset = 18 },
+};
+
+static const struct entry *entry_of(uint32_t type)
 {
-	static const struct entry want[4] = {
-		{ .type = 0, .addr = 0x400000, .fault = 0x00, .intr = 12, .reset = 12 },
-		{ .type = 1, .addr = 0x104000, .fault = 0x15, .intr = 5, .reset = 6 },
-		{ .type = 2, .addr = 0x105000, .fault = 0x16, .intr = 6, .reset = 7 },
-		{ .type = 3, .addr = 0x106000, .fault = 0x1b, .intr = 7, .reset = 21 },
-	};
-	struct card *c = card_new(layout, list, 1);
+	for (unsigned int i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		if (want[i].type == type)
+			return &want[i];
+	fail_msg("an engine of type %u", type);
+	return NULL;
+}
+
+/* @wiring: type, engine id and runlist of each engine, in the table's order */
+static void check_table(struct card *c, const uint8_t wiring[][3], unsigned int nr)
+{
 	struct entry e[8];
 	unsigned int i;
 
-	assert_int_equal(decode(c, e, 8), 4);
+	assert_int_equal(decode(c, e, 8), nr);
 	assert_int_equal(c->g.nr_engines, 4);
-	for (i = 0; i < 4; i++) {
-		assert_int_equal(e[i].type, want[i].type);
-		assert_int_equal(e[i].addr, want[i].addr);
-		assert_int_equal(e[i].fault, want[i].fault);
-		assert_int_equal(e[i].intr, want[i].intr);
-		assert_int_equal(e[i].reset, want[i].reset);
-		assert_int_equal(e[i].engine, i);
-		assert_int_equal(e[i].runlist, runlist[i]);
-		assert_int_equal(c->g.engine[i].type, want[i].type);
-		assert_int_equal(c->g.engine[i].runlist, runlist[i]);
-		assert_int_equal(c->g.engine[i].intr_bit, want[i].intr);
-		assert_int_equal(c->g.engine[i].reset_bit, want[i].reset);
-		assert_int_equal(c->g.engine[i].fault_unit, want[i].fault);
-		assert_ptr_equal(c->g.engine[i].ops, i ? &ce_engine : &gr_engine);
-		assert_int_equal(c->g.engine[i].inst, i ? i - 1 : 0);
+	for (i = 0; i < nr; i++) {
+		const struct entry *w = entry_of(e[i].type);
+		const struct engine *m = &c->g.engine[e[i].type < 4 ? e[i].type : 0];
+
+		assert_int_equal(e[i].type, wiring[i][0]);
+		assert_int_equal(e[i].engine, wiring[i][1]);
+		assert_int_equal(e[i].runlist, wiring[i][2]);
+		assert_int_equal(e[i].addr, w->addr);
+		assert_int_equal(e[i].fault, w->fault);
+		assert_int_equal(e[i].intr, w->intr);
+		assert_int_equal(e[i].reset, w->reset);
+		if (e[i].type > 3)
+			continue;
+		assert_int_equal(m->type, w->type);
+		assert_int_equal(m->id, e[i].engine);
+		assert_int_equal(m->runlist, e[i].runlist);
+		assert_int_equal(m->intr_bit, w->intr);
+		assert_int_equal(m->reset_bit, w->reset);
+		assert_int_equal(m->fault_unit, w->fault);
+		assert_ptr_equal(m->ops, e[i].type ? &ce_engine : &gr_engine);
+		assert_int_equal(m->inst, e[i].type ? e[i].type - 1 : 0);
 	}
+}
+
+static void test_flat(void **state)
+{
+	static const uint8_t wiring[][3] = { { 0, 0, 0 }, { 1, 1, 0 }, { 2, 2, 0 }, { 3, 3, 0 } };
+	struct card *c = card_new("flat", list, 1);
+
+	check_table(c, wiring, 4);
+	assert_int_equal(c->g.nr_runlists, 1);
 	card_free(c);
 }
 
-static void test_layout_flat(void **state)
+/* nouveau's table of Linux 4.1: GR and CE2, MSPDEC, MSPPP, MSVLD, CE0, CE1, MSENC */
+static void test_boards(void **state)
 {
-	check_layout(GK110_LAYOUT_FLAT, (const unsigned int[]){ 0, 0, 0, 0 });
-}
+	static const char *const boards[] = { "k20m", "k20c", "k20x", "k40m", "k40c" };
+	static const uint8_t wiring[][3] = { { 0, 0, 0 }, { 8, 1, 1 }, { 9, 2, 2 },  { 10, 3, 3 },
+					     { 1, 4, 4 }, { 2, 5, 5 }, { 11, 6, 6 }, { 3, 7, 0 } };
+	unsigned int i;
 
-static void test_layout_card(void **state)
-{
-	check_layout(GK110_LAYOUT_CARD, (const unsigned int[]){ 0, 1, 2, 0 });
-}
+	for (i = 0; i < sizeof(boards) / sizeof(boards[0]); i++) {
+		struct card *c = card_new(boards[i], list, 1);
 
-/* Every runlist has a PBDMA, and at most two, which is nouveau's limit. */
-static void test_pbdmas_serve_runlists(void **state)
-{
-	enum gk110_layout l;
-
-	for (l = GK110_LAYOUT_FLAT; l <= GK110_LAYOUT_CARD; l++) {
-		struct card *c = card_new(l, list, 1);
-		unsigned int r, p;
-
-		assert_int_equal(c->g.nr_pbdma, 3);
-		assert_int_equal(c->g.nr_runlists, l == GK110_LAYOUT_FLAT ? 1 : 3);
-		for (r = 0; r < c->g.nr_runlists; r++) {
-			unsigned int n = 0;
-
-			for (p = 0; p < c->g.nr_pbdma; p++)
-				n += c->g.pbdma_runlists[p] >> r & 1;
-			assert_in_range(n, 1, 2);
-		}
-		for (p = 0; p < c->g.nr_pbdma; p++)
-			assert_int_equal(c->g.pbdma_runlists[p] >> c->g.nr_runlists, 0);
+		check_table(c, wiring, 8);
+		assert_int_equal(c->g.nr_runlists, 7);
+		/* as a K80 has them */
+		assert_int_equal(c->g.pbdma_runlists[0], 0x01);
+		assert_int_equal(c->g.pbdma_runlists[1], 0x6e);
+		assert_int_equal(c->g.pbdma_runlists[2], 0x10);
 		card_free(c);
 	}
 }
 
-static void test_unknown_layout_is_refused(void **state)
-{
-	struct card *c = card_new(GK110_LAYOUT_FLAT, list, 1);
-
-	c->g.cfg.layout = 7;
-	assert_true(ptop_unit.init(&c->g) < 0);
-	assert_non_null(strstr(c->err, "layout 7"));
-	card_free(c);
-}
-
 static void test_what_is_switched_off(void **state)
 {
-	struct card *c = card_new(GK110_LAYOUT_FLAT, list, 1);
+	struct card *c = card_new("flat", list, 1);
 	unsigned int tpcs = 0, fbps = 0, i;
 
 	/* display and video engines are absent, copy engines are present */
@@ -167,7 +173,7 @@ static void test_constants_can_not_be_written(void **state)
 {
 	static const uint32_t ro[] = { 0x022430, 0x022438, 0x02243c, 0x022500,
 				       0x022554, 0x022700, 0x022704, 0x0227fc };
-	struct card *c = card_new(GK110_LAYOUT_CARD, list, 1);
+	struct card *c = card_new("k20m", list, 1);
 	unsigned int i;
 
 	for (i = 0; i < sizeof(ro) / sizeof(ro[0]); i++) {
@@ -186,10 +192,8 @@ static void test_constants_can_not_be_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout_flat),
-		cmocka_unit_test(test_layout_card),
-		cmocka_unit_test(test_pbdmas_serve_runlists),
-		cmocka_unit_test(test_unknown_layout_is_refused),
+		cmocka_unit_test(test_flat),
+		cmocka_unit_test(test_boards),
 		cmocka_unit_test(test_what_is_switched_off),
 		cmocka_unit_test(test_constants_can_not_be_written),
 	};

@@ -165,6 +165,7 @@ static int capture(void *to, const void *hdr, size_t hdr_len, const void *data, 
 
 static void fake_vram(struct gk110 *g)
 {
+	board_find("k20m", &g->cfg.board);
 	g->cfg.vram_size = FAKE_VRAM_SIZE;
 	g->vram_fd = memfd_create("gk110-vram", MFD_CLOEXEC);
 	if (g->vram_fd < 0 || ftruncate(g->vram_fd, FAKE_VRAM_SIZE))

@@ -685,7 +685,7 @@ static void wait_for_each_other(struct rig *r, unsigned int ctas)
 /* One CTA more than there are SMs: one SM holds two of them. */
 static void ctas_that_wait_for_each_other(void **state)
 {
-	wait_for_each_other(*state, NR_SM + 1);
+	wait_for_each_other(*state, 13 + 1);
 }
 
 /* One CTA on each SM. */

@@ -39,6 +39,8 @@ struct rig *rig_create(uint64_t vram)
 
 	r->f = fake_create(vram, 1 << 20);
 	r->g = g = &r->f->g;
+	if (!board_find("k20m", &g->cfg.board))
+		abort();
 	g->gr = calloc(1, sizeof(*g->gr));
 	for (unsigned int i = 0; i < GR_NR_GPC; i++) {
 		if (mmu_client_init(g, &g->gr->gcc[i], "GCC", 0, GR_GPC_GCC, i))
