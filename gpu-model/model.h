@@ -155,8 +155,7 @@ extern const struct unit_ops pmc_unit, ptimer_unit, pbus_unit, ppci_unit, prom_u
 	mmu_unit, bar_unit, fifo_unit, ce_unit, gr_unit;
 
 /*
- * root/cold.c: true if the card is not POSTed and the register's unit is off; *@code: what it reads
- * then. Lock held.
+ * root/cold.c: true if the register's unit is off; *@code: what it reads then. Lock held.
  */
 bool cold_unit(struct gk110 *g, uint32_t reg, uint32_t *code);
 /*
@@ -505,6 +504,8 @@ struct gk110_stats {
 		runlist_updates;
 	atomic_uint_least64_t tlb_flushes, tlb_hits, tlb_misses, mmu_faults, intr_msgs,
 		nonstall_intrs;
+	/* accesses of the bus to registers that did not answer */
+	atomic_uint_least64_t pri_errors;
 	atomic_uint_least64_t engine_busy_ns[GK110_MAX_ENGINE];
 };
 #define stat_add(g, field, n) \

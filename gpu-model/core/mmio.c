@@ -53,8 +53,10 @@ static uint32_t read_sound(struct gk110 *g, uint32_t reg)
 	unsigned int idx = g->range_of[reg >> 2];
 	uint32_t code;
 
-	if (cold_unit(g, reg, &code))
+	if (cold_unit(g, reg, &code)) {
+		stat_inc(g, pri_errors);
 		return code;
+	}
 	if (idx && g->ranges[idx]->read)
 		return g->ranges[idx]->read(g, reg);
 	return reg_get(g, reg);
@@ -79,8 +81,10 @@ static void write_word(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 	g->core->wr[idx]++;
 	if (!idx)
 		g->core->unlisted[reg >> 2]++;
-	if (cold_unit(g, reg, &code))
+	if (cold_unit(g, reg, &code)) {
+		stat_inc(g, pri_errors);
 		return;
+	}
 	if (g->cfg.defect)
 		defect_write(g, reg);
 	if (idx && g->ranges[idx]->write)

@@ -23,7 +23,7 @@ static const struct {
 	C(acquires_blocked), C(ce_launches),  C(gr_launches),	  C(chan_switches),
 	C(gr_switches),	     C(preempts),     C(runlist_updates), C(tlb_flushes),
 	C(tlb_hits),	     C(tlb_misses),   C(mmu_faults),	  C(intr_msgs),
-	C(nonstall_intrs),
+	C(nonstall_intrs),   C(pri_errors),
 #undef C
 };
 

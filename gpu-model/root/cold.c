@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A card that nobody has POSTed: what its units answer until its VBIOS's boot scripts have run. A
- * unit that PMC_ENABLE has not switched on answers a code of the register ring, and loses writes.
- * Once the scripts have set PTOP_DEVINIT_DONE, all units are served.
+ * What registers answer whose unit is off. A unit that PMC_ENABLE has not switched on answers a
+ * code of the register ring, and loses writes. On a card that nobody has POSTed, memory and the clock
+ * generators are off, too, until the boot scripts have set PTOP_DEVINIT_DONE.
  *
  * Source of the codes: BAR0 of a Tesla K80 (GK210) that no firmware had POSTed. It has the same
  * register ring, PFIFO and units as a GK110. "open": the model chooses the code of a neighbour.
@@ -45,15 +45,14 @@ static const struct cold {
 
 bool cold_unit(struct gk110 *g, uint32_t reg, uint32_t *code)
 {
+	bool posted = reg_get(g, PTOP_DEVINIT) & PTOP_DEVINIT_DONE;
 	unsigned int i;
 
-	if (!g->cfg.unposted || reg_get(g, PTOP_DEVINIT) & PTOP_DEVINIT_DONE)
-		return false;
 	for (i = 0; i < ARRAY_SIZE(cold); i++) {
 		if (reg < cold[i].base || reg >= cold[i].end)
 			continue;
 		*code = cold[i].code;
-		return !(reg_get(g, PMC_ENABLE) & cold[i].enable);
+		return cold[i].enable ? !(reg_get(g, PMC_ENABLE) & cold[i].enable) : !posted;
 	}
 	return false;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PTIMER: a 56-bit counter that software sees as bits 60:5 of a 64-bit time, driven by crystal *
- * ratio, settable, with an alarm on its low word. On a POSTed card and with nouveau's ratio the
- * time counts nanoseconds.
+ * ratio, settable, with an alarm on its low word. With nouveau's ratio the time counts nanoseconds;
+ * after a reset it stands still.
  *
  * The time is a linear function of the host's monotonic clock, kept in a sequence-locked record so
  * that any thread reads it without a lock. The model computes matches when a register that shows or
@@ -259,8 +259,8 @@ static void ptimer_reset(struct gk110 *g)
 {
 	reg_set(g, PTIMER_CLOCK_SOURCE, PTIMER_NS_SOURCE_MUL - 1);
 	/* no boot script sets the ratio: without it the counter stands still until a driver does */
-	reg_set(g, PTIMER_CLOCK_MUL, g->cfg.unposted ? 0 : PTIMER_NS_MUL);
-	reg_set(g, PTIMER_CLOCK_DIV, g->cfg.unposted ? 0 : PTIMER_NS_DIV);
+	reg_set(g, PTIMER_CLOCK_MUL, 0);
+	reg_set(g, PTIMER_CLOCK_DIV, 0);
 	reg_set(g, PTIMER_ALARM, 0);
 	reg_set(g, PTIMER_INTR, 0);
 	reg_set(g, PTIMER_INTR_EN, 0);

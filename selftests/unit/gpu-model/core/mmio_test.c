@@ -51,6 +51,9 @@ static struct gk110 *device(void)
 	g->range_of = calloc(1, GK110_BAR0_SIZE / 4);
 	g->regs = calloc(1, GK110_BAR0_SIZE);
 	g->core->unlisted = calloc(1, GK110_BAR0_SIZE);
+	/* all units are on (root/cold.c) */
+	g->regs[0x000200 / 4] = ~0u;
+	g->regs[0x02240c / 4] = 2;
 	pthread_mutex_init(&g->lock, NULL);
 	pthread_mutex_init(&g->core->note_lock, NULL);
 	return g;

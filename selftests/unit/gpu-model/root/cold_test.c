@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -63,7 +64,7 @@ static const struct hw_post_io io = { rd, wr, rd8, wr8, delay, NULL };
 static int setup(void **state)
 {
 	struct gk110_config cfg = { .vram_size = VRAM_SIZE, .vbios_path = rom, .unposted = true };
-	int fd = mkstemp(rom);
+	int fd = mkstemp(strcpy(rom, "/tmp/kvgpu-cold-test-XXXXXX"));
 
 	image_make(&img);
 	if (fd < 0 || write(fd, img.rom, sizeof(img.rom)) != sizeof(img.rom))
@@ -117,6 +118,7 @@ static void boot_scripts_post_the_card(void **state)
 	for (i = 0; i < 6; i++)
 		mib += rd(NULL, 0x11020c + 0x1000 * i);
 	assert_int_equal(mib, VRAM_SIZE >> 20);
+	wr(NULL, 0x200, ~0u); /* the scripts leave GR off */
 	assert_int_equal(rd(NULL, 0x409604) & 0x1f, 5);
 	/* PTIMER is on, and stands still until a driver has set its ratio */
 	assert_int_equal(rd(NULL, 0x9210), 0);
@@ -125,10 +127,41 @@ static void boot_scripts_post_the_card(void **state)
 	is_cold();
 }
 
+static void units_that_are_off_do_not_answer(void **state)
+{
+	static const struct {
+		u32 bit, reg, code;
+	} unit[] = {
+		{ 1 << 8, 0x002140, 0xbad0da1f },  { 1 << 8, 0x040108, 0xbad0da1f },
+		{ 1 << 16, 0x009140, 0xbad0da1f }, { 1 << 29, 0x100ce4, 0xbadf1201 },
+		{ 1 << 12, 0x40013c, 0xbadf1201 }, { 1 << 3, 0x17e914, 0xbadf3000 },
+	};
+	static struct hw_post p;
+	uint64_t errors;
+	u32 i, was;
+
+	assert_int_equal(hw_post_run(&p, img.rom, sizeof(img.rom), &io), 0);
+	wr(NULL, 0x200, ~0u);
+	for (i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
+		errors = g->stats.pri_errors;
+		was = rd(NULL, unit[i].reg);
+		assert_int_equal(g->stats.pri_errors, errors);
+		wr(NULL, 0x200, ~unit[i].bit);
+		assert_int_equal(rd(NULL, unit[i].reg), unit[i].code);
+		wr(NULL, unit[i].reg, 1); /* lost */
+		assert_int_equal(g->stats.pri_errors, errors + 2);
+		wr(NULL, 0x200, ~0u);
+		assert_int_not_equal(was & 1, 1);
+		assert_int_equal(rd(NULL, unit[i].reg) & 1, 0);
+		assert_int_equal(g->stats.pri_errors, errors + 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(boot_scripts_post_the_card, setup, teardown),
+		cmocka_unit_test_setup_teardown(units_that_are_off_do_not_answer, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,12 +17,21 @@
 
 static const struct unit_ops *const list[] = { &ptop_unit, &pmc_unit, &ptimer_unit };
 
+/* nouveau's ratio (subdev/timer/nv41.c, recorded on this model) */
+static void set_ns_rate(struct card *c)
+{
+	wr(c, SOURCE, 2);
+	wr(c, DIV, 0x144);
+	wr(c, MUL, 0x7d);
+}
+
 static int setup(void **state)
 {
 	struct card *c;
 
 	clock_stop();
 	c = card_new("k20m", list, 3);
+	set_ns_rate(c);
 	clock_move(MS); /* so that the time is not 0 */
 	wr(c, 0x000640, 1u << 20);
 	wr(c, 0x000140, 1);
@@ -317,6 +326,22 @@ static void test_fault_record(void **state)
 	assert_int_equal(rd(c, 0x009088), 0);
 }
 
+/* No boot script sets the ratio. */
+static void test_stands_still_after_reset(void **state)
+{
+	struct card *c = *state;
+	uint64_t t;
+
+	wr(c, 0x200, rd(c, 0x200) & ~(1u << 16));
+	wr(c, 0x200, rd(c, 0x200) | 1u << 16);
+	t = now(c);
+	clock_move(5 * MS);
+	assert_true(now(c) == t);
+	set_ns_rate(c);
+	clock_move(5 * MS);
+	assert_true(now(c) - t >= 4 * MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +359,7 @@ int main(void)
 		T(test_time_step_past_the_alarm),
 		T(test_sleeps_when_not_armed),
 		T(test_fault_record),
+		T(test_stands_still_after_reset),
 #undef T
 	};
 
