@@ -53,6 +53,8 @@
 /* engines that PTOP names: those, and the video engines, which are fused off */
 #define GK110_MAX_DEVICE 8
 #define GK110_MAX_GPC	 5
+/* steps in order after which the GPCs have power */
+#define GPC_POWER_STEPS 16
 
 struct gk110;
 
@@ -155,7 +157,8 @@ extern const struct unit_ops pmc_unit, ptimer_unit, pbus_unit, ppci_unit, prom_u
 	mmu_unit, bar_unit, fifo_unit, ce_unit, gr_unit;
 
 /*
- * root/cold.c: true if the register's unit is off; *@code: what it reads then. Lock held.
+ * root/cold.c: true if the register's unit is off or has no power; *@code: what it reads then. Lock
+ * held.
  */
 bool cold_unit(struct gk110 *g, uint32_t reg, uint32_t *code);
 /*
@@ -562,6 +565,8 @@ struct gk110 {
 	struct ce *ce;
 	struct gr *gr;
 	struct pmu *pmu;
+
+	unsigned int gpc_power_steps; /* root/therm.c; lock held */
 
 	/*
 	 * PCI configuration space, shared by vfio/ and root/; lock held. Any thread reads the

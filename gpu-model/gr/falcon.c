@@ -20,6 +20,7 @@ int falcon_init(struct falcon *f, const char *name, uint32_t imem_size, uint32_t
 	f->name = name;
 	f->imem_size = imem_size;
 	f->dmem_size = dmem_size;
+	memset(f->tag, 0xff, sizeof(f->tag));
 	f->imem = calloc(1, imem_size);
 	f->dmem = calloc(1, dmem_size);
 	if (!f->imem || !f->dmem) {
@@ -46,6 +47,7 @@ void falcon_reset(struct falcon *f)
 	memset(f->dmem_port, 0, sizeof(f->dmem_port));
 	f->intr = f->intr_en = f->intr_route = 0;
 	f->bootvec = f->dmactl = 0;
+	memset(f->tag, 0xff, sizeof(f->tag));
 	f->code_loaded = false;
 	f->running = false;
 }
@@ -112,6 +114,39 @@ static bool memory_read(struct falcon *f, uint32_t off, uint32_t *val)
 	return false;
 }
 
+static void code_write(struct falcon *f, struct falcon_port *p, uint32_t val)
+{
+	uint32_t offs = p->ctrl & FALCON_MEMC_OFFS;
+
+	if (offs < f->imem_size) {
+		f->tag[offs / FALCON_PAGE] = p->tag;
+		f->code_loaded = true;
+	}
+	port_access(p, f->imem, f->imem_size, FALCON_MEMC_AINCW, &val);
+}
+
+/*
+ * Whether the program's pages, from the first to as many as were written, are found by their tags.
+ * With a tag left out, two pages have the same, and one is missing.
+ */
+bool falcon_code_is_found(const struct falcon *f)
+{
+	bool found[FALCON_MAX_PAGES] = { false };
+	unsigned int i, pages = 0;
+
+	for (i = 0; i < f->imem_size / FALCON_PAGE; i++) {
+		if (f->tag[i] == FALCON_NO_TAG)
+			continue;
+		pages++;
+		if (f->tag[i] < FALCON_MAX_PAGES)
+			found[f->tag[i]] = true;
+	}
+	for (i = 0; i < pages; i++)
+		if (!found[i])
+			return false;
+	return pages > 0;
+}
+
 static bool memory_write(struct falcon *f, uint32_t off, uint32_t val)
 {
 	for (int i = 0; i < FALCON_DMEM_PORTS; i++) {
@@ -128,10 +163,10 @@ static bool memory_write(struct falcon *f, uint32_t off, uint32_t val)
 		if (off == (uint32_t)FALCON_IMEMC(i)) {
 			f->imem_port[i].ctrl = val;
 		} else if (off == (uint32_t)FALCON_IMEMD(i)) {
-			port_access(&f->imem_port[i], f->imem, f->imem_size, FALCON_MEMC_AINCW,
-				    &val);
-			f->code_loaded = true;
-		} else if (off != (uint32_t)FALCON_IMEMT(i)) {
+			code_write(f, &f->imem_port[i], val);
+		} else if (off == (uint32_t)FALCON_IMEMT(i)) {
+			f->imem_port[i].tag = val;
+		} else {
 			continue;
 		}
 		return true;
@@ -183,7 +218,7 @@ static enum falcon_event start(struct falcon *f, uint32_t val)
 {
 	if (!(val & FALCON_CPUCTL_START))
 		return FALCON_NONE;
-	f->running = f->code_loaded;
+	f->running = falcon_code_is_found(f);
 	return f->running ? FALCON_STARTED : FALCON_NONE;
 }
 

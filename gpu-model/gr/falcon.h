@@ -15,7 +15,13 @@
 struct falcon_port {
 	/* last control word; its offset advances with auto-increment */
 	uint32_t ctrl;
+	uint32_t tag; /* of IMEM: that of the pages written next */
 };
+
+/* The falcon finds code by tags: a page has the number of the program's page that is in it. */
+#define FALCON_PAGE	 256
+#define FALCON_MAX_PAGES 256
+#define FALCON_NO_TAG	 0xffff
 
 struct falcon {
 	const char *name;
@@ -25,6 +31,7 @@ struct falcon {
 	uint32_t intr, intr_en, intr_route;
 	uint32_t bootvec, dmactl;
 	bool code_loaded;
+	uint16_t tag[FALCON_MAX_PAGES]; /* of the page of IMEM; FALCON_NO_TAG: not written */
 	bool running; /* was started since reset */
 };
 
@@ -41,6 +48,7 @@ enum falcon_event {
 int falcon_init(struct falcon *f, const char *name, uint32_t imem_size, uint32_t dmem_size);
 void falcon_fini(struct falcon *f);
 /* Clear the memories, too: the program has to be uploaded again. */
+bool falcon_code_is_found(const struct falcon *f);
 void falcon_reset(struct falcon *f);
 
 /*

@@ -25,11 +25,11 @@
 
 #include <linux/bitfield.h>
 
-/* open: sizes of the falcons' memories, in bytes */
-#define FECS_IMEM  0x4000
+/* sizes of the falcons' memories, in bytes: those of a Tesla K80 (GK210) */
+#define FECS_IMEM  0x5000
 #define FECS_DMEM  0x1000
-#define GPCCS_IMEM 0x2000
-#define GPCCS_DMEM 0x1000
+#define GPCCS_IMEM 0x2800
+#define GPCCS_DMEM 0x0800
 
 #define CMD_CHSW 0x4001
 
@@ -151,8 +151,8 @@ static void start_nouveau(struct gk110 *g)
 	uint32_t size;
 
 	for (unsigned int i = 0; i < GR_NR_GPC; i++) {
-		if (!gr->gpccs[i].code_loaded) {
-			fecs_hang(g, "GPCCS has no code");
+		if (!falcon_code_is_found(&gr->gpccs[i])) {
+			fecs_hang(g, "GPCCS has no code, or no tags that find it");
 			return;
 		}
 		gr->gpccs[i].running = true;

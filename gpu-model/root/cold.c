@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What registers answer whose unit is off. A unit that PMC_ENABLE has not switched on answers a
- * code of the register ring, and loses writes. On a card that nobody has POSTed, memory and the clock
- * generators are off, too, until the boot scripts have set PTOP_DEVINIT_DONE.
+ * code of the register ring, and loses writes; so do the GPCs until they have power (therm.c). On a
+ * card that nobody has POSTed, memory and the clock generators are off, too, until the boot scripts
+ * have set PTOP_DEVINIT_DONE.
  *
  * Source of the codes: BAR0 of a Tesla K80 (GK210) that no firmware had POSTed. It has the same
  * register ring, PFIFO and units as a GK110. "open": the model chooses the code of a neighbour.
@@ -24,6 +25,7 @@
 #define FECS_OFF  0xbadf1200u
 #define UNCLOCKED 0xbadf3000u
 #define NO_MEMORY 0xffffffffu
+#define NO_POWER  0xbadf1100u /* GPCs of a K80 whose driver was unloaded */
 
 static const struct cold {
 	uint32_t base, end;
@@ -43,6 +45,13 @@ static const struct cold {
 	{ PRAMIN_BASE, PRAMIN_BASE + PRAMIN_SIZE, PMC_ENABLE_PFFB, NO_MEMORY },
 };
 
+static bool gpc_is_dark(const struct gk110 *g, uint32_t reg)
+{
+	return g->gpc_power_steps < GPC_POWER_STEPS &&
+	       ((reg >= GR_GPC_BCAST && reg < GR_GPC_BCAST + GR_GPC_STRIDE) ||
+		(reg >= GR_GPC_BASE && reg < GR_GPC(GR_NR_GPC, 0)));
+}
+
 bool cold_unit(struct gk110 *g, uint32_t reg, uint32_t *code)
 {
 	bool posted = reg_get(g, PTOP_DEVINIT) & PTOP_DEVINIT_DONE;
@@ -52,7 +61,10 @@ bool cold_unit(struct gk110 *g, uint32_t reg, uint32_t *code)
 		if (reg < cold[i].base || reg >= cold[i].end)
 			continue;
 		*code = cold[i].code;
-		return cold[i].enable ? !(reg_get(g, PMC_ENABLE) & cold[i].enable) : !posted;
+		if (cold[i].enable ? !(reg_get(g, PMC_ENABLE) & cold[i].enable) : !posted)
+			return true;
+		break;
 	}
-	return false;
+	*code = NO_POWER;
+	return gpc_is_dark(g, reg);
 }

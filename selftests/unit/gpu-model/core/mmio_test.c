@@ -54,6 +54,7 @@ static struct gk110 *device(void)
 	/* all units are on (root/cold.c) */
 	g->regs[0x000200 / 4] = ~0u;
 	g->regs[0x02240c / 4] = 2;
+	g->gpc_power_steps = GPC_POWER_STEPS;
 	pthread_mutex_init(&g->lock, NULL);
 	pthread_mutex_init(&g->core->note_lock, NULL);
 	return g;

@@ -135,6 +135,34 @@ static void start_needs_code(void **state)
 	assert_int_equal(falcon_write(f, FALCON_CPUCTL, FALCON_CPUCTL_START), FALCON_NONE);
 }
 
+/* Write @pages pages of code, each with the tag of @tags. A tag of -1: none is written. */
+static enum falcon_event start_with_tags(struct falcon *f, const int *tags, unsigned int pages)
+{
+	unsigned int p, i;
+
+	falcon_reset(f);
+	falcon_write(f, FALCON_IMEMC(0), FALCON_MEMC_AINCW);
+	for (p = 0; p < pages; p++) {
+		if (tags[p] >= 0)
+			falcon_write(f, FALCON_IMEMT(0), tags[p]);
+		for (i = 0; i < 64; i++)
+			falcon_write(f, FALCON_IMEMD(0), 0xf8);
+	}
+	return falcon_write(f, FALCON_CPUCTL, FALCON_CPUCTL_START);
+}
+
+static void start_needs_the_tags_of_all_pages(void **state)
+{
+	struct falcon *f = *state;
+
+	assert_int_equal(start_with_tags(f, (const int[]){ 0, 1, 2 }, 3), FALCON_STARTED);
+	/* the program's pages may lie in any order */
+	assert_int_equal(start_with_tags(f, (const int[]){ 2, 0, 1 }, 3), FALCON_STARTED);
+	assert_int_equal(start_with_tags(f, (const int[]){ 0, -1, 2 }, 3), FALCON_NONE);
+	assert_int_equal(start_with_tags(f, (const int[]){ -1, -1, -1 }, 3), FALCON_NONE);
+	assert_int_equal(start_with_tags(f, (const int[]){ 1, 2, 3 }, 3), FALCON_NONE);
+}
+
 static void other_offsets_are_left_to_the_owner(void **state)
 {
 	uint32_t val;
@@ -157,6 +185,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(interrupts_reach_the_host_when_enabled_and_routed,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(start_needs_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(start_needs_the_tags_of_all_pages, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_offsets_are_left_to_the_owner, setup,
 						teardown),
 	};

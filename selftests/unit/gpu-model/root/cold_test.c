@@ -157,11 +157,59 @@ static void units_that_are_off_do_not_answer(void **state)
 	}
 }
 
+enum mistake { NONE, GR_NOT_IN_RESET, NOT_ANNOUNCED, ONE_LEFT_OUT, TWO_SWAPPED, NR_MISTAKES };
+
+/* nouveau's power-up of the GPCs (subdev/pmu/gk110.c) */
+static void power_up(enum mistake m)
+{
+	static const u32 steps[16][2] = {
+		{ 0x020520, 0xfffffffc }, { 0x020524, 0xfffffffe }, { 0x020524, 0xfffffffc },
+		{ 0x020524, 0xfffffff8 }, { 0x020524, 0xffffffe0 }, { 0x020530, 0xfffffffe },
+		{ 0x02052c, 0xfffffffa }, { 0x02052c, 0xfffffff0 }, { 0x02052c, 0xffffffc0 },
+		{ 0x02052c, 0xffffff00 }, { 0x02052c, 0xfffffc00 }, { 0x02052c, 0xfffcfc00 },
+		{ 0x02052c, 0xfff0fc00 }, { 0x02052c, 0xff80fc00 }, { 0x020528, 0xfffffffe },
+		{ 0x020528, 0xfffffffc },
+	};
+	u32 i;
+
+	wr(NULL, 0x200, m == GR_NOT_IN_RESET ? ~0u : ~(1u << 12));
+	wr(NULL, 0x10a78c, m == NOT_ANNOUNCED ? 0 : 2);
+	for (i = 0; i < 16; i++) {
+		u32 at = m == TWO_SWAPPED && i >= 14 ? 29 - i : i;
+
+		if (m != ONE_LEFT_OUT || i != 7)
+			wr(NULL, steps[at][0], steps[at][1]);
+	}
+	wr(NULL, 0x10a78c, 0);
+	wr(NULL, 0x200, ~0u & ~(1u << 27));
+}
+
+static void gpcs_have_power_after_all_steps(void **state)
+{
+	static struct hw_post p;
+	enum mistake m;
+
+	assert_int_equal(hw_post_run(&p, img.rom, sizeof(img.rom), &io), 0);
+	for (m = NR_MISTAKES; m-- > NONE + 1;) {
+		power_up(m);
+		assert_int_equal(rd(NULL, 0x502608), 0xbadf1100);
+		assert_int_equal(rd(NULL, 0x418010), 0xbadf1100);
+	}
+	power_up(NONE);
+	assert_int_equal(rd(NULL, 0x502608) & 0x1f, 3);
+	assert_int_equal(rd(NULL, 0x51a608 + 0x8000) & 0x1f, 2);
+	assert_int_equal(rd(NULL, 0x409604) & 0x1f, 5);
+	gk110_reset(g);
+	wr(NULL, 0x200, ~0u);
+	assert_int_equal(rd(NULL, 0x502608), 0xbadf1100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(boot_scripts_post_the_card, setup, teardown),
 		cmocka_unit_test_setup_teardown(units_that_are_off_do_not_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(gpcs_have_power_after_all_steps, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
