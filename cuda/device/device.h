@@ -61,6 +61,7 @@ struct device_facts {
 	uint32_t machine; /* driver/init.c sets it */
 	uint64_t vram; /* bytes that all contexts together can use */
 	uint32_t nr_smx;
+	bool copies_apart; /* a copy engine has a runlist of its own: copies go beside kernels */
 };
 
 /* TILED: VRAM with the page kind that block-linear surfaces need */

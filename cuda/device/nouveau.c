@@ -179,6 +179,35 @@ static uint32_t nr_smx(struct nv_device *d)
 	return n ? n : 13;
 }
 
+/*
+ * Whether a copy engine is on another runlist than GR. If not, as in a guest on a vGPU, one PBDMA
+ * takes the work of both, and a copy waits for the kernel before it. If nouveau does not answer, it
+ * is taken for no. Numbers: nvif/cl0080.h of Linux.
+ */
+static bool copies_apart(struct nv_device *d)
+{
+	enum { ENGINES_GR = 1 << 1, ENGINES_CE = 1 << 7, MAX_RUNLISTS = 8 };
+	struct {
+		uint8_t version, count, pad[6];
+		struct {
+			uint64_t what, value;
+		} info[MAX_RUNLISTS];
+	} ask = { .version = 1, .count = MAX_RUNLISTS };
+	unsigned int i;
+
+	for (i = 0; i < MAX_RUNLISTS; i++) {
+		ask.info[i].what = 1ull << 32 | 0x100; /* the engines of a runlist */
+		ask.info[i].value = i;
+	}
+	if (nouveau_object_mthd(&d->dev->object, NV_DEVICE_V0_INFO, &ask, sizeof(ask)))
+		return false;
+	for (i = 0; i < MAX_RUNLISTS; i++)
+		if (ask.info[i].what != UINT64_MAX && (ask.info[i].value & ENGINES_CE) &&
+		    !(ask.info[i].value & ENGINES_GR))
+			return true;
+	return false;
+}
+
 static enum device_status describe(unsigned int index, struct device_facts *out)
 {
 	struct nv_device *d = take_device(index);
@@ -189,6 +218,7 @@ static enum device_status describe(unsigned int index, struct device_facts *out)
 		return DEVICE_NONE;
 	out->vram = d->dev->vram_size;
 	out->nr_smx = nr_smx(d);
+	out->copies_apart = copies_apart(d);
 	if (!drmGetDevice2(d->fd, 0, &pci) && pci->bustype == DRM_BUS_PCI) {
 		out->pci_id = pci->deviceinfo.pci->device_id;
 		out->domain = pci->businfo.pci->domain;

@@ -8,7 +8,7 @@
 #include "../syscalls/block.h"
 #include "driver.h"
 
-enum { SMX = INT_MIN, BUS, SLOT, DOMAIN, PCI_ID }; /* in values[]: the asked device's own */
+enum { SMX = INT_MIN, BUS, SLOT, DOMAIN, PCI_ID, APART }; /* in values[]: the asked device's own */
 enum { VENDOR = 0x10de };
 
 static const struct {
@@ -29,7 +29,7 @@ static const struct {
 	{ 12, 65536 }, /* registers of a block */
 	{ 13, 705500 }, /* clock, kHz */
 	{ 14, 512 }, /* alignment of textures */
-	{ 15, 1 }, /* copies beside kernels */
+	{ 15, APART }, /* copies beside kernels */
 	{ 16, SMX },
 	{ 17, 0 }, /* kernels have no time limit */
 	{ 18, 0 }, /* not an integrated GPU */
@@ -55,7 +55,7 @@ static const struct {
 	{ 37, 320 }, /* bits of the memory bus */
 	{ 38, 1310720 }, /* bytes of the L2 */
 	{ 39, 2048 }, /* threads of an SM */
-	{ 40, 1 }, /* copy queues of a context */
+	{ 40, APART }, /* copy queues that work beside kernels */
 	{ 41, 1 }, /* unified addresses */
 	{ 42, 16384 },
 	{ 43, 2048 }, /* 1D layered textures */
@@ -131,6 +131,8 @@ static int resolve(int value, const struct device_facts *f)
 		return f->domain;
 	case PCI_ID:
 		return f->pci_id << 16 | VENDOR;
+	case APART:
+		return f->copies_apart;
 	default:
 		return value;
 	}

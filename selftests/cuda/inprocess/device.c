@@ -26,7 +26,8 @@ static enum device_status describe(unsigned int index, struct device_facts *out)
 				      .pci_id = K20M,
 				      .bus = 1 + index,
 				      .vram = in_vram_size(),
-				      .nr_smx = NR_SMX };
+				      .nr_smx = NR_SMX,
+				      .copies_apart = true };
 	return DEVICE_OK;
 }
 

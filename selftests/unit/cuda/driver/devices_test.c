@@ -479,9 +479,23 @@ static void tell_what_is_in_use(void **state)
 	FAILS(kvgpu_device_usage(2, &u), CUDA_ERROR_INVALID_DEVICE);
 }
 
+/* CUDA device 0 is GPU 1, which is like a vGPU: its copy engine shares a runlist with GR. */
+static void copies_beside_kernels_are_told(void **state)
+{
+	int v;
+
+	for (CUdevice d = 0; d < 2; d++) {
+		assert_int_equal(cuDeviceGetAttribute(&v, 15, d), 0);
+		assert_int_equal(v, d == 1);
+		assert_int_equal(cuDeviceGetAttribute(&v, 40, d), 0);
+		assert_int_equal(v, d == 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copies_beside_kernels_are_told),
 #define IN_BOTH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		IN_BOTH(are_distinct),
 		IN_BOTH(do_not_reach_each_other),

@@ -70,7 +70,8 @@ static enum device_status describe(unsigned int index, struct device_facts *out)
 				      .bus = 3 + index,
 				      .slot = 1,
 				      .vram = fake_vram,
-				      .nr_smx = 13 };
+				      .nr_smx = 13,
+				      .copies_apart = index == 0 };
 	return DEVICE_OK;
 }
 
