@@ -30,7 +30,7 @@ $(O)/fuzzobj/%.o: %.c selftests/selftests.mk | $(REMOTE_GEN)/.made
 # $(call unit_rule,NAME): links selftests/unit/NAME.c with the sources $(SRC_NAME), for ASan and for
 # TSan
 define unit_rule
-$(O)/unit/$(1): $(O)/asan/selftests/unit/$(1).o $(patsubst %.c,$(O)/asan/%.o,$(SRC_$(1)))
+$(O)/unit/$(1): $(O)/asan/selftests/unit/$(1).o $(patsubst %.c,$(O)/asan/%.o,$(SRC_$(1))) $(patsubst %.c,$(O)/harness/pic/%.o,$(KSRC_$(1)))
 	@mkdir -p $$(@D)
 	$$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $$^ -o $$@ -lcmocka $(MODEL_LDLIBS) $(LIBS_$(1))
 $(O)/unit-tsan/$(1): $(O)/tsan/selftests/unit/$(1).o $(patsubst %.c,$(O)/tsan/%.o,$(SRC_$(1)))

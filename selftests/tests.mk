@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The test programs. UNIT_TESTS and FUZZ_TESTS name files under selftests/unit and selftests/fuzz
 # without their ending. SRC_NAME and FUZZSRC_NAME are the sources that such a program is linked
-# with, LIBS_NAME further arguments of the linker. TSAN_TESTS run a second time under the thread
-# sanitizer.
+# with, KSRC_NAME those that are built for the kernel of selftests/harness, LIBS_NAME further
+# arguments of the linker. TSAN_TESTS run a second time under the thread sanitizer.
 
 # a clock that the test sets; it replaces gpu-model/core/clock.c
 TEST_CLOCK	:= selftests/unit/gpu-model/clock.c
@@ -196,6 +196,15 @@ FUZZSRC_hw/post_fuzz	:= $(HW_POST_SRC)
 FUZZSRC_hw/firmware_fuzz := hw/fwfile.c selftests/unit/hw/fwbuild.c
 $(addprefix $(O)/,asan/hw/%.o asan/selftests/unit/hw/%.o fuzzobj/selftests/unit/hw/%.o fuzzobj/selftests/fuzz/hw/%.o): \
 	TEST_CPPFLAGS += -Iselftests/unit/hw -Iselftests/unit/hw/kernel
+
+# all of the room on gpu-model
+UNIT_TESTS += hw/bringup_test
+SRC_hw/bringup_test	= selftests/unit/hw/card_model.c $(SRC_gpu-model/core/stop_test)
+KSRC_hw/bringup_test	:= $(wildcard hw/*.c) $(addprefix selftests/unit/hw/,card_kernel.c fwbuild.c) \
+			   $(addprefix selftests/harness/,task.c lock.c kernel/memory.c kernel/containers.c)
+$(O)/harness/pic/selftests/unit/hw/%.o $(O)/asan/selftests/unit/hw/bringup_test.o: HARNESS_CPPFLAGS += -Iselftests/unit/hw
+$(O)/asan/selftests/unit/hw/bringup_test.o: TEST_CPPFLAGS = $(HARNESS_CPPFLAGS) $(HARNESS_CFLAGS)
+$(O)/asan/selftests/unit/hw/bringup_test.o: | harness-headers
 
 # --- mdev: on stand-ins for the kernel and for the rest of mdev/machine
 UNIT_TESTS += mdev/machine/unmap_test

@@ -27,6 +27,7 @@
 
 struct task_struct *current;
 u64 harness_now;
+void (*harness_idle)(u64 until);
 struct task_struct *tasks[TASKS_MAX];
 u32 nr_tasks;
 static struct task_struct first_task;
@@ -212,7 +213,10 @@ static void leave(bool by_chance)
 			break;
 		if (next_wake == NEVER || next_wake > began + RUN_NS)
 			deadlock();
-		harness_now = next_wake;
+		if (harness_idle)
+			harness_idle(next_wake);
+		else
+			harness_now = next_wake;
 	}
 	switch_to(t);
 }

@@ -66,6 +66,12 @@ void harness_wait(const void *what, u64 until); /* until harness_wake(what) or t
 void harness_wake(const void *what);
 void task_ready(struct task_struct *t); /* @t, which waits, goes on */
 #define NEVER (~0ull)
+/*
+ * Not NULL: time is not the run's own. This is called in place of a jump of the time when no thread
+ * is ready, and is to set harness_now when some time has gone by, not later than @until. It may
+ * wake threads.
+ */
+extern void (*harness_idle)(u64 until);
 
 /*
  * A thread of a VMM. The calls of the kernel that @fn makes are the VMM's. @lazy: the policy's

@@ -8,7 +8,7 @@ mutate: ## makes faults in the functions that commits changed (RANGE=HEAD~5..), 
 # make print-judges: for mutate.py, a line with kind, name, program and sources of each unit test,
 # fuzz target and program of the harness
 print-judges:
-	$(foreach t,$(UNIT_TESTS),$(info unit $(t) $(O)/unit/$(t) selftests/unit/$(t).c $(SRC_$(t))))
+	$(foreach t,$(UNIT_TESTS),$(info unit $(t) $(O)/unit/$(t) selftests/unit/$(t).c $(SRC_$(t)) $(KSRC_$(t))))
 	$(foreach t,$(FUZZ_TESTS),$(info fuzz $(t) $(O)/fuzz/$(t) selftests/fuzz/$(t).c $(FUZZSRC_$(t))))
 	$(foreach t,$(HARNESS_TESTS) $(notdir $(HARNESS_FUZZ)),$(info harness $(t) $(HARNESS)/$(t) selftests/harness/tests/$(t).c $(HARNESS_ROOMS) $(HARNESS_SRC)))
 	@:
