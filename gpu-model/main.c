@@ -17,7 +17,7 @@
 #include "vfio/vfio.h"
 
 #define MODEL_VERSION "1.0"
-#define DEFAULT_BOARD "flat"
+#define DEFAULT_BOARD "k20m"
 #define BOARD_ROM     "k20m.rom"
 
 enum exit_code {
@@ -36,7 +36,7 @@ static const char help_text[] =
 	"                        gk110-barmap.so,socket=PATH). With it, BAR pages are mapped\n"
 	"                        into the guest; without it, every access is a message\n"
 	"  --stats-socket PATH   answers each connection with the statistics as JSON\n"
-	"  --board NAME          k20m, k20c, k20x, k40m or k40c; or flat (default), a K20m whose\n"
+	"  --board NAME          k20m (default), k20c, k20x, k40m or k40c; or flat, a K20m whose\n"
 	"                        engines are all on one runlist, as on no card\n"
 	"  --seed N              another die of that board: which units are off, the order of\n"
 	"                        its device table, the size of contexts. 0 (default): none drawn\n"

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=selftests/native/cell.sh
 . selftests/native/cell.sh
 export KVGPU_TB_NAME=${KVGPU_BENCH_NAME:-bench}
-kernel=${KVGPU_BENCH_KERNEL:-base} board=${KVGPU_BENCH_BOARD:-flat}
+kernel=${KVGPU_BENCH_KERNEL:-base} board=${KVGPU_BENCH_BOARD:-k20m}
 cell_name="$kernel $board"
 loads=3
 report=build/bench/model.json

@@ -96,7 +96,7 @@ paced_server_up()
 {
 	local rate=${KVGPU_BENCH_RATE:-400M}
 	build_programs tenants || return
-	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 4G --cpus 3 --append iomem=relaxed --model-args "--board k20m --ce-rate $rate" \
+	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 4G --cpus 3 --append iomem=relaxed --model-args "--ce-rate $rate" \
 		>"$OUT/up.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/up.log"
 		result 1 "kvgpu.ko takes a card whose copy engines are paced"

@@ -30,24 +30,22 @@ HELP
 
 quick()
 {
-	RELOADS=3 cell base flat bare load client self-test mesa attacks reload
-	cell base k20m bare load client:copy,sync,sleep,fault,switch,exec attacks engines
-	RELOADS=3 cell newest flat bare load client:copy,sync,sleep,fault,switch,exec attacks reload
+	RELOADS=3 cell base k20m bare load client self-test mesa attacks engines reload
+	cell base flat bare load client:copy,sync,sleep,fault,switch,exec attacks
+	RELOADS=3 cell newest k20m bare load client:copy,sync,sleep,fault,switch,exec attacks reload
 }
 
 long()
 {
-	local kernel board
+	local kernel
 
 	# quick goes on from snapshots, where the card is plugged in after the boot
 	export KVGPU_TB_BOOT=yes
 	LONG=1
 	for kernel in base newest oldest; do
-		for board in flat k20m; do
-			cell $kernel $board bare load client self-test mesa cuda attacks engines reload
-		done
+		cell $kernel k20m bare load client self-test mesa cuda attacks engines reload
 	done
-	cell base flat load opencl vulkan clpeak
+	cell base k20m load opencl vulkan clpeak
 }
 
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as

@@ -95,7 +95,7 @@ static void test_defaults(void **state)
 	assert_null(got_opt.plugin_socket);
 	assert_null(got_opt.stats_socket);
 	assert_true(got_cfg.vram_size == 5ull << 30);
-	assert_string_equal(got_cfg.board.name, "flat");
+	assert_string_equal(got_cfg.board.name, "k20m");
 	assert_true(got_cfg.ce_bytes_per_s == 0 && got_cfg.gr_warps_per_s == 0 &&
 		    !got_cfg.verbose && !got_cfg.unposted);
 	assert_string_equal(strrchr(got_cfg.vbios_path, '/'), "/k20m.rom");
