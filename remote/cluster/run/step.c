@@ -10,14 +10,13 @@
 #include <string.h>
 
 /* a step shares the job's CPUs, memory and GPUs with the job's other steps */
-static bool add_srun(const struct job *j, struct command *c, const char *mpi, unsigned int nodes,
-		     unsigned int ranks)
+static bool add_srun(const struct job *j, struct command *c, const char *mpi, unsigned int ranks)
 {
 	return command_add(c, "srun") && command_add(c, "--overlap") &&
 	       command_add(c, "--overcommit") && command_add(c, "--mem=0") &&
 	       (!j->binds || command_add(c, "--cpu-bind=none")) && command_add(c, "--input=none") &&
 	       command_add(c, "--export=ALL") && command_add(c, "--mpi=%s", mpi) &&
-	       command_add(c, "--nodes=%u", nodes) && command_add(c, "--ntasks=%u", ranks);
+	       command_add(c, "--ntasks=%u", ranks);
 }
 
 static const char *node_of(const struct job *j, unsigned int place)
@@ -25,23 +24,13 @@ static const char *node_of(const struct job *j, unsigned int place)
 	return j->hosts[j->places[place].host].name;
 }
 
-static unsigned int nodes_of(const struct job *j)
-{
-	unsigned int nodes = 1, i, k;
-
-	for (i = 0; i < j->nr_places; i++) {
-		for (k = 0; k < i && strcmp(node_of(j, i), node_of(j, k)); k++)
-			;
-		nodes += k == i && strcmp(node_of(j, i), j->node);
-	}
-	return nodes;
-}
-
-/* Open MPI speaks PMIx; MPICH speaks PMI-1, which Slurm's plugin for PMI-2 does, too */
+/*
+ * Open MPI speaks PMIx; MPICH speaks PMI-1, which Slurm's plugin for PMI-2 does, too. Which nodes
+ * and how many says SLURM_HOSTFILE: newer srun refuse --nodes beside that.
+ */
 bool step_job(const struct job *j, const char *programs, struct command *c)
 {
-	return add_srun(j, c, j->o->mpi == MPI_KIND_OPENMPI ? "pmix" : "pmi2", nodes_of(j),
-			j->nr_places + 1) &&
+	return add_srun(j, c, j->o->mpi == MPI_KIND_OPENMPI ? "pmix" : "pmi2", j->nr_places + 1) &&
 	       command_add(c, "--kill-on-bad-exit=0") && command_add(c, "--wait=0") &&
 	       command_add(c, "--distribution=arbitrary") && command_add(c, "--multi-prog") &&
 	       command_add(c, "%s", programs);
@@ -122,7 +111,8 @@ static char *list_of(const struct host *hosts, unsigned int n)
 bool step_count(const struct job *j, unsigned int nr_hosts, struct command *c)
 {
 	char *list = list_of(j->hosts, nr_hosts);
-	bool fine = list && add_srun(j, c, "none", nr_hosts, nr_hosts) &&
+	bool fine = list && add_srun(j, c, "none", nr_hosts) &&
+		    command_add(c, "--nodes=%u", nr_hosts) &&
 		    command_add(c, "--nodelist=%s", list) && command_counts(j, c);
 
 	free(list);
