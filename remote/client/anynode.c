@@ -76,7 +76,7 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
 	return r ? r : cuGraphExecKernelNodeSetParams(exec, node, &plain);
 }
 
-/* As NVIDIA's: whatever the node was made of, its function, the CUkernel of that, and its context. */
+/* Of any node NVIDIA's driver tells the function, its CUkernel if it has one, and the context. */
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
 	CUDA_KERNEL_NODE_PARAMS plain;
