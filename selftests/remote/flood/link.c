@@ -55,7 +55,7 @@ static void notified(struct link *l, const struct kvgpu_remote_notification *h, 
 	uint64_t invocation;
 
 	__atomic_add_fetch(&l->notified, 1, __ATOMIC_RELAXED);
-	if (h->kind < KVGPU_REMOTE_NOTIFY_TEXT || h->kind > KVGPU_REMOTE_NOTIFY_GONE) {
+	if (h->kind < KVGPU_REMOTE_NOTIFY_TEXT || h->kind > KVGPU_REMOTE_NOTIFY_REFUSED) {
 		l->wrong = "a notification that there is not";
 		return;
 	}
