@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <gk110/ptimer.h>
+
 #include "gpu.h" /* selftests/client/gpu.h: bail() */
 #include "tap.h"
 
@@ -184,6 +186,14 @@ static void machine_power(struct machine *m)
 	close(fd);
 }
 
+/* PTIMER stands still after a reset, and nobody has set it. */
+static void start_time(struct bare_gpu *g)
+{
+	bare_write(g, PTIMER_CLOCK_SOURCE, PTIMER_NS_SOURCE_MUL - 1);
+	bare_write(g, PTIMER_CLOCK_DIV, PTIMER_NS_DIV);
+	bare_write(g, PTIMER_CLOCK_MUL, PTIMER_NS_MUL);
+}
+
 void machine_open(struct machine *m)
 {
 	uint64_t size;
@@ -198,5 +208,7 @@ void machine_open(struct machine *m)
 	if (size != BAR0_BYTES)
 		bail("BAR0 has %llu bytes", (unsigned long long)size);
 	m->gpu.bars.bar1 = map_resource(m, "resource1", &m->gpu.bars.bar1_size);
+	if (!m->driver[0])
+		start_time(&m->gpu);
 	make_arena(&m->gpu.host);
 }
