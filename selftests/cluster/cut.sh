@@ -83,14 +83,15 @@ mend()
 	reached far || { echo "Bail out! the network does not come back"; exit 1; }
 }
 
-# in the place of lib.sh's: what nodes have in /tmp, /run and /dev/shm, which were empty
+# In the place of lib.sh's: what nodes have in /tmp, /run and /dev/shm, which were empty. A file of a proxy's MPICH itself, from Debian 13
+# on, stays where that is killed.
 new_files()
 {
 	local node
 
 	for node in "${node_names[@]}"; do
 		# shellcheck disable=SC2016 # the node's shell expands it
-		in_node "$node" sh -c 'ls -d /dev/shm/* /tmp/* /run/* | grep -vx "$0"' "$work" 2>/dev/null | sed "s/^/$node:/"
+		in_node "$node" sh -c 'ls -d /dev/shm/* /tmp/* /run/* | grep -vx "$0\|/tmp/hydra_hwloc_xmlfile_.*"' "$work" 2>/dev/null | sed "s/^/$node:/"
 	done
 }
 
