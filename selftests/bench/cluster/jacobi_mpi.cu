@@ -5,7 +5,7 @@
  */
 #include <mpi.h>
 
-#include "parts.h"
+#include "parts.cuh"
 
 /* the outer rows of @to go to the ranks @up and @down, through host memory: @edge, four rows */
 static void exchange(float *to, size_t band, int n, int up, int down, float *edge)

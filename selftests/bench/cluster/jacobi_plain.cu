@@ -3,7 +3,7 @@
  * jacobi_plain N ITERATIONS: a Jacobi relaxation of an N x N grid, its rows divided over all
  * devices of this process.
  */
-#include "parts.h"
+#include "parts.cuh"
 
 int main(int argc, char **argv)
 {

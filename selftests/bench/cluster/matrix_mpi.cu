@@ -5,7 +5,7 @@
  */
 #include <mpi.h>
 
-#include "parts.h"
+#include "parts.cuh"
 
 int main(int argc, char **argv)
 {

@@ -3,7 +3,7 @@
  * matrix_plain N POWER [MICROSECONDS]: A times B^POWER, matrices of N x N, the rows divided over
  * all devices of this process.
  */
-#include "parts.h"
+#include "parts.cuh"
 
 int main(int argc, char **argv)
 {

@@ -18,10 +18,9 @@ static inline void multiply_rows(const float *a, const float *b, float *c, int n
 				 unsigned long long pace_us)
 {
 	if (pace_us)
-		spin<<<1, 1> > >(pace_us * 1000 * rows / n);
+		spin<<<1, 1>>>(pace_us * 1000 * rows / n);
 	else
-		multiply<<<dim3(n / TILE, rows / TILE), dim3(TILE, TILE / PER_THREAD)> > >(a, b, c,
-											   n);
+		multiply<<<dim3(n / TILE, rows / TILE), dim3(TILE, TILE / PER_THREAD)>>>(a, b, c, n);
 	CHECK_LAUNCH();
 }
 
@@ -41,7 +40,7 @@ static __global__ void relax(const float *from, float *to, int n, int rows)
 
 static inline void relax_rows(const float *from, float *to, int n, int rows)
 {
-	relax<<<dim3((n + 31) / 32, (rows + 7) / 8), dim3(32, 8)> > >(from, to, n, rows);
+	relax<<<dim3((n + 31) / 32, (rows + 7) / 8), dim3(32, 8)>>>(from, to, n, rows);
 	CHECK_LAUNCH();
 }
 
