@@ -52,7 +52,7 @@ CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned int 
  * NAME, as numba's ctypes do, pass no context. So where the driver is one of then, which has no
  * such entry points, what is no context is none.
  */
-static CUresult push_if(CUcontext ctx, bool *pushed)
+static CUresult context_push(CUcontext ctx, bool *pushed)
 {
 	CUresult r = ctx ? cuCtxPushCurrent_v2(ctx) : CUDA_SUCCESS;
 	int version;
@@ -66,7 +66,7 @@ static CUresult push_if(CUcontext ctx, bool *pushed)
 CUresult cuCtxGetDevice_v2(CUdevice *dev, CUcontext ctx)
 {
 	bool pushed;
-	CUresult r = push_if(ctx, &pushed);
+	CUresult r = context_push(ctx, &pushed);
 
 	if (r)
 		return r;
@@ -79,7 +79,7 @@ CUresult cuCtxGetDevice_v2(CUdevice *dev, CUcontext ctx)
 CUresult cuCtxSynchronize_v2(CUcontext ctx)
 {
 	bool pushed;
-	CUresult r = push_if(ctx, &pushed);
+	CUresult r = context_push(ctx, &pushed);
 
 	if (r)
 		return r;
