@@ -25,7 +25,6 @@
 #define FECS_OFF  0xbadf1200u
 #define UNCLOCKED 0xbadf3000u
 #define NO_MEMORY 0xffffffffu
-#define NO_POWER  0xbadf1100u /* GPCs of a K80 whose driver was unloaded */
 
 static const struct cold {
 	uint32_t base, end;
@@ -65,6 +64,6 @@ bool cold_unit(struct gk110 *g, uint32_t reg, uint32_t *code)
 			return true;
 		break;
 	}
-	*code = NO_POWER;
+	*code = PRI_NO_POWER;
 	return gpc_is_dark(g, reg);
 }

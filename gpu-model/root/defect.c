@@ -12,7 +12,6 @@
 
 #include "root.h"
 
-#define NO_POWER	0xbadf1100u
 #define PREEMPT_LATE_NS 300000000ull
 
 static const struct defect {
@@ -22,8 +21,8 @@ static const struct defect {
 } defects[] = {
 	{ "dead-bus", 0, GK110_BAR0_SIZE, 0, ~0u },
 	{ "no-rom", PROM_BASE, PROM_BASE + PROM_SIZE, 0, ~0u },
-	{ "power", PTHERM_PGOB(0), PTHERM_PGOB(PTHERM_PGOB_NR), 0, NO_POWER },
-	{ "power", GR_GPC(0, 0), GR_GPC(GR_NR_GPC, 0), 0, NO_POWER },
+	{ "power", PTHERM_PGOB(0), PTHERM_PGOB(PTHERM_PGOB_NR), 0, PRI_NO_POWER },
+	{ "power", GR_GPC(0, 0), GR_GPC(GR_NR_GPC, 0), 0, PRI_NO_POWER },
 	{ "fecs", GR_FECS + FECS_SCRATCH(FECS_OS_STATUS),
 	  GR_FECS + FECS_SCRATCH(FECS_OS_STATUS) + 4, ~(uint32_t)FECS_OS_READY, 0 },
 	{ "preempt", PFIFO_PREEMPT, PFIFO_PREEMPT + 4, ~0u, PFIFO_PREEMPT_PENDING },

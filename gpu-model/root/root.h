@@ -9,6 +9,9 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
+/* what the GPCs' registers answer without power: those of a K80 whose driver was unloaded */
+#define PRI_NO_POWER 0xbadf1100u
+
 /* pmc.c: set a unit's second line. Lock held. */
 void pmc_intr_set_nrhost(struct gk110 *g, unsigned int bit, bool level);
 
