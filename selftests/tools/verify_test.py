@@ -170,15 +170,14 @@ class Machine:
             self.put(f"{self.folder}/{name}", text + "\n")
         self.put(f"{root}/lib/firmware/kvgpu/gk110.fw", "")
         self.modinfo("0.4", "pci:v000010DEd00001028sv*sd*bc*sc*i*")
-        with open(f"{self.folder}/config", "wb") as f:
-            f.write(b"\1" * 256)
         with open(f"{self.folder}/resource0", "wb") as f:
             f.truncate(16 << 20)
             for offset, value in values.items():
                 f.seek(int(offset, 16))
                 f.write(struct.pack("<I", value))
-            f.seek(rom.PROM)
-            f.write(image)
+            for at, data in ((rom.SHADOW, b"\x01\x10\0\0"), (rom.PROM, image)):
+                f.seek(at)
+                f.write(data)
 
     @staticmethod
     def put(path, text):
@@ -219,8 +218,9 @@ def test_run():
               f"a run up to the ROM passes ({statuses(data)})")
         with open(f"{m.root}/out/0000.01.00.0.rom", "rb") as f:
             check(f.read() == make_rom(), "the ROM is saved as it is")
-        with open(f"{m.folder}/config", "rb") as f:
-            check(f.read() == b"\1" * 256, "the ROM's shadow is on again")
+        with open(f"{m.folder}/resource0", "rb") as f:
+            f.seek(rom.SHADOW)
+            check(f.read(4) == b"\x01\x10\0\0", "the ROM's shadow is on again")
         with open(f"{m.folder}/enable") as f:
             check(f.read() == "0", "and the card's memory space off")
         check(data["board"]["pbdma_runlists"] == [1, 0x6e, 0x10] and list(data).index("registers") < list(data).index("stages") and

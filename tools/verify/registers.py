@@ -37,17 +37,17 @@ def code(value):
 
 
 class Registers:
-    """BAR0, for reading words."""
+    """BAR0 by words, to read; to write as well, if so said."""
 
-    def __init__(self, card):
-        self.card = card
+    def __init__(self, card, write=False):
+        self.card, self.writes = card, write
 
     def __enter__(self):
         self.card.system.write(f"{self.card.folder}/enable", "1")
         try:
-            fd = os.open(self.card.system.path(f"{self.card.folder}/resource0"), os.O_RDONLY)
+            fd = os.open(self.card.system.path(f"{self.card.folder}/resource0"), os.O_RDWR if self.writes else os.O_RDONLY)
             try:
-                self.map = mmap.mmap(fd, BAR0_SIZE, mmap.MAP_SHARED, mmap.PROT_READ)
+                self.map = mmap.mmap(fd, BAR0_SIZE, mmap.MAP_SHARED, mmap.PROT_READ | self.writes * mmap.PROT_WRITE)
             finally:
                 os.close(fd)
         except OSError:
@@ -63,6 +63,9 @@ class Registers:
 
     def read(self, offset):
         return self.words[offset // 4]
+
+    def write(self, offset, value):
+        self.words[offset // 4] = value
 
 
 def read_table(registers):

@@ -6,7 +6,7 @@ import os
 from registers import Registers
 from system import failed, passed, skipped
 
-SHADOW = 0x50  # configuration space: bit 0 puts a copy of the ROM in the place of the ROM itself
+SHADOW = 0x088050  # a word of configuration space, in BAR0: bit 0 puts a copy of the ROM in the place of the ROM itself
 PROM, PROM_SIZE = 0x300000, 0x100000
 BLOCK = 512
 
@@ -44,19 +44,15 @@ def check(data):
 
 def read_window(card):
     """The ROM through BAR0, which shows it while the shadow is off."""
-    with open(card.system.path(f"{card.folder}/config"), "r+b", buffering=0) as config:
-        config.seek(SHADOW)
-        was = config.read(4)
-        config.seek(SHADOW)
-        config.write(bytes([was[0] & 0xfe]) + was[1:])
+    with Registers(card, write=True) as registers:
+        was = registers.read(SHADOW)
+        registers.write(SHADOW, was & ~1)
         try:
-            with Registers(card) as registers:
-                first = registers.read(PROM)
-                size = min((first >> 16 & 0xff) * BLOCK or BLOCK, PROM_SIZE) if first & 0xffff == 0xaa55 else BLOCK
-                return b"".join(registers.read(PROM + i).to_bytes(4, "little") for i in range(0, size, 4))
+            first = registers.read(PROM)
+            size = min((first >> 16 & 0xff) * BLOCK or BLOCK, PROM_SIZE) if first & 0xffff == 0xaa55 else BLOCK
+            return b"".join(registers.read(PROM + i).to_bytes(4, "little") for i in range(0, size, 4))
         finally:
-            config.seek(SHADOW)
-            config.write(was)
+            registers.write(SHADOW, was)
 
 
 def read_file(card):
