@@ -10,15 +10,6 @@ BARS = {0: 16 * MIB, 1: 256 * MIB, 3: 32 * MIB}
 FIRMWARE = "/lib/firmware/kvgpu/gk110.fw"
 
 
-def secure_boot(system):
-    folder = "/sys/firmware/efi/efivars"
-    for name in system.names(folder):
-        if name.startswith("SecureBoot-"):
-            with open(system.path(f"{folder}/{name}"), "rb") as f:
-                return f.read()[-1:] == b"\1"
-    return False
-
-
 def lockdown(system):
     """The kernel's lockdown: none, integrity or confidentiality."""
     words = (system.read("/sys/kernel/security/lockdown") or "[none]").split()
@@ -74,7 +65,7 @@ def bars(run):
 def stage(run):
     card, system = run.card, run.system
     facts, notes = iommu(run)
-    facts.update(kernel=os.uname().release, cpus=os.cpu_count(), secure_boot=secure_boot(system), lockdown=lockdown(system),
+    facts.update(kernel=os.uname().release, cpus=os.cpu_count(), lockdown=lockdown(system),
                  link=f"{card.read('current_link_speed')} x{card.read('current_link_width')}",
                  link_most=f"{card.read('max_link_speed')} x{card.read('max_link_width')}",
                  bars={str(b): card.bar_size(b) for b in BARS}, driver=card.driver(),

@@ -17,9 +17,6 @@ def le16(data, at):
 
 def check(data):
     """(cause, facts): the cause is empty if the image is good."""
-    if data[:4] == b"NVGI":
-        at = next((i for i in range(0, len(data) - 1, BLOCK) if data[i:i + 2] == b"\x55\xaa"), 0)
-        data = data[at:]
     if data[:2] != b"\x55\xaa":
         return f"no VBIOS in the card's ROM: it begins with {data[:4].hex(' ') or 'nothing'}, not with 55 aa", {}
     size = data[2] * BLOCK
@@ -55,31 +52,13 @@ def read_window(card):
             registers.write(SHADOW, was)
 
 
-def read_file(card):
-    """The ROM through the PCI expansion ROM, or nothing."""
-    name = f"{card.folder}/rom"
-    if not card.system.exists(name):
-        return b""
-    try:
-        card.system.write(name, "1")
-        with open(card.system.path(name), "rb") as f:
-            return f.read()
-    except OSError:
-        return b""
-    finally:
-        card.system.write(name, "0")
-
-
 def stage(run):
     if run.card.driver():
         return skipped(f"{run.card.driver()} holds the card", "unload it, and run this again")
-    data = read_file(run.card)
-    if check(data)[0]:
-        try:
-            data = read_window(run.card) or data
-        except OSError as e:
-            if not data:
-                return skipped(f"the ROM can't be read: {e}", "the module reads it by itself")
+    try:
+        data = read_window(run.card)
+    except OSError as e:
+        return skipped(f"the ROM can't be read: {e}", "the module reads it by itself")
     cause, facts = check(data)
     if cause:
         return failed(cause, "without a VBIOS kvgpu can't POST the card; is the ROM chip there, and the bus alive?", facts)
