@@ -86,30 +86,26 @@ static void copy_inst_write(struct hw_copy *c)
 }
 
 /*
- * Prefers a copy engine that is not on GR's runlist, so that a job need not wait for graphics work.
+ * The runlist of a copy engine that is not GR's: guests' channels are on GR's, and a job need not
+ * wait for their work.
  */
 static int pick_runlist(struct kvgpu_hw *hw, u8 *runl)
 {
 	const struct kvgpu_topo *t = &hw->topo;
-	int best = -1;
 	unsigned int i;
 
-	for (i = 0; i < t->nr_engines; i++) {
-		if (!t->engine[i].type)
-			continue;
-		if (best < 0 || t->engine[i].runl != t->engine[0].runl)
-			best = t->engine[i].runl;
-	}
-	if (best < 0) {
-		dev_err(&hw->pdev->dev, "the card shows no copy engine\n");
-		return -ENODEV;
-	}
-	*runl = best;
-	return 0;
+	for (i = t->nr_engines; i--;)
+		if (t->engine[i].type && t->engine[i].runl != t->engine[0].runl) {
+			*runl = t->engine[i].runl;
+			return 0;
+		}
+	dev_err(&hw->pdev->dev, "the card shows no copy engine with a runlist of its own\n");
+	return -ENODEV;
 }
 
 int hw_copy_init(struct kvgpu_hw *hw)
 {
+	const u64 entry = FIELD_PREP(RUNLIST_ID, HW_COPY_CHID);
 	struct hw_copy *c = &hw->p->copy;
 	int ret;
 
@@ -136,7 +132,7 @@ int hw_copy_init(struct kvgpu_hw *hw)
 		return ret;
 	kvgpu_hw_chan_enable(hw, COPY_CHID, c->runl, true);
 	c->up = true;
-	return kvgpu_hw_runlist(hw, c->runl, NULL, 0);
+	return kvgpu_hw_runlist(hw, c->runl, &entry, 1);
 }
 
 void hw_copy_fini(struct kvgpu_hw *hw)

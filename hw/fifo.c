@@ -137,16 +137,14 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)
 /*
  * Returns a list of @r that has the wanted entries, and sets *@same to true. If there is none, sets
  * *@same to false, and returns a list to overwrite: the list with the lowest .used, but never .cur,
- * which the chip may still read. @copy: as in write_list().
+ * which the chip may still read.
  */
-static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr, bool copy,
-				   bool *same)
+static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr, bool *same)
 {
 	struct hw_list *l, *oldest = NULL;
 
 	for (l = r->list; l < r->list + HW_RUNL_LISTS; l++) {
-		*same = l->used && l->nr == nr && l->host == copy &&
-			!memcmp(l->copy, entries, nr * sizeof(u64));
+		*same = l->used && l->nr == nr && !memcmp(l->copy, entries, nr * sizeof(u64));
 		if (*same)
 			return l;
 		if (l != r->cur && (!oldest || l->used < oldest->used))
@@ -155,45 +153,38 @@ static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr
 	return oldest;
 }
 
-/*
- * Writes a list into the memory of @l. @copy: the host's copy channel comes before @entries.
- * runl_lock is held.
- */
-static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries, u32 nr, bool copy)
+/* Writes a list into the memory of @l. runl_lock is held. */
+static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries, u32 nr)
 {
 	u32 i;
 
 	kvgpu_hw_lock_assert_held(&hw->p->runl_lock);
 	memcpy(l->copy, entries, nr * sizeof(u64));
 	l->nr = nr;
-	l->host = copy;
-	if (copy)
-		hw_vram_wr64(&l->mem, 0, FIELD_PREP(RUNLIST_ID, HW_COPY_CHID));
 	for (i = 0; i < nr; i++)
-		hw_vram_wr64(&l->mem, (i + copy) * RUNLIST_ENTRY_SIZE, entries[i]);
+		hw_vram_wr64(&l->mem, i * RUNLIST_ENTRY_SIZE, entries[i]);
 	return kvgpu_hw_flush_writes(hw);
 }
 
 /* takes runl_lock, and tlb_lock inside it for the flush of the entries */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 {
-	bool copy = hw->p->copy.up && hw->p->copy.runl == runl, same;
 	struct hw_runl *r = &hw->p->runl[runl];
 	struct hw_list *l;
+	bool same;
 	int ret = 0;
 
-	if (nr + copy > RUNL_MAX_ENTRIES)
+	if (nr > RUNL_MAX_ENTRIES)
 		return -ENOSPC;
 	kvgpu_hw_lock(&hw->p->runl_lock);
-	l = choose_list(r, entries, nr, copy, &same);
+	l = choose_list(r, entries, nr, &same);
 	if (!same)
-		ret = write_list(hw, l, entries, nr, copy);
+		ret = write_list(hw, l, entries, nr);
 	if (!ret) {
 		hw_wr(hw, PFIFO_RUNLIST_BASE,
 		      FIELD_PREP(PFIFO_RUNLIST_ADDR, l->mem.at.v >> GMMU_ADDR_SHIFT));
 		hw_wr(hw, PFIFO_RUNLIST_SUBMIT,
-		      FIELD_PREP(PFIFO_RUNLIST_ID, runl) |
-			      FIELD_PREP(PFIFO_RUNLIST_COUNT, nr + copy));
+		      FIELD_PREP(PFIFO_RUNLIST_ID, runl) | FIELD_PREP(PFIFO_RUNLIST_COUNT, nr));
 		ret = hw_reg_wait(hw, PFIFO_ENG_RUNLIST(runl), PFIFO_ENG_RUNLIST_PENDING, 0,
 				  RUNL_WAIT_US);
 		if (ret)

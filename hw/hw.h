@@ -316,9 +316,8 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
 /**
  * kvgpu_hw_runlist() - give the chip a new runlist
  * @hw: the card
- * @runl: the runlist
- * @entries: runlist entries (RUNLIST_* in gk110/ram.h), without the host's copy channel, which this
- *   function adds to the runlist of its engine
+ * @runl: the runlist; not that of the host's copy channel, which is never GR's
+ * @entries: runlist entries (RUNLIST_* in gk110/ram.h)
  * @nr: number of @entries; may be 0
  *
  * A running channel that is not in the new list may run on until it is preempted.

@@ -78,7 +78,7 @@ struct hw_copy {
 	/* .put: index of the next entry of .ring to write. .seq: number of the last job. */
 	u32 put, seq;
 	u8 runl;
-	bool up; /* the channel is enabled: kvgpu_hw_runlist() adds it to .runl */
+	bool up; /* the channel is enabled, and alone on .runl */
 	bool stuck; /* a job failed: no other job begins after it */
 };
 
@@ -91,11 +91,9 @@ struct hw_copy {
 struct hw_runl {
 	struct hw_list {
 		struct kvgpu_vram mem;
-		/* the .nr entries in kernel memory, without the entry of the copy channel */
+		/* the .nr entries in kernel memory */
 		u64 *copy;
 		u32 nr;
-		/* true: the list begins with the host's copy channel */
-		bool host;
 		/*
 		 * value of hw_runl.submits after this list's last submit; 0: the list was never
 		 * submitted, or its last submit failed

@@ -28,6 +28,7 @@
 
 static struct pci_dev pdev;
 static struct kvgpu_hw hw;
+static const char *const boards[] = { "k20m", "k20x", "k20c", "k40m", "k40c" };
 static unsigned int board, seed;
 static struct card_wiring wiring;
 
@@ -168,11 +169,13 @@ static void chan_make(struct chan *c, u16 id, u8 runl)
 	kvgpu_hw_chan_enable(&hw, c->id, runl, true);
 }
 
-static void chan_list(const struct chan *c)
+/* The host's channel stays on its runlist. */
+static void chan_list(const struct chan *c, bool listed)
 {
-	u64 entry = FIELD_PREP(RUNLIST_ID, c->id.v);
+	u64 list[] = { FIELD_PREP(RUNLIST_ID, HW_COPY_CHID), FIELD_PREP(RUNLIST_ID, c->id.v) };
+	bool host = c->runl == hw.p->copy.runl;
 
-	assert_int_equal(kvgpu_hw_runlist(&hw, c->runl, &entry, 1), 0);
+	assert_int_equal(kvgpu_hw_runlist(&hw, c->runl, list + !host, listed + host), 0);
 }
 
 static void chan_end(struct chan *c)
@@ -182,7 +185,7 @@ static void chan_end(struct chan *c)
 	u32 i;
 
 	kvgpu_hw_chan_enable(&hw, c->id, c->runl, false);
-	assert_int_equal(kvgpu_hw_runlist(&hw, c->runl, NULL, 0), 0);
+	chan_list(c, false);
 	assert_int_equal(kvgpu_hw_preempt(&hw, false, c->id.v, WAIT_MS), 0);
 	assert_int_equal(kvgpu_hw_chan_unbind(&hw, c->id), 0);
 	kvgpu_hw_intr_settle(&hw, c->inst.at.v);
@@ -301,7 +304,7 @@ static void each_runlist_runs(void)
 	for (r = 0; r < hw.topo.nr_runl; r++) {
 		assert_true(is_served(r));
 		chan_make(&c, 8 + 8 * r, r);
-		chan_list(&c);
+		chan_list(&c, true);
 		chan_works(&c);
 		chan_end(&c);
 	}
@@ -316,12 +319,12 @@ static void each_engine_resets(void)
 	for (e = 0; e < hw.topo.nr_engines; e++) {
 		r = hw.topo.engine[e].runl;
 		chan_make(&c, 72 + 8 * e, r);
-		chan_list(&c);
+		chan_list(&c, true);
 		chan_works(&c);
-		assert_int_equal(kvgpu_hw_runlist(&hw, r, NULL, 0), 0);
+		chan_list(&c, false);
 		assert_int_equal(kvgpu_hw_preempt(&hw, false, c.id.v, WAIT_MS), 0);
 		assert_int_equal(kvgpu_hw_engine_reset(&hw, e), 0);
-		chan_list(&c);
+		chan_list(&c, true);
 		chan_works(&c);
 		chan_end(&c);
 	}
@@ -333,7 +336,7 @@ static void errors_are_told(void)
 	struct chan c;
 
 	chan_make(&c, 112, hw.topo.engine[0].runl);
-	chan_list(&c);
+	chan_list(&c, true);
 	PUSH(&c, 0, HOST_ILLEGAL, 0x1234);
 	chan_run(&c);
 	wait_for(&told.pbdmas, 1, "error of a PBDMA");
@@ -355,7 +358,7 @@ static void faults_are_told(void)
 	struct chan c;
 
 	chan_make(&c, 120, runl);
-	chan_list(&c);
+	chan_list(&c, true);
 	push_copy(&c, VA_NONE + FROM);
 	chan_ring(&c);
 	wait_for(&told.faults, 1, "fault");
@@ -370,7 +373,7 @@ static void faults_are_told(void)
 	kvgpu_hw_runl_block(&hw, c.runl, false);
 	chan_end(&c);
 	chan_make(&c, 120, runl);
-	chan_list(&c);
+	chan_list(&c, true);
 	chan_works(&c);
 	chan_end(&c);
 }
@@ -546,7 +549,7 @@ static void life(unsigned int mmu_faults)
 	memset(&told, 0, sizeof(told));
 	ret = kvgpu_hw_init(&hw, &pdev, &events, NULL);
 	if (ret)
-		harness_fail("bring-up of %s, die %u: %d", card_board(board), seed, ret);
+		harness_fail("bring-up of %s, die %u: %d", boards[board], seed, ret);
 	card_is_well(mmu_faults);
 	left = kvgpu_hw_vram_left(&hw);
 	units_are_on();
@@ -574,7 +577,7 @@ static void life(unsigned int mmu_faults)
 static void board_comes_up(void)
 {
 	for (seed = 0; seed <= SEEDS; seed++) {
-		assert_true(card_make(board, seed));
+		assert_true(card_make(boards[board], seed));
 		life(0);
 		if (!seed) {
 			card_write(PMC_ENABLE, 4, card_read(PMC_ENABLE, 4) & ~LEFT_OFF);
@@ -588,12 +591,11 @@ static void board_comes_up(void)
 static void boards_come_up(void **state)
 {
 	unsigned int failed = 0;
-	pid_t pids[16];
+	pid_t pids[ARRAY_SIZE(boards)];
 	int status;
 
 	fflush(NULL);
-	for (board = 0; card_board(board); board++) {
-		assert_true(board < ARRAY_SIZE(pids));
+	for (board = 0; board < ARRAY_SIZE(boards); board++) {
 		pids[board] = fork();
 		assert_int_not_equal(pids[board], -1);
 		if (!pids[board]) {
@@ -604,10 +606,21 @@ static void boards_come_up(void **state)
 	while (board--) {
 		assert_int_equal(waitpid(pids[board], &status, 0), pids[board]);
 		if (status)
-			print_error("%s fails: 0x%x\n", card_board(board), status);
+			print_error("%s fails: 0x%x\n", boards[board], status);
 		failed += status != 0;
 	}
 	assert_int_equal(failed, 0);
+}
+
+/* The host's channel has a runlist without guests' channels, or the card is refused. */
+static void one_runlist_is_refused(void **state)
+{
+	assert_true(card_make("flat", 0));
+	kernel_begin(&pdev);
+	memset(&hw, 0, sizeof(hw));
+	assert_int_equal(kvgpu_hw_init(&hw, &pdev, &events, NULL), -ENODEV);
+	kernel_end();
+	card_unmake();
 }
 
 static void firmware_read(void)
@@ -628,6 +641,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(boards_come_up),
+		cmocka_unit_test(one_runlist_is_refused),
 	};
 
 	firmware_read();

@@ -20,8 +20,6 @@
 #define DIRTY_AT   (98u << 20)
 #define DIRTY_SIZE (12u << 20)
 
-static const char *const boards[] = { "k20m", "k20x", "k20c", "k40m", "k40c", "flat" };
-
 #define ENGINES                                                                         \
 	((uint32_t)(PMC_ENABLE_FIFO | PMC_ENABLE_GR | PMC_ENABLE_CE0 | PMC_ENABLE_CE1 | \
 		    PMC_ENABLE_CE2))
@@ -71,19 +69,14 @@ static const struct bus_ops bus = { .dma_ptr = bus_dma_ptr,
 				    .intr = bus_intr,
 				    .win_invalidate = bus_win_invalidate };
 
-const char *card_board(unsigned int nr)
-{
-	return nr < ARRAY_SIZE(boards) ? boards[nr] : NULL;
-}
-
-bool card_make(unsigned int nr, unsigned int seed)
+bool card_make(const char *board, unsigned int seed)
 {
 	char path[] = "/tmp/kvgpu-bringup-test-XXXXXX";
 	struct gk110_config cfg = { .vbios_path = path, .unposted = true };
 	static struct image img;
 	int fd = mkstemp(path);
 
-	if (!board_find(boards[nr], &cfg.board))
+	if (!board_find(board, &cfg.board))
 		return false;
 	if (seed)
 		board_draw(&cfg.board, seed);

@@ -18,13 +18,11 @@
 #define CARD_BAR1 1
 #define CARD_BAR3 3
 
-/* The boards that there are, by number; NULL: no more. */
-const char *card_board(unsigned int nr);
 /*
- * Make a card of board @nr, as gpu-model's table has it (@seed 0) or another die, which nobody has
+ * Make a card of that board, as gpu-model's table has it (@seed 0) or another die, which nobody has
  * POSTed. Its memory holds anything but zeros where the host puts its structures.
  */
-bool card_make(unsigned int nr, unsigned int seed);
+bool card_make(const char *board, unsigned int seed);
 void card_unmake(void);
 
 /* The card's wiring, as gpu-model has it. */
