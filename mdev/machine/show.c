@@ -122,12 +122,14 @@ static void show_channels(struct seq_file *s, struct kvgpu_vgpu *v)
 
 	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
 		const struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+		u32 get, put;
 
+		kvgpu_hw_userd_read(&v->gpu->hw, c->hchid, &get, &put);
 		seq_printf(
 			s,
-			"guest %u chip %u runlist %u -> %u instance %u:0x%llx shadow 0x%llx tsg %d -> %d%s%s%s\n",
+			"guest %u chip %u runlist %u -> %u instance %u:0x%llx shadow 0x%llx tsg %d -> %d get %u put %u%s%s%s\n",
 			c->gchid.v, c->hchid.v, c->grunl, c->hrunl, c->ginst.target, c->ginst.addr,
-			c->inst.at.v, c->gtsg, c->htsg, c->enabled ? " enabled" : "",
+			c->inst.at.v, c->gtsg, c->htsg, get, put, c->enabled ? " enabled" : "",
 			c->dead ? " dead" : "", c->gr ? " gr" : "");
 	}
 }

@@ -27,6 +27,7 @@ import vgpus  # noqa: E402
 
 CARD = "0000:01:00.0"
 results = []
+vgpus.GUEST_MORE_SECONDS = 0
 
 
 def load_command():
@@ -269,8 +270,8 @@ TENANTS = [{"name": n, "share": [0.5, 0.5], "want": [0.5, 0.5], "busy": 0.97, "b
 
 class Module(system.System):
     """A System whose writes and commands do what the kernel and kvgpu.ko would. says: what the module says as it is bound; a message
-    with "failed at" ends the bring-up. stuck: a vGPU can't be made. worked: GPU time of a vGPU, ns."""
-    says, stuck, worked = SOUND, False, 7000000
+    with "failed at" ends the bring-up. stuck: a vGPU can't be made. worked: GP_GET of a vGPU's channel."""
+    says, stuck, worked = SOUND, False, 7
 
     def say(self, text):
         with open(self.path("/dev/kmsg"), "a") as f:
@@ -310,9 +311,10 @@ class Module(system.System):
             raise OSError(110, "Connection timed out")
         elif vgpu and vgpu[1]:
             os.makedirs(self.path(f"{vgpu[1]}/{text}/kvgpu"))
-            Machine.put(self.path(f"{vgpu[1]}/{text}/kvgpu/gpu_time_ns"), str(self.worked))
+            shown = self.path(f"/sys/kernel/debug/kvgpu/{CARD}/{text}")
+            os.makedirs(shown)
+            Machine.put(f"{shown}/channels", f"guest 1 chip 9 tsg 0 -> 3 get {self.worked} put 9 enabled\n")
         elif vgpu:
-            os.unlink(self.path(f"{vgpu[2]}/kvgpu/gpu_time_ns"))
             os.rmdir(self.path(f"{vgpu[2]}/kvgpu"))
             os.rmdir(self.path(vgpu[2]))
         else:
@@ -320,7 +322,7 @@ class Module(system.System):
 
 
 @contextlib.contextmanager
-def with_module(says=SOUND, stuck=False, worked=7000000, tap="ok 1 - copies\n1..1\n", tenants=TENANTS):
+def with_module(says=SOUND, stuck=False, worked=7, tap="ok 1 - copies\n1..1\n", tenants=TENANTS):
     """A machine with this module, and programs that say this."""
     with machine(board_registers(posted=False)) as m:
         for name in ("sys/kernel/debug/dynamic_debug", "programs"):
@@ -350,7 +352,7 @@ def first_failure(data):
 
 def test_module():
     with with_module() as m:
-        status, data, page = full(m, "--guest", "sleep 60 {uuid}")
+        status, data, page = full(m, "--guest", "sh -c 'sleep 60' {uuid}")
         check(status == 0 and set(statuses(data).values()) == {"pass"}, f"a sound card passes all stages ({statuses(data)})")
         check(data["registers"]["0x002394"] == 0x6e and data["stages"][1]["facts"]["registers"]["0x002394"] == 0xbad0da1f,
               "registers come from the card at work, the ones before are kept")

@@ -68,6 +68,7 @@ is() # NAME EXPRESSION: one test: the sound card's report makes it True
 
 sound_card()
 {
+	local model
 	cell_name='a sound card'
 	up || return
 	LIMIT=1500 in_server /share/verify/inside.sh verify sound >"$OUT/sound.log" 2>&1
@@ -79,6 +80,9 @@ sound_card()
 	is "each step of bring-up is told" "len(s['bring-up']['facts']['steps_us']) >= 17"
 	is "the board has engines, runlists and memory" \
 		"len(d['board']['engines']) >= 4 and all(d['board']['pbdma_runlists'][:2]) and sum(d['board']['memory_mib']) == 5120"
+	model=$(make -s print-model)
+	timeout 20 "$model" --socket "$OUT/board.sock" --vbios "$(dirname "$model")/k20m.rom" --board-file build/verify/report.json 2>&1 | grep -qx ready
+	result $? "gk110-model takes the report as a board"
 	is "each question is answered, or says what it wants" "len(d['questions']) == 27 and all(d['questions'].values())"
 	bed_down
 }

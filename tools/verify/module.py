@@ -6,7 +6,7 @@ import re
 from registers import decode
 from system import failed, passed, skipped
 
-DRIVER = "/sys/bus/pci/drivers/kvgpu"
+DRIVERS = "/sys/bus/pci/drivers"
 AUTOPROBE = "/sys/bus/pci/drivers_autoprobe"
 DEBUG = "/sys/kernel/debug"
 # the register in which FECS told the size of a context when it started
@@ -57,22 +57,22 @@ class BringUp:
         return f"step {self.failed_at}: {text}" if text else f"step {self.failed_at}, error without a message"
 
 
-def load(run):
-    """Loads the module without letting it take other cards. Returns an error, or nothing."""
+def load(run, name):
+    """Loads a driver without letting it take other cards. Returns an error, or nothing."""
     system = run.system
-    if system.exists(DRIVER):
+    if system.exists(f"{DRIVERS}/{name}"):
         return ""
     was = system.read(AUTOPROBE, "1")
     system.write(AUTOPROBE, "0")
     try:
-        status, said = system.run("modprobe", "kvgpu")
+        status, said = system.run("modprobe", name)
     finally:
         system.write(AUTOPROBE, was)
     return said.strip() or f"modprobe ended with {status}" if status else ""
 
 
 def bind(run):
-    error = load(run)
+    error = load(run, "kvgpu")
     if error:
         return error
     try:
@@ -80,23 +80,22 @@ def bind(run):
     except OSError:
         run.notes.append("no dynamic debug in this kernel: single steps of bring-up are not told")
     try:
-        run.system.write(f"{DRIVER}/bind", run.card.address)
+        run.system.write(f"{DRIVERS}/kvgpu/bind", run.card.address)
     except OSError:
         pass  # the driver's link and the log tell more than the error
     return ""
 
 
-def unbind(run):
-    if run.card.driver() == "kvgpu":
-        run.system.write(f"{DRIVER}/unbind", run.card.address)
+def unbind(run, name="kvgpu"):
+    if run.card.driver() == name:
+        run.system.write(f"{DRIVERS}/{name}/unbind", run.card.address)
 
 
 def post(run):
     if not run.system.exists(DEBUG + "/dynamic_debug") and not run.system.exists(DEBUG):
         return skipped("debugfs is not mounted", f"mount -t debugfs none {DEBUG}")
     run.log.mark()
-    if run.card.driver() == "kvgpu":
-        unbind(run)
+    unbind(run)
     error = bind(run)
     if error:
         return failed(f"kvgpu.ko can't be loaded: {error}", advice(error))
