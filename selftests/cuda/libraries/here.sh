@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# here.sh [NAME...]: programs with NVIDIA's cuBLAS, cuFFT, cuRAND, cuSPARSE, cuSOLVER and NPP on our libcuda.so.1, with the GPU in the
-# process. Prints TAP. Exit code 2: something does not build.
+# here.sh [NAME...]: programs with NVIDIA's cuBLAS, cuFFT, cuRAND, cuSPARSE, cuSOLVER, NPP and NVRTC on our libcuda.so.1, with the GPU in
+# the process. Prints TAP. Exit code 2: something does not build.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
 # a packager may have left it out, and no runtime of NVIDIA's works without
@@ -9,7 +9,7 @@ if [ ! -e cuda/export/check.c ]; then
 	echo "1..0 # SKIP cuda/export/check.c was left out"
 	exit 0
 fi
-if ! selftests/cuda/toolkit.sh > /dev/null 2>&1 || ! libraries=$(selftests/cuda/toolkit.sh libraries 2> /dev/null); then
+if ! root=$(selftests/cuda/toolkit.sh 2> /dev/null) || ! libraries=$(selftests/cuda/toolkit.sh libraries 2> /dev/null); then
 	echo "1..0 # SKIP no CUDA toolkit, or not its shared libraries (selftests/cuda/toolkit.sh fetch libraries)"
 	exit 0
 fi
@@ -20,4 +20,5 @@ make -s -j2 -C selftests/cuda/libraries "OUT=$programs" > "$ours/library-program
 	grep -E 'rror' "$ours/library-programs.log" >&2
 	exit 2
 }
+export KVGPU_PTXAS=$root/usr/bin/ptxas
 exec "$programs/run.sh" "$ours:$libraries/usr/lib/x86_64-linux-gnu" "$@"
