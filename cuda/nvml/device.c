@@ -249,6 +249,15 @@ nvmlReturn_t own_nvmlEventSetFree(nvmlEventSet_t set)
 	return NVML_SUCCESS;
 }
 
+/* nvidia-smi -l registers what is supported: nothing */
+nvmlReturn_t own_nvmlDeviceRegisterEvents(struct nvml_gpu *gpu, unsigned long long types,
+					  nvmlEventSet_t set)
+{
+	if (!set)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	return types ? NVML_ERROR_NOT_SUPPORTED : NVML_SUCCESS;
+}
+
 nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data, unsigned int ms)
 {
 	struct timespec left = { ms / 1000, ms % 1000 * 1000000l };

@@ -80,6 +80,8 @@ clients()
 	asks "$1: nvidia-smi -q" '^ +Total +: 4096 MiB$' "$2" "$smi" -q
 	! grep -qE ': [0-9.]+ (W|C|%)$' "$work/said"
 	result $? "$1: nvidia-smi -q says N/A of what nobody knows" "$(grep -E ': [0-9.]+ (W|C|%)$' "$work/said" | head -n 1)"
+	# it goes on until nobody reads
+	asks "$1: nvidia-smi -q again and again" '^2$' "$2" sh -c '"$0" -lms 100 -q -d MEMORY | grep -m 2 Timestamp | wc -l' "$smi"
 	asks "$1: nvidia-smi" "$3" "$2" "$smi"
 	selftests/cuda/screen.sh < "$work/said" > "$work/screen"
 	asks "$1: pynvml" '^Tesla K20m .*, GPU-[0-9a-f-]{36}, 4096, [0-9]+' "$2" python3 "$program" pynvml

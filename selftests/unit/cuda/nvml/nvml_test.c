@@ -401,7 +401,10 @@ static void no_events(void **state)
 	char data[64];
 
 	OK(nvmlEventSetCreate(&set));
-	FAILS(nvmlDeviceRegisterEvents(gpu[0]), NOT_SUPPORTED);
+	/* no types at all are registered, as NVIDIA's library does it */
+	OK(nvmlDeviceRegisterEvents(gpu[0], 0, set));
+	FAILS(nvmlDeviceRegisterEvents(gpu[0], 8, set), NOT_SUPPORTED);
+	FAILS(nvmlDeviceRegisterEvents(gpu[0], 0, NULL), INVALID_ARGUMENT);
 	FAILS(nvmlEventSetWait_v2(set, (nvmlEventData_t *)data, 1), TIMEOUT);
 	FAILS(nvmlEventSetWait_v2(NULL, (nvmlEventData_t *)data, 1), INVALID_ARGUMENT);
 	OK(nvmlEventSetFree(set));
