@@ -121,9 +121,9 @@ struct gk110_config {
 
 /*
  * One range of BAR0. Handlers see aligned 32-bit accesses, which core/mmio.c makes of those of the
- * bus. A register without a handler is a word of the register file. @be: bits of @val that were
- * really written (0xff per written byte); the other bits of @val are 0. Handlers are called with
- * lock held and dma_lock not held.
+ * bus. A register of a range without a handler is a word of the register file. @be: bits of @val
+ * that were really written (0xff per written byte); the other bits of @val are 0. Handlers are
+ * called with lock held and dma_lock not held.
  */
 struct mmio_range {
 	uint32_t base, size;
@@ -161,6 +161,17 @@ extern const struct unit_ops pmc_unit, ptimer_unit, pbus_unit, ppci_unit, prom_u
  * held.
  */
 bool cold_unit(struct gk110 *g, uint32_t reg, uint32_t *code);
+/*
+ * root/absent.c: set range_of[] to 0 for registers that the card does not have; what such a
+ * register reads.
+ */
+void absent_cut(struct gk110 *g);
+uint32_t absent_code(uint32_t reg);
+/*
+ * root/pbus.c: report an access that no unit answered: @val was written, or @code was read. Lock
+ * held.
+ */
+void pbus_access_failed(struct gk110 *g, uint32_t reg, bool write, uint32_t val, uint32_t code);
 /*
  * root/defect.c: whether there is a defect of this name; what a register reads on a card with a
  * defect, that has @val without it; and a write to a register of such a card. Lock held, but for
@@ -545,7 +556,7 @@ struct gk110 {
 
 	uint32_t *regs; /* register file, GK110_BAR0_SIZE bytes */
 	uint64_t preempt_written; /* mono_ns(), for root/defect.c; lock */
-	uint8_t *range_of; /* per register: index into ranges[], 0 = none */
+	uint8_t *range_of; /* per register: index into ranges[], 0 = there is no such register */
 	const struct mmio_range **ranges;
 	unsigned int nr_ranges;
 

@@ -17,6 +17,7 @@
 
 #include "gk110/map.h"
 #include "gk110/pbus.h"
+#include "gk110/ptimer.h"
 #include "hw/internal.h"
 
 static void master_off(struct kvgpu_hw *hw)
@@ -92,9 +93,11 @@ static void card_quiet(struct kvgpu_hw *hw)
 
 #define TIMING(i, v) { i, v },
 
+#define RING_WAIT_US 2000
+
 /*
- * Turns all units on, has failed accesses of registers reported, and sets timings of the register
- * ring, in nouveau's order.
+ * Turns all units on, has failed accesses of registers reported, but for those of other programs
+ * before, and sets timings of the register ring, in nouveau's order.
  */
 static int units_on(struct kvgpu_hw *hw)
 {
@@ -104,6 +107,9 @@ static int units_on(struct kvgpu_hw *hw)
 	unsigned int i;
 
 	hw_wr(hw, PMC_ENABLE, ~0u);
+	hw_wr(hw, PRIVRING_COMMAND, PRIVRING_COMMAND_ACK_INTR);
+	hw_reg_wait(hw, PRIVRING_COMMAND, PRIVRING_COMMAND_CODE, 0, RING_WAIT_US);
+	hw_wr(hw, PTIMER_MMIO_FAULT_ADDR, 0);
 	hw_wr(hw, PBUS_INTR, ~0u);
 	hw_wr(hw, PBUS_INTR_EN,
 	      PBUS_INTR_DISABLED_ENGINE | PBUS_INTR_PRIVRING | PBUS_INTR_MMIO_FAULT);

@@ -17,6 +17,7 @@
 #include "gk110/pbus.h"
 #include "gk110/ppci.h"
 #include "gk110/privring.h"
+#include "gk110/ptimer.h"
 #include "hw/internal.h"
 
 /*
@@ -432,10 +433,11 @@ static void ce_intr(struct kvgpu_hw *hw, u8 engine)
 static void host_intr(struct kvgpu_hw *hw, u32 bits)
 {
 	if (bits & BIT(PMC_INTR_BUS)) {
-		u32 v = hw_rd(hw, PBUS_INTR);
-
-		intr_note(hw, "PBUS interrupt", v);
-		hw_wr(hw, PBUS_INTR, v);
+		/* only failed accesses of registers are enabled */
+		intr_note(hw, "PBUS interrupt, record of a failed access",
+			  hw_rd(hw, PTIMER_MMIO_FAULT_ADDR));
+		hw_wr(hw, PTIMER_MMIO_FAULT_ADDR, 0);
+		hw_wr(hw, PBUS_INTR, hw_rd(hw, PBUS_INTR));
 	}
 	if (bits & BIT(PMC_INTR_PRIVRING)) {
 		intr_note(hw, "PRIVRING interrupt", hw_rd(hw, PRIVRING_INTR0));

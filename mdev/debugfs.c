@@ -52,7 +52,10 @@ static int card_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(card);
 
-/* Registers that say what the board is, for kvgpu-verify (tools/verify/registers.py). */
+/*
+ * Registers that say what the board is, for kvgpu-verify (tools/verify/registers.py). Memory
+ * controllers that are off are left out: to read them is an error, which the card reports.
+ */
 static int board_show(struct seq_file *s, void *unused)
 {
 	static const struct {
@@ -68,19 +71,22 @@ static int board_show(struct seq_file *s, void *unused)
 		{ PTOP_DEVICE(0), 4, PTOP_DEVICE_NR },
 		{ PSTRAPS_BOOT0, 4, 1 },
 		{ PFFB_LTC_COUNT, 4, 1 },
-		{ PBFB_BASE(0) + PBFB_AMOUNT, PBFB_BASE(1) - PBFB_BASE(0), PBFB_NR },
+		{ PBFB_BASE(0) + PBFB_AMOUNT, PBFB_BASE(1) - PBFB_BASE(0), GK110_DESIGN_FBP },
 		{ GR_FECS + FALCON_CAPS, 4, 1 },
 		{ GR_FECS + FECS_UNITS, 4, 1 },
 		{ GR_GPC(0, GPC_GPCCS + FALCON_CAPS), 4, 1 },
 		{ GR_GPC(0, GPC_GPCCS + GPCCS_UNITS), GR_GPC_STRIDE, GK110_DESIGN_GPC },
 	};
 	struct kvgpu_gpu *gpu = s->private;
+	u32 off = kvgpu_hw_peek(&gpu->hw, PTOP_DISABLE_FBPA);
 	unsigned int i, n;
 
 	for (i = 0; i < ARRAY_SIZE(regs); i++)
 		for (n = 0; n < regs[i].nr; n++) {
 			u32 reg = regs[i].first + n * regs[i].step;
 
+			if (regs[i].first == PBFB_BASE(0) + PBFB_AMOUNT && off & BIT(n))
+				continue;
 			seq_printf(s, "0x%06x 0x%08x\n", reg, kvgpu_hw_peek(&gpu->hw, reg));
 		}
 	return 0;

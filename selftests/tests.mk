@@ -9,7 +9,7 @@ TEST_CLOCK	:= selftests/unit/gpu-model/clock.c
 
 # --- gpu-model/core
 UNIT_TESTS += gpu-model/core/mmio_test gpu-model/core/config_test
-SRC_gpu-model/core/mmio_test	:= gpu-model/core/mmio.c gpu-model/root/cold.c gpu-model/root/defect.c gpu-model/core/note.c $(TEST_CLOCK)
+SRC_gpu-model/core/mmio_test	:= gpu-model/core/mmio.c $(addprefix gpu-model/root/,absent.c board.c cold.c defect.c) gpu-model/core/note.c $(TEST_CLOCK)
 SRC_gpu-model/core/config_test	:= gpu-model/core/config.c gpu-model/root/board.c gpu-model/root/defect.c gpu-model/core/note.c $(TEST_CLOCK)
 
 # the whole device, which the bus of the test drives

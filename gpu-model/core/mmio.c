@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * BAR0 dispatch. Units see aligned 32-bit accesses; the bus may do 1, 2, 4 or 8 bytes at any
- * alignment. An access to several words is done word by word, the lowest first.
+ * alignment. An access to several words is done word by word, the lowest first. A register that no
+ * unit answers for reads a code and loses writes; the chip reports that.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +46,21 @@ int mmio_init(struct gk110 *g)
 			if (ret)
 				return ret;
 		}
+	absent_cut(g);
 	return 0;
+}
+
+/* Whether no unit answers the access. *@code: what a read gives then. */
+static bool is_lost(struct gk110 *g, uint32_t reg, bool write, uint32_t val, uint32_t *code)
+{
+	if (!cold_unit(g, reg, code)) {
+		if (g->range_of[reg >> 2])
+			return false;
+		*code = absent_code(reg);
+	}
+	stat_inc(g, pri_errors);
+	pbus_access_failed(g, reg, write, val, *code);
+	return true;
 }
 
 static uint32_t read_sound(struct gk110 *g, uint32_t reg)
@@ -53,11 +68,9 @@ static uint32_t read_sound(struct gk110 *g, uint32_t reg)
 	unsigned int idx = g->range_of[reg >> 2];
 	uint32_t code;
 
-	if (cold_unit(g, reg, &code)) {
-		stat_inc(g, pri_errors);
+	if (is_lost(g, reg, false, 0, &code))
 		return code;
-	}
-	if (idx && g->ranges[idx]->read)
+	if (g->ranges[idx]->read)
 		return g->ranges[idx]->read(g, reg);
 	return reg_get(g, reg);
 }
@@ -81,13 +94,11 @@ static void write_word(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 	g->core->wr[idx]++;
 	if (!idx)
 		g->core->unlisted[reg >> 2]++;
-	if (cold_unit(g, reg, &code)) {
-		stat_inc(g, pri_errors);
+	if (is_lost(g, reg, true, val, &code))
 		return;
-	}
 	if (g->cfg.defect)
 		defect_write(g, reg);
-	if (idx && g->ranges[idx]->write)
+	if (g->ranges[idx]->write)
 		g->ranges[idx]->write(g, reg, val & be, be);
 	else
 		reg_merge(g, reg, val, be);

@@ -127,7 +127,6 @@ static const struct mmio_range ranges[] = {
 	  .size = 12,
 	  .name = "mmu_invalidate",
 	  .write = invalidate_write },
-	{ .base = FB_MMU_DEBUG_CTRL, .size = 12, .name = "mmu_debug" },
 	{ .base = GMMU_FAULT_SOURCE,
 	  .size = 4,
 	  .name = "mmu_fault_source",

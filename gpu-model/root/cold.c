@@ -5,9 +5,9 @@
  * card that nobody has POSTed, memory and the clock generators are off, too, until the boot scripts
  * have set PTOP_DEVINIT_DONE.
  *
- * Source of the codes: BAR0 of a Tesla K80 (GK210) that no firmware had POSTed. It has the same
- * register ring, PFIFO and units as a GK110. "open": the model chooses the code of a neighbour.
+ * gk110/absent.h has the source of the codes. "open": the model chooses the code of a neighbour.
  */
+#include <gk110/absent.h>
 #include <gk110/bar.h>
 #include <gk110/fifo.h>
 #include <gk110/gr.h>
@@ -20,10 +20,6 @@
 
 #include "root.h"
 
-#define HOST_OFF  0xbad0da1fu /* PFIFO, PTIMER */
-#define HUB_OFF	  0xbadf1201u
-#define FECS_OFF  0xbadf1200u
-#define UNCLOCKED 0xbadf3000u
 #define NO_MEMORY 0xffffffffu
 
 static const struct cold {
@@ -31,16 +27,16 @@ static const struct cold {
 	uint32_t enable; /* bit of PMC_ENABLE that switches the unit on; 0: it waits for POST */
 	uint32_t code;
 } cold[] = {
-	{ PFIFO_BASE, PFIFO_BASE + PFIFO_SIZE, PMC_ENABLE_FIFO, HOST_OFF },
-	{ PTIMER_BASE, PTIMER_BASE + PTIMER_SIZE, PMC_ENABLE_TIMER, HOST_OFF },
-	{ PBDMA(0), PBDMA(GK110_MAX_PBDMA), PMC_ENABLE_FIFO, HOST_OFF },
-	{ PFFB_BASE, PFFB_BASE + PFFB_SIZE, PMC_ENABLE_PFFB, HUB_OFF },
-	{ PBFB_BCAST, PBFB_END, PMC_ENABLE_PBFB, HUB_OFF }, /* open */
-	{ PCLOCK_PLL(0), PCLOCK_PLL(1), 0, UNCLOCKED },
-	{ LTC_BASE, LTC_BASE + LTC_SIZE, PMC_ENABLE_LTC, UNCLOCKED },
-	{ GR_BASE, GR_FECS, PMC_ENABLE_GR, HUB_OFF },
-	{ GR_FECS, GR_FECS + FECS_SIZE, PMC_ENABLE_GR, FECS_OFF },
-	{ GR_FECS + FECS_SIZE, GR_GPC(8, 0), PMC_ENABLE_GR, UNCLOCKED },
+	{ PFIFO_BASE, PFIFO_BASE + PFIFO_SIZE, PMC_ENABLE_FIFO, PRI_HOST_OFF },
+	{ PTIMER_BASE, PTIMER_BASE + PTIMER_SIZE, PMC_ENABLE_TIMER, PRI_HOST_OFF },
+	{ PBDMA(0), PBDMA(GK110_MAX_PBDMA), PMC_ENABLE_FIFO, PRI_HOST_OFF },
+	{ PFFB_BASE, PFFB_BASE + PFFB_SIZE, PMC_ENABLE_PFFB, PRI_HUB_OFF },
+	{ PBFB_BCAST, PBFB_END, PMC_ENABLE_PBFB, PRI_HUB_OFF }, /* open */
+	{ PCLOCK_PLL(0), PCLOCK_PLL(1), 0, PRI_UNCLOCKED },
+	{ LTC_BASE, LTC_BASE + LTC_SIZE, PMC_ENABLE_LTC, PRI_UNCLOCKED },
+	{ GR_BASE, GR_FECS, PMC_ENABLE_GR, PRI_HUB_OFF },
+	{ GR_FECS, GR_FECS + FECS_SIZE, PMC_ENABLE_GR, PRI_FECS_OFF },
+	{ GR_FECS + FECS_SIZE, GR_GPC(8, 0), PMC_ENABLE_GR, PRI_UNCLOCKED },
 	{ PRAMIN_BASE, PRAMIN_BASE + PRAMIN_SIZE, PMC_ENABLE_PFFB, NO_MEMORY },
 };
 
@@ -64,6 +60,6 @@ bool cold_unit(struct gk110 *g, uint32_t reg, uint32_t *code)
 			return true;
 		break;
 	}
-	*code = PRI_NO_POWER;
+	*code = PRI_RING_NO_UNIT;
 	return gpc_is_dark(g, reg);
 }

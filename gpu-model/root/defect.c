@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include <gk110/absent.h>
 #include <gk110/fifo.h>
 #include <gk110/gr.h>
 #include <gk110/therm.h>
@@ -21,8 +22,8 @@ static const struct defect {
 } defects[] = {
 	{ "dead-bus", 0, GK110_BAR0_SIZE, 0, ~0u },
 	{ "no-rom", PROM_BASE, PROM_BASE + PROM_SIZE, 0, ~0u },
-	{ "power", PTHERM_PGOB(0), PTHERM_PGOB(PTHERM_PGOB_NR), 0, PRI_NO_POWER },
-	{ "power", GR_GPC(0, 0), GR_GPC(GR_NR_GPC, 0), 0, PRI_NO_POWER },
+	{ "power", PTHERM_PGOB(0), PTHERM_PGOB(PTHERM_PGOB_NR), 0, PRI_RING_NO_UNIT },
+	{ "power", GR_GPC(0, 0), GR_GPC(GR_NR_GPC, 0), 0, PRI_RING_NO_UNIT },
 	{ "fecs", GR_FECS + FECS_SCRATCH(FECS_OS_STATUS),
 	  GR_FECS + FECS_SCRATCH(FECS_OS_STATUS) + 4, ~(uint32_t)FECS_OS_READY, 0 },
 	{ "preempt", PFIFO_PREEMPT, PFIFO_PREEMPT + 4, ~0u, PFIFO_PREEMPT_PENDING },

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PBUS: status and masks of the interrupts of the host interface, and the two interrupts that
- * software can trigger. Failed MMIO accesses are not reported: a register that no unit claims is
- * storage here.
+ * PBUS: status and masks of the interrupts of the host interface, accesses of registers that no
+ * unit answers, which PTIMER has a record of, and the two interrupts that software can trigger.
  */
+#include <gk110/absent.h>
 #include <gk110/pbus.h>
 #include <gk110/pmc.h>
+#include <gk110/privring.h>
+#include <gk110/ptimer.h>
 
 #include "root.h"
 
@@ -15,6 +17,26 @@ static void lines_update(struct gk110 *g)
 
 	pmc_intr_set(g, PMC_INTR_BUS, stat & reg_get(g, PBUS_INTR_EN));
 	pmc_intr_set_nrhost(g, PMC_INTR_BUS, stat & reg_get(g, PBUS_INTR_EN_NRHOST));
+}
+
+void pbus_access_failed(struct gk110 *g, uint32_t reg, bool write, uint32_t val, uint32_t code)
+{
+	uint32_t intr = code == PRI_HOST_OFF ? PBUS_INTR_DISABLED_ENGINE : PBUS_INTR_MMIO_FAULT;
+
+	if ((code & PRIVRING_ERROR_MASK) != PRIVRING_ERROR)
+		return;
+	if (code >= PRI_RING) {
+		intr = PBUS_INTR_PRIVRING;
+		privring_access_failed(g, reg, val, code);
+	}
+	if (!reg_get(g, PTIMER_MMIO_FAULT_ADDR)) {
+		reg_set(g, PTIMER_MMIO_FAULT_ADDR,
+			PTIMER_MMIO_FAULT_VALID | reg | (write ? PTIMER_MMIO_FAULT_WRITE : 0));
+		reg_set(g, PTIMER_MMIO_FAULT_DATA, val);
+		reg_set(g, PTIMER_MMIO_FAULT_CODE, code);
+	}
+	reg_set(g, PBUS_INTR, reg_get(g, PBUS_INTR) | intr);
+	lines_update(g);
 }
 
 static uint32_t pbus_read(struct gk110 *g, uint32_t reg)
@@ -61,6 +83,8 @@ static const struct mmio_range pbus_ranges[] = {
 	{ PBUS_BASE, PBUS_HOST_MEM - PBUS_BASE, "PBUS", pbus_read, pbus_write },
 	{ PBUS_HOST_MEM + PBUS_HOST_MEM_SIZE,
 	  PBUS_BASE + PBUS_SIZE - PBUS_HOST_MEM - PBUS_HOST_MEM_SIZE, "PBUS_HIGH", NULL, NULL },
+	/* VGA ports: boot scripts of a K80, which has no display, write them, and nouveau does */
+	{ PRMIO_BASE, PRMIO_SIZE, "PRMIO", NULL, NULL },
 };
 
 const struct unit_ops pbus_unit = {

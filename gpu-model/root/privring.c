@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PRIVRING: the counts of units on the register ring, and commands, which are done at once. */
+/*
+ * PRIVRING: the counts of units on the register ring, commands, which are done at once, and
+ * accesses that fail on the ring. Open: which part of it reports them; in the model it is the hub.
+ */
+#include <gk110/pmc.h>
 #include <gk110/privring.h>
 #include <gk110/ptop.h>
 
 #include "root.h"
+
+void privring_access_failed(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t code)
+{
+	reg_set(g, PRIVRING_HUB_ERROR_ADDR(0), reg);
+	reg_set(g, PRIVRING_HUB_ERROR_DATA(0), val);
+	reg_set(g, PRIVRING_HUB_ERROR_INFO(0), code);
+	reg_set(g, PRIVRING_INTR0, PRIVRING_INTR0_HUB(0));
+	pmc_intr_set(g, PMC_INTR_PRIVRING, true);
+}
 
 static void privring_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
@@ -15,6 +28,10 @@ static void privring_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t
 	case PRIVRING_GPC_COUNT:
 		break;
 	case PRIVRING_COMMAND:
+		if ((val & PRIVRING_COMMAND_CODE) == PRIVRING_COMMAND_ACK_INTR) {
+			reg_set(g, PRIVRING_INTR0, 0);
+			pmc_intr_set(g, PMC_INTR_PRIVRING, false);
+		}
 		reg_merge(g, reg, val, be & ~PRIVRING_COMMAND_CODE);
 		break;
 	default:

@@ -237,6 +237,7 @@ static void ptimer_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t b
 			reg_set(g, reg, 0);
 		break;
 	case PTIMER_MMIO_FAULT_DATA:
+	case PTIMER_MMIO_FAULT_CODE:
 		break;
 	default:
 		reg_merge(g, reg, val, be);
@@ -266,6 +267,7 @@ static void ptimer_reset(struct gk110 *g)
 	reg_set(g, PTIMER_INTR_EN, 0);
 	reg_set(g, PTIMER_MMIO_FAULT_ADDR, 0);
 	reg_set(g, PTIMER_MMIO_FAULT_DATA, 0);
+	reg_set(g, PTIMER_MMIO_FAULT_CODE, 0);
 	clock_set(g, 0, mono_ns());
 	alarm_plan(g, 32); /* not at 0: the counter starts at the alarm's value */
 	pmc_intr_set(g, PMC_INTR_TIMER, false);

@@ -15,10 +15,15 @@
 #define   PRIVRING_COMMAND_ACK_INTR	2
 #define   PRIVRING_COMMAND_ENUMERATE	4	/* find the units on the ring (nvgpu) */
 #define PRIVRING_INTR0			0x120058
+#define   PRIVRING_INTR0_HUB(i)		BIT(8 + (i))
 #define PRIVRING_INTR1			0x12005c
 #define PRIVRING_HUB_COUNT		0x120070
 #define PRIVRING_FBP_COUNT		0x120074
 #define PRIVRING_GPC_COUNT		0x120078
+/* of an access that failed: register, what was written, and a word that no source explains */
+#define PRIVRING_HUB_ERROR_ADDR(i)	(0x122120 + 0x800 * (i))
+#define PRIVRING_HUB_ERROR_DATA(i)	(0x122124 + 0x800 * (i))
+#define PRIVRING_HUB_ERROR_INFO(i)	(0x122128 + 0x800 * (i))
 /* not documented; nouveau sets them (rnndb CFG) */
 #define PRIVRING_TIMING(i)		(0x122310 + 4 * (i))
 #define   PRIVRING_TIMING_VALUE		GENMASK(17, 0)

@@ -14,9 +14,16 @@
 #define PTIMER_BASE			0x009000
 #define PTIMER_SIZE			0x001000
 
-#define PTIMER_MMIO_FAULT_ADDR		0x009084	/* write 0 to acknowledge */
+/*
+ * The first access that failed since the last acknowledgement; write 0 to acknowledge. VALID and
+ * CODE are what a K80's dump shows after failed reads.
+ */
+#define PTIMER_MMIO_FAULT_ADDR		0x009084
+#define   PTIMER_MMIO_FAULT_VALID	(BIT(31) | BIT(0))
 #define   PTIMER_MMIO_FAULT_WRITE	BIT(1)
-#define PTIMER_MMIO_FAULT_DATA		0x009088
+#define   PTIMER_MMIO_FAULT_REG		GENMASK(23, 2)
+#define PTIMER_MMIO_FAULT_DATA		0x009088	/* what was written */
+#define PTIMER_MMIO_FAULT_CODE		0x00908c	/* what was read */
 #define PTIMER_INTR			0x009100	/* write 1 to clear */
 #define   PTIMER_INTR_ALARM		BIT(0)
 #define PTIMER_INTR_EN			0x009140

@@ -70,7 +70,7 @@ void attack_no_context(struct machine *m)
 		bail("no graphics object");
 	bo = bo_new(&gpu, NOUVEAU_BO_VRAM, OWN_BYTES);
 	m->gpu.vram_next = own_vram(&m->gpu, &own, bo);
-	attack(&m->gpu, &own, PFIFO_ENG_TIMESLICE(15), 0x10005042);
+	attack(&m->gpu, &own, PFIFO_ENG_TIMESLICE(6), 0x10005042);
 	job_begin(&own, 16);
 	emit(&own, SUBC_INLINE, SET_OBJECT, CLASS_INLINE);
 	emit(&own, SUBC_INLINE, GR_WAIT_FOR_IDLE, 0);

@@ -279,7 +279,7 @@ void attack_patch_list(struct machine *m)
 	gpu_open(&gpu, NULL);
 	/* Neither register belongs to the graphics engine. patch_register() puts both back. */
 	patch_register(
-		m, &gpu, PFIFO_ENG_TIMESLICE(15), 0x10005042,
+		m, &gpu, PFIFO_ENG_TIMESLICE(6), 0x10005042,
 		"attack works: the patch list of a context image writes a register of PFIFO");
 	patch_register(
 		m, &gpu, PCCSR_INST(FORGED_ID), 0x00123456,

@@ -105,7 +105,7 @@ void hostile_faults(struct hostile *h)
  */
 void hostile_context(struct hostile *h)
 {
-	enum { FORGED_REG = PFIFO_ENG_TIMESLICE(15), FORGED_VALUE = 0x10005042, IMAGE_PAGES = 256 };
+	enum { FORGED_REG = PFIFO_ENG_TIMESLICE(6), FORGED_VALUE = 0x10005042, IMAGE_PAGES = 256 };
 	static const uint32_t kinds[] = { 0, RAMIN_CTX_VIRTUAL };
 	struct bare_gpu *g = &h->gpu;
 	unsigned int i, k, ran = 0;

@@ -29,7 +29,7 @@ tests=${*:-$all}
 seed=${SEED:-$(date +%Y%m%d)}	# the seed of a quick run: another one each day
 victim_id=6b766770-0000-4000-8000-000000000001
 attacker_id=6b766770-0000-4000-8000-000000000002
-forged_reg=0x00234c forged_value=0x10005042	# PFIFO_ENG_TIMESLICE(15), greed.c
+forged_reg=0x002328 forged_value=0x10005042	# PFIFO_ENG_TIMESLICE(6), greed.c
 # shellcheck disable=SC2034 # cell.sh prints it
 cell_name="hostile guest"
 bed_must_be_free

@@ -32,7 +32,7 @@ enum {
 enum { HIGH_ID = 15 };
 
 /* The register of the physical card that no image may change. */
-#define GOAL PFIFO_ENG_TIMESLICE(15)
+#define GOAL PFIFO_ENG_TIMESLICE(6)
 #define EVIL 0x10005042u
 
 struct card {

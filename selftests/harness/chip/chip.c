@@ -12,6 +12,7 @@
 #include "gk110/pfuse.h"
 #include "gk110/pmc.h"
 #include "gk110/ppci.h"
+#include "gk110/privring.h"
 #include "gk110/ptimer.h"
 #include "gk110/ptop.h"
 #include "gk110/ram.h"
@@ -593,6 +594,8 @@ u32 chip_read(u32 reg)
 		return clock_read(reg);
 	case PMC_ENABLE_PBDMA:
 		return 7;
+	case PRIVRING_COMMAND:
+		return 0;
 	}
 	return chip.reg[reg / 4];
 }

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <gk110/bar.h>
+#include <gk110/fifo.h>
+#include <gk110/gr.h>
 #include <gk110/mmu.h>
 #include <gk110/pci.h>
 #include <gk110/pmc.h>
@@ -91,6 +93,10 @@ bool card_make(const char *board, unsigned int seed)
 	if (!g || gk110_start(g))
 		return false;
 	memset(g->vram + cfg.vram_size - DIRTY_AT, 0xa5, DIRTY_SIZE);
+	/* somebody has looked where no registers are, as kvgpu-verify does before POST */
+	gk110_mmio_read(g, PFIFO_PBDMA_RUNLISTS(GK110_MAX_PBDMA), 4);
+	gk110_mmio_read(g, GR_GPC(GR_NR_GPC, 0), 4);
+	atomic_store(&g->stats.pri_errors, 0);
 	memset(&faults, 0, sizeof(faults));
 	memset(&loaded, 0, sizeof(loaded));
 	atomic_store(&dma_faults, 0);

@@ -13,7 +13,7 @@
 #include "core/core.h"
 #include "../clock.h"
 
-#define BASE 0x1000u
+#define BASE 0x104000u /* registers there that the dump lacks: none */
 #define SPAN 64u
 
 static uint32_t hooked[SPAN / 4];
@@ -34,13 +34,34 @@ static void hook_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 	*w = (*w & ~be) | val;
 }
 
-static struct mmio_range ranges[2] = {
+static struct mmio_range ranges[] = {
 	{ .base = BASE, .size = SPAN, .name = "hooked", .read = hook_read, .write = hook_write },
 	{ .base = BASE + SPAN, .size = SPAN, .name = "plain" },
+	{ .base = 0, .size = 0x4000, .name = "host" },
+	{ .base = 0x300000, .size = 4, .name = "rom" },
+	{ .base = 0x409800, .size = 4, .name = "fecs" },
 };
-static struct unit_ops unit = { .name = "test", .ranges = ranges, .nr_ranges = 2 };
+static struct unit_ops unit = { .name = "test",
+				.ranges = ranges,
+				.nr_ranges = sizeof(ranges) / sizeof(ranges[0]) };
 const struct unit_ops *const gk110_units[] = { &unit };
 const unsigned int gk110_nr_units = 1;
+
+static struct {
+	unsigned int nr;
+	uint32_t reg, val, code;
+	bool write;
+} failed;
+
+/* root/pbus.c */
+void pbus_access_failed(struct gk110 *g, uint32_t reg, bool write, uint32_t val, uint32_t code)
+{
+	failed.nr++;
+	failed.reg = reg;
+	failed.write = write;
+	failed.val = val;
+	failed.code = code;
+}
 
 static struct gk110 *device(void)
 {
@@ -96,17 +117,31 @@ static void every_size_and_alignment(void **state)
 	device_free(g);
 }
 
-static void unlisted_registers_are_counted_and_stored(void **state)
+/* 0x500000: no unit; 0x2278: a hole in the K80's dump of a unit that is there */
+static void absent_registers_are_counted_and_keep_nothing(void **state)
 {
+	static const uint32_t absent[][2] = { { 0x500000, 0xbadf1100 }, { 0x002278, 0xbad0011f } };
 	struct gk110 *g = device();
+	unsigned int i;
 
 	assert_int_equal(mmio_init(g), 0);
-	gk110_mmio_write(g, 0x500000, 4, 0x12345678);
-	assert_int_equal(gk110_mmio_read(g, 0x500000, 4), 0x12345678);
-	assert_int_equal(g->core->unlisted[0x500000 / 4], 2);
-	assert_int_equal(g->core->rd[0], 1);
-	assert_int_equal(g->core->wr[0], 1);
-	assert_int_equal(g->core->rd[1], 0);
+	for (i = 0; i < 2; i++) {
+		memset(&failed, 0, sizeof(failed));
+		gk110_mmio_write(g, absent[i][0], 4, 0x12345678);
+		assert_true(failed.nr == 1 && failed.write && failed.val == 0x12345678);
+		assert_int_equal(gk110_mmio_read(g, absent[i][0] + 1, 2),
+				 absent[i][1] >> 8 & 0xffff);
+		assert_true(failed.nr == 2 && !failed.write && failed.reg == absent[i][0] &&
+			    failed.code == absent[i][1]);
+		assert_int_equal(g->regs[absent[i][0] / 4], 0);
+		assert_int_equal(g->core->unlisted[absent[i][0] / 4], 2);
+		assert_int_equal(g->core->rd[0], i + 1);
+		assert_int_equal(g->core->wr[0], i + 1);
+		assert_int_equal(g->stats.pri_errors, 2 * (i + 1));
+	}
+	gk110_mmio_write(g, 0x2274, 4, 1);
+	assert_int_equal(gk110_mmio_read(g, 0x2274, 4), 1);
+	assert_int_equal(g->stats.pri_errors, 4);
 	device_free(g);
 }
 
@@ -180,7 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_size_and_alignment),
-		cmocka_unit_test(unlisted_registers_are_counted_and_stored),
+		cmocka_unit_test(absent_registers_are_counted_and_keep_nothing),
 		cmocka_unit_test(outside_of_the_bar),
 		cmocka_unit_test(bad_ranges_are_refused),
 		cmocka_unit_test(defects),
