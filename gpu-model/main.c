@@ -18,7 +18,6 @@
 
 #define MODEL_VERSION "1.0"
 #define DEFAULT_BOARD "k20m"
-#define BOARD_ROM     "k20m.rom"
 
 enum exit_code {
 	EXIT_OK = 0,
@@ -44,7 +43,8 @@ static const char help_text[] =
 	"  --vram SIZE           video memory, a multiple of 5M, of a board with 6 memory\n"
 	"                        partitions of 6M (default: the board's); K, M, G are\n"
 	"                        powers of 1024. Memory is used as the guest touches it\n"
-	"  --vbios FILE          image of the card's ROM (default: k20m.rom beside the program)\n"
+	"  --vbios FILE          image of the card's ROM (default: that of the board\n"
+	"                        beside the program, as k20m.rom)\n"
 	"  --ce-rate RATE        bytes per second of each copy engine; K, M, G are powers of\n"
 	"                        1000; 0 (default): as fast as the machine\n"
 	"  --gr-rate RATE        warp instructions per second of the whole GPU; as above\n"
@@ -232,17 +232,16 @@ static int parse_arguments(struct arguments *a, int argc, char **argv)
 	return check_arguments(a);
 }
 
-static const char *default_vbios(void)
+/* The ROM of the board, beside the program. */
+static const char *default_vbios(const char *board)
 {
-	static char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof(BOARD_ROM));
+	static char path[PATH_MAX + sizeof(((struct gk110_board *)0)->name) + sizeof(".rom")];
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
 	char *slash;
 
-	if (n < 0)
-		return BOARD_ROM;
-	path[n] = 0;
+	path[n < 0 ? 0 : n] = 0;
 	slash = strrchr(path, '/');
-	strcpy(slash ? slash + 1 : path, BOARD_ROM);
+	sprintf(slash ? slash + 1 : path, "%s.rom", board);
 	return path;
 }
 
@@ -290,7 +289,7 @@ int main(int argc, char **argv)
 	if (a.done)
 		return EXIT_OK;
 	if (!a.cfg.vbios_path)
-		a.cfg.vbios_path = default_vbios();
+		a.cfg.vbios_path = default_vbios(a.cfg.board.name);
 	if (make_board(&a))
 		return EXIT_USAGE;
 	return run(&a);

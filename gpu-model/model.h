@@ -75,7 +75,9 @@ enum engine_type {
 /* What differs from board to board and from die to die (root/board.c). */
 struct gk110_board {
 	char name[16];
-	uint16_t chipset, device; /* of PMC_BOOT_0; PCI device id */
+	uint16_t chipset; /* of PMC_BOOT_0 */
+	uint16_t device, subdevice; /* PCI ids */
+	uint8_t ramcfg; /* strap of memory, by which the VBIOS knows it */
 	uint64_t vram_size; /* bytes */
 	uint8_t tpcs[GK110_MAX_GPC]; /* TPCs of each GPC */
 	uint8_t fbp_off; /* bit per memory partition that is switched off */

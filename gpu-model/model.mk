@@ -5,7 +5,7 @@ MODEL_DIRS	:= core root mmu fifo ce gr gr/sm vfio
 MODEL_SRC	:= $(sort $(foreach d,$(MODEL_DIRS),$(wildcard gpu-model/$(d)/*.c)))
 MODEL_OBJ	:= $(MODEL_SRC:%.c=$(O)/%.o)
 MODEL		:= $(O)/gpu-model/gk110-model
-VBIOS		:= $(O)/gpu-model/k20m.rom
+VBIOS		:= $(patsubst %,$(O)/gpu-model/%.rom,k20m k20c k20x k40m k40c flat)
 PLUGIN		:= $(O)/gpu-model/gk110-barmap.so
 PLUGIN_SRC	:= $(sort $(wildcard gpu-model/plugin/*.c))
 
@@ -24,14 +24,14 @@ $(O)/gpu-model/mkvbios: $(wildcard gpu-model/vbios/*.c gpu-model/vbios/*.h inclu
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c,$^) -o $@
 
-$(VBIOS): $(O)/gpu-model/mkvbios
-	$(call Q,ROM)$< $@
+$(VBIOS): $(O)/gpu-model/%.rom: $(O)/gpu-model/mkvbios
+	$(call Q,ROM)$< $* $@
 
 $(PLUGIN): $(PLUGIN_SRC) $(wildcard gpu-model/plugin/*.h)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) -fPIC -shared $(PLUGIN_SRC) -o $@ $(MODEL_LDLIBS)
 
-model: $(MODEL) $(VBIOS) ## the GPU model and its VBIOS
+model: $(MODEL) $(VBIOS) ## the GPU model and the VBIOS of each board
 plugin: $(PLUGIN) ## the helper that re-points mapped BAR pages inside QEMU
 print-model: ; @echo '$(MODEL)'
 print-plugin: ; @echo '$(PLUGIN)'

@@ -7,7 +7,8 @@
  * K20, 14 of a K20X, 15 of a K40; memory of 320 or 384 bits, 64 for each partition). PBDMAs: the
  * words 0x2390 to 0x2398 of a Tesla K80 (GK210, the same PFIFO), which has 7 runlists. Runlists:
  * the table of engines in nouveau's engine/fifo/gk104.c of Linux 4.1; a GK104's log has video on 1
- * and 2. Open: which TPCs and partitions are off, the engine id of CE2, and the order of PTOP.
+ * and 2. Open: which TPCs and partitions are off, the engine id of CE2, the order of PTOP, the
+ * straps of memory, and the subsystem ids of the K20X and K20c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <gk110/gr.h>
 #include <gk110/pci.h>
 #include <gk110/pfb.h>
+#include <gk110/pfuse.h>
 #include <gk110/pmc.h>
 #include <gk110/ptop.h>
 
@@ -36,9 +38,12 @@
 		{ ENGINE_MSVLD, 3, 3 }, { ENGINE_CE0, 4, 4 },	 { ENGINE_CE1, 5, 5 },   \
 		{ ENGINE_MSENC, 6, 6 }, { ENGINE_CE2, 7, 0 },                            \
 	}
-#define K20_UNITS \
-	.chipset = GK110_CHIPSET, .vram_size = 5 * GIB, .tpcs = { 3, 3, 3, 2, 2 }, .fbp_off = 0x20
-#define K40_UNITS .chipset = GK110B_CHIPSET, .vram_size = 12 * GIB, .tpcs = { 3, 3, 3, 3, 3 }
+#define K20_UNITS                                                                         \
+	.chipset = GK110_CHIPSET, .subdevice = GK110_PCI_SUBDEVICE, .ramcfg = K20_RAMCFG, \
+	.vram_size = 5 * GIB, .tpcs = { 3, 3, 3, 2, 2 }, .fbp_off = 0x20
+#define K40_UNITS                                                                              \
+	.chipset = GK110B_CHIPSET, .subdevice = GK110_PCI_K40_SUBDEVICE, .ramcfg = K40_RAMCFG, \
+	.vram_size = 12 * GIB, .tpcs = { 3, 3, 3, 3, 3 }
 
 static const struct gk110_board boards[] = {
 	{ .name = "k20m", .device = GK110_PCI_DEVICE, K20_UNITS, CARD_WIRING },
@@ -46,6 +51,8 @@ static const struct gk110_board boards[] = {
 	{ .name = "k20x",
 	  .device = GK110_PCI_K20XM,
 	  .chipset = GK110_CHIPSET,
+	  .subdevice = GK110_PCI_SUBDEVICE,
+	  .ramcfg = K20X_RAMCFG,
 	  .vram_size = 6 * GIB,
 	  .tpcs = { 3, 3, 3, 3, 2 },
 	  CARD_WIRING },

@@ -45,7 +45,8 @@ static void pfuse_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be
 
 static void pfuse_reset(struct gk110 *g)
 {
-	reg_set(g, PSTRAPS_BOOT0, PSTRAPS_CRYSTAL_HIGH | FIELD_PREP(PSTRAPS_RAMCFG, K20M_RAMCFG));
+	reg_set(g, PSTRAPS_BOOT0,
+		PSTRAPS_CRYSTAL_HIGH | FIELD_PREP(PSTRAPS_RAMCFG, g->cfg.board.ramcfg));
 }
 
 static const struct mmio_range pfuse_ranges[] = {

@@ -63,7 +63,6 @@ static const uint8_t condition[] = { LE32(PMC_ENABLE), LE32(PMC_ENABLE_PBFB),
 
 /*
  * The scripts run on a card that is not POSTed: units on, a word of memory's timing by strap, done.
- * The model has one variant of memory.
  */
 static void put_init(struct image *img)
 {
@@ -78,7 +77,9 @@ static void put_init(struct image *img)
 					  LE32(PBFB_TIMING),
 					  4,
 					  1,
-					  LE32(0x0a0e0e03),
+					  LE32(0x0a0e0e03), /* K20_RAMCFG and so on; made up */
+					  LE32(0x0a0e0f03),
+					  LE32(0x0c101004),
 					  INIT_RESUME,
 					  INIT_NV_REG,
 					  LE32(PTOP_DEVINIT),

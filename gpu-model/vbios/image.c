@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <gk110/pci.h>
+#include <gk110/pfuse.h>
 #include <gk110/vbios.h>
 
 #include "image.h"
@@ -16,6 +17,40 @@
 #define BIT_AT	  0x60
 #define TABLES_AT (BIT_AT + BIT_HEADER_LENGTH + MAX_BIT * BIT_ENTRY_LENGTH)
 #define X86_RETF  0xcb
+
+/*
+ * Clocks: NVIDIA's board specifications of K20, K20X and K40, and the application clocks that its
+ * tools list. The model's board without a like, "flat", is a K20m but for its wiring.
+ */
+#define K20_VALUES                                                                    \
+	.memory_mhz = 2600, .core_mhz = { 614, 640, 666, 705, 758 }, .base_mhz = 705, \
+	.ramcfg = K20_RAMCFG
+#define K40_VALUES                                                               \
+	.memory_mhz = 3004, .core_mhz = { 666, 745, 810, 875 }, .base_mhz = 745, \
+	.ramcfg = K40_RAMCFG
+static const struct board boards[] = {
+	{ .name = "k20m", .device = GK110_PCI_DEVICE, K20_VALUES },
+	{ .name = "flat", .device = GK110_PCI_DEVICE, K20_VALUES },
+	{ .name = "k20c", .device = GK110_PCI_K20C, K20_VALUES },
+	{ .name = "k20x",
+	  .device = GK110_PCI_K20XM,
+	  .memory_mhz = 2600,
+	  .core_mhz = { 640, 666, 705, 732, 784 },
+	  .base_mhz = 732,
+	  .ramcfg = K20X_RAMCFG },
+	{ .name = "k40m", .device = GK110_PCI_K40M, K40_VALUES },
+	{ .name = "k40c", .device = GK110_PCI_K40C, K40_VALUES },
+};
+
+static const struct board *board_of(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(boards); i++)
+		if (!strcmp(boards[i].name, name))
+			return &boards[i];
+	return NULL;
+}
 
 static void put8(struct image *img, size_t at, uint8_t v)
 {
@@ -76,7 +111,7 @@ static void pci_data(struct image *img)
 {
 	memcpy(img->rom + PCIR_AT, PCIR_SIGNATURE, 4);
 	put16(img, PCIR_AT + PCIR_VENDOR, GK110_PCI_VENDOR);
-	put16(img, PCIR_AT + PCIR_DEVICE, GK110_PCI_DEVICE);
+	put16(img, PCIR_AT + PCIR_DEVICE, img->board->device);
 	put16(img, PCIR_AT + PCIR_STRUCT_LENGTH, PCIR_LENGTH);
 	put8(img, PCIR_AT + PCIR_CLASS + 1, 0x02); /* 3D controller */
 	put8(img, PCIR_AT + PCIR_CLASS + 2, 0x03);
@@ -104,9 +139,12 @@ static void bit_directory(struct image *img)
 	}
 }
 
-void image_make(struct image *img)
+bool image_make(struct image *img, const char *board)
 {
 	memset(img, 0, sizeof(*img));
+	img->board = board_of(board);
+	if (!img->board)
+		return false;
 	img->used = TABLES_AT;
 	init_tables(img);
 	memory_tables(img);
@@ -115,4 +153,5 @@ void image_make(struct image *img)
 	pci_data(img);
 	bit_directory(img);
 	put8(img, IMAGE_SIZE - 1, negated_sum(img->rom, IMAGE_SIZE - 1));
+	return true;
 }

@@ -7,6 +7,7 @@
 #ifndef KVGPU_VBIOS_IMAGE_H
 #define KVGPU_VBIOS_IMAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,8 +17,20 @@
 /* the least that nouveau fetches: a driver traps for each dword */
 #define IMAGE_SIZE 4096
 #define MAX_BIT	   16
+#define MAX_CLOCKS 5
+
+/* What differs from board to board. */
+struct board {
+	const char *name; /* gk110-model --board */
+	uint16_t device; /* PCI device id */
+	uint16_t memory_mhz;
+	uint16_t core_mhz[MAX_CLOCKS]; /* application clocks, ascending; 0: none */
+	uint16_t base_mhz; /* one of them */
+	uint8_t ramcfg; /* strap of memory, an index of the tables of memory */
+};
 
 struct image {
+	const struct board *board;
 	uint8_t rom[IMAGE_SIZE];
 	size_t used;
 	struct {
@@ -34,8 +47,8 @@ struct image {
  */
 uint16_t image_put(struct image *img, const void *data, size_t len);
 void image_bit(struct image *img, char id, uint8_t version, const void *table, size_t len);
-/* Make the whole image, from the tables of the functions below. */
-void image_make(struct image *img);
+/* Make the whole image, from the tables of the functions below. False: no such board. */
+bool image_make(struct image *img, const char *board);
 
 /* each puts its tables, and the BIT entries named beside it */
 void memory_tables(struct image *img); /* memory.c: BIT M and C */

@@ -2,7 +2,7 @@
 /*
  * Memory: the board's memory chips (BIT M) and the limits of the clock generators (BIT C).
  *
- * The K20m has GDDR5, and nouveau does not accept a GDDR5 board without the patterns for link
+ * The boards have GDDR5, and nouveau does not accept a GDDR5 board without the patterns for link
  * training.
  */
 #include <gk110/pfuse.h>
@@ -58,7 +58,7 @@ static uint16_t put_m0203(struct image *img)
 		.header_len = offsetof(struct m0203, entry),
 		.entry_len = sizeof(t.entry[0]),
 		.count = 1,
-		.entry = { { .type_strap = MEM_GDDR5 | K20M_RAMCFG << 4, .group = 0 } },
+		.entry = { { .type_strap = MEM_GDDR5 | img->board->ramcfg << 4, .group = 0 } },
 	};
 
 	return image_put(img, &t, sizeof(t));
@@ -154,10 +154,12 @@ static uint16_t put_pll_table(struct image *img)
 
 void memory_tables(struct image *img)
 {
-	struct bit_m m = { .strap_count = 1 };
-	uint8_t xlat[16] = { 0 };
-	uint32_t pll;
+	struct bit_m m = { .strap_count = RAMCFG_NR };
+	uint8_t xlat[16];
+	uint32_t pll, i;
 
+	for (i = 0; i < sizeof(xlat); i++)
+		xlat[i] = i < RAMCFG_NR ? i : 0;
 	m.strap_xlat = image_put(img, xlat, sizeof(xlat));
 	m.m0203 = put_m0203(img);
 	m.m0205 = put_m0205(img);

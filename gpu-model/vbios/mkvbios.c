@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes the VBIOS image of the model's Tesla K20m.
+ * Makes the VBIOS image of one of the model's boards.
  *
  * No NVIDIA code or data is in it: the tables are those that public drivers (nouveau) read, filled
  * with published clocks and with made-up values where nothing public exists.
@@ -14,16 +14,15 @@ int main(int argc, char **argv)
 	static struct image img;
 	FILE *f;
 
-	if (argc != 2) {
+	if (argc != 3 || !image_make(&img, argv[1])) {
 		fprintf(stderr,
-			"usage: %s FILE\nWrites the VBIOS image of the GK110 model to FILE.\n",
+			"usage: %s BOARD FILE\nWrites the VBIOS image of the GK110 model's board (k20m, k20c, k20x, k40m, k40c or flat) to FILE.\n",
 			argv[0]);
 		return 2;
 	}
-	image_make(&img);
-	f = fopen(argv[1], "wb");
+	f = fopen(argv[2], "wb");
 	if (!f || fwrite(img.rom, sizeof(img.rom), 1, f) != 1 || fclose(f)) {
-		perror(argv[1]);
+		perror(argv[2]);
 		return 1;
 	}
 	return 0;

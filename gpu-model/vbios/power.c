@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Performance, voltage and temperature (BIT P). Clocks are those that NVIDIA publishes for the
- * K20m: 324 MHz idle, 705 MHz base, application clocks from 614 to 758 MHz, memory at 324 and 2600
- * MHz. "gpc" and "rop" domains count twice the clock that is quoted.
+ * Performance, voltage and temperature (BIT P). An idle board has 324 MHz of core and memory; its
+ * other clocks are in image.c. "gpc" and "rop" domains count twice the clock that is quoted.
  *
  * The memory map has no entries, as the model can't train memory.
  */
@@ -76,7 +75,7 @@ struct PACKED cstep {
 	struct PACKED {
 		uint16_t mhz;
 		uint8_t reserved[2], voltage;
-	} step[6];
+	} step[MAX_CLOCKS + 1];
 };
 
 /* Virtual performance states 1.0: nouveau bios/vpstate.c */
@@ -122,6 +121,21 @@ struct PACKED bit_p {
 _Static_assert(offsetof(struct bit_p, vmap) == 0x20 && offsetof(struct bit_p, vpstate) == 0x38 &&
 		       offsetof(struct bit_p, fan) == 0x58,
 	       "BIT P version 2");
+
+static unsigned int nr_clocks(const struct image *img)
+{
+	unsigned int n = 0;
+
+	while (n < MAX_CLOCKS && img->board->core_mhz[n])
+		n++;
+	return n;
+}
+
+/* The highest clock, which a driver may boost to. */
+static uint16_t boost_mhz(const struct image *img)
+{
+	return img->board->core_mhz[nr_clocks(img) - 1];
+}
 
 static uint16_t put_volt(struct image *img)
 {
@@ -169,6 +183,7 @@ static uint16_t put_vmap(struct image *img)
 
 static uint16_t put_perf(struct image *img)
 {
+	const struct board *b = img->board;
 	struct perf t = {
 		.version = 0x40, .header_len = offsetof(struct perf, entry),
 			.entry_len = offsetof(struct perf_entry, mhz),
@@ -179,8 +194,8 @@ static uint16_t put_perf(struct image *img)
 			  	[HUBK06] = 648, [HUBK01] = 405,
 				   [VDEC] = 405, [PMU] = 405 } },
 			{ .pstate = P_FULL, .voltage = VOLT_LOW, .pcie = 0,
-			  .mhz = { [GPC] = 1410, [HUBK07] = 1080, [ROP] = 1410, [MEM] = 2600,
-			  	[HUBK06] = 1080,
+			  .mhz = { [GPC] = 2 * b->base_mhz, [HUBK07] = 1080,
+				   [ROP] = 2 * b->base_mhz, [MEM] = b->memory_mhz, [HUBK06] = 1080,
 				   [HUBK01] = 540, [VDEC] = 540, [PMU] = 540 } },
 		},
 	};
@@ -190,6 +205,7 @@ static uint16_t put_perf(struct image *img)
 
 static uint16_t put_boost(struct image *img)
 {
+	const uint16_t max = 2 * boost_mhz(img);
 	struct boost t = {
 		.version = 0x11, .header_len = offsetof(struct boost, entry), .entry_len = 6,
 		.sub_len = sizeof(t.entry[0].sub[0]), .sub_count = ARRAY_SIZE(t.entry[0].sub),
@@ -199,10 +215,10 @@ static uint16_t put_boost(struct image *img)
 				648 },
 						      { ROP, 100, 648, 648 }, { HUBK06, 100, 648,
 						      	648 } } },
-			{ PSTATE(P_FULL), 648, 1516, { { GPC, 100, 648, 1516 }, { HUBK07, 77, 540,
+			{ PSTATE(P_FULL), 648, max, { { GPC, 100, 648, max }, { HUBK07, 77, 540,
 				1080 },
-						       { ROP, 100, 648, 1516 }, { HUBK06, 77, 540,
-						       	1080 } } },
+						      { ROP, 100, 648, max }, { HUBK06, 77, 540,
+						      	1080 } } },
 		},
 	};
 
@@ -211,21 +227,25 @@ static uint16_t put_boost(struct image *img)
 
 static uint16_t put_cstep(struct image *img)
 {
+	const struct board *b = img->board;
+	unsigned int i, n = nr_clocks(img);
 	struct cstep t = {
-		.version = 0x10, .header_len = offsetof(struct cstep, entry),
-			.entry_len = sizeof(t.entry[0]),
-		.count = ARRAY_SIZE(t.entry), .step_len = sizeof(t.step[0]),
-			.step_count = ARRAY_SIZE(t.step),
-		.entry = { { PSTATE(P_IDLE), 0, 0 }, { PSTATE(P_FULL), 0,
-			ARRAY_SIZE(t.step) - 1 } },
-		.step = {
-			{ 648, { 0 }, VOLT_IDLE }, { 1228, { 0 }, VOLT_LOW }, { 1280, { 0 },
-				VOLT_LOW },
-			{ 1332, { 0 }, VOLT_BASE }, { 1410, { 0 }, VOLT_BASE }, { 1516, { 0 },
-				VOLT_BOOST },
-		},
+		.version = 0x10,
+		.header_len = offsetof(struct cstep, entry),
+		.entry_len = sizeof(t.entry[0]),
+		.count = ARRAY_SIZE(t.entry),
+		.step_len = sizeof(t.step[0]),
+		.step_count = n + 1,
+		.entry = { { PSTATE(P_IDLE), 0, 0 }, { PSTATE(P_FULL), 0, n } },
+		.step = { { 648, { 0 }, VOLT_IDLE } },
 	};
 
+	for (i = 0; i < n; i++) {
+		t.step[i + 1].mhz = 2 * b->core_mhz[i];
+		t.step[i + 1].voltage = b->core_mhz[i] > b->base_mhz ? VOLT_BOOST :
+					b->core_mhz[i] < 666	     ? VOLT_LOW :
+								       VOLT_BASE;
+	}
 	return image_put(img, &t, sizeof(t));
 }
 
@@ -239,7 +259,8 @@ static uint16_t put_vpstate(struct image *img)
 		.base_id = 0,
 		.boost_id = 1,
 		.tdp_id = NO_LINK,
-		.entry = { { .pstate = P_FULL, .mhz = 1410 }, { .pstate = P_FULL, .mhz = 1516 } },
+		.entry = { { .pstate = P_FULL, .mhz = 2 * img->board->base_mhz },
+			   { .pstate = P_FULL, .mhz = 2 * boost_mhz(img) } },
 	};
 
 	return image_put(img, &t, sizeof(t));
@@ -256,7 +277,7 @@ static uint16_t put_rammap(struct image *img)
 	return image_put(img, &t, sizeof(t));
 }
 
-/* The K20m slows down at 90 and asks for a shutdown at 95 degrees */
+/* The boards slow down at 90 and asks for a shutdown at 95 degrees */
 static uint16_t put_therm(struct image *img)
 {
 	struct therm t = {

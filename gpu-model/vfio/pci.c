@@ -36,12 +36,8 @@ static const struct config_word words[] = {
 	{ .off = GK110_PCI_BAR1_HI, .rw = ~0u },
 	{ .off = GK110_PCI_BAR3, .reset = GK110_PCI_BAR_64_PREFETCH, .rw = GK110_PCI_BAR3_ADDR },
 	{ .off = GK110_PCI_BAR3_HI, .rw = ~0u },
-	{ .off = GK110_PCI_SUBSYSTEM,
-	  .reset = GK110_PCI_SUBVENDOR | (uint32_t)GK110_PCI_SUBDEVICE << 16 },
 	{ .off = GK110_PCI_CAP_PTR, .reset = GK110_PCI_PM },
 	{ .off = GK110_PCI_INTR, .reset = GK110_PCI_INTR_PIN_A, .rw = GK110_PCI_INTR_LINE },
-	{ .off = GK110_PCI_SUBSYSTEM_ALIAS,
-	  .reset = GK110_PCI_SUBVENDOR | (uint32_t)GK110_PCI_SUBDEVICE << 16 },
 	{ .off = GK110_PCI_PM,
 	  .reset = GK110_PCI_CAP(GK110_PCI_PM_ID, GK110_PCI_MSI) | GK110_PCI_PM_VERSION_3 },
 	{ .off = GK110_PCI_PM_CTRL, .reset = GK110_PCI_PM_NO_SOFT_RESET, .rw = GK110_PCI_PM_STATE },
@@ -120,8 +116,8 @@ _Static_assert(offsetof(struct gk110, config) % 4 == 0,
 
 void pci_config_reset(struct gk110 *g)
 {
+	uint32_t off, subsystem = GK110_PCI_SUBVENDOR | (uint32_t)g->cfg.board.subdevice << 16;
 	const struct config_word *w;
-	uint32_t off;
 
 	/* word by word, as other threads read the command register meanwhile */
 	for (off = 0; off < sizeof(g->config); off += 4) {
@@ -129,6 +125,8 @@ void pci_config_reset(struct gk110 *g)
 		word_set(g, off, w ? w->reset : 0);
 	}
 	word_set(g, GK110_PCI_ID, GK110_PCI_VENDOR | (uint32_t)g->cfg.board.device << 16);
+	word_set(g, GK110_PCI_SUBSYSTEM, subsystem);
+	word_set(g, GK110_PCI_SUBSYSTEM_ALIAS, subsystem);
 }
 
 bool pci_memory_enabled(const struct gk110 *g)

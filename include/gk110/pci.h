@@ -23,6 +23,7 @@
 #define GK110_PCI_K40C			0x1024
 #define GK110_PCI_SUBVENDOR		0x10de
 #define GK110_PCI_SUBDEVICE		0x1015
+#define GK110_PCI_K40_SUBDEVICE		0x097e	/* pci.ids, of a K40m */
 
 /* Words of the header, type 0 (PCI 3.0 section 6.1). */
 #define GK110_PCI_ID			0x000

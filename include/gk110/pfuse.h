@@ -30,6 +30,10 @@
 #define   PSTRAPS_CRYSTAL_HIGH		BIT(22)		/* 1: 27 MHz, if CRYSTAL_LOW is 0 */
 
 #define   GK110_CRYSTAL_HZ		27000000
-#define   K20M_RAMCFG			0
+/* Open: the straps of memory of the model's boards, which its VBIOS images have rows for. */
+#define   K20_RAMCFG			0
+#define   K20X_RAMCFG			1
+#define   K40_RAMCFG			2
+#define   RAMCFG_NR			3
 
 #endif

@@ -130,6 +130,7 @@ static void test_boards(void **state)
 
 	assert_int_equal(RUN(said, "--socket", "/s", "--board", "k20x"), 0);
 	assert_true(got_cfg.vram_size == 6ull << 30);
+	assert_string_equal(strrchr(got_cfg.vbios_path, '/'), "/k20x.rom");
 	first = got_cfg.board;
 	assert_int_equal(RUN(said, "--socket", "/s", "--board", "k20x", "--seed", "0"), 0);
 	assert_memory_equal(&got_cfg.board, &first, sizeof(first));

@@ -65,7 +65,7 @@ static int setup(void **state)
 		return -1;
 	snprintf(sock, sizeof(sock), "%s/vfio", dir);
 	snprintf(rom, sizeof(rom), "%s/rom", dir);
-	image_make(&img);
+	image_make(&img, "k20m");
 	f = fopen(rom, "wb");
 	if (!f || fwrite(img.rom, sizeof(img.rom), 1, f) != 1 || fclose(f))
 		return -1;

@@ -22,7 +22,7 @@ static size_t image_build(uint8_t *rom, const uint8_t *data, size_t size)
 	       total = le16(data + 3) % (IMAGE_SIZE + 1), i;
 	uint8_t sum = 0;
 
-	image_make(&img);
+	image_make(&img, "k20m");
 	memcpy(rom, img.rom, IMAGE_SIZE);
 	if (len > IMAGE_SIZE - at)
 		len = IMAGE_SIZE - at;

@@ -67,7 +67,7 @@ static int device_setup(void **state)
 	static struct image img;
 	int fd = mkstemp(rom);
 
-	image_make(&img);
+	image_make(&img, "k20m");
 	if (fd < 0 || write(fd, img.rom, sizeof(img.rom)) != sizeof(img.rom))
 		return -1;
 	close(fd);

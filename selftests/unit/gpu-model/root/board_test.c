@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "model.h"
+#include "vbios/image.h"
 
 static const struct {
 	const char *name;
@@ -38,6 +39,34 @@ static void boards_are_those_of_the_specifications(void **state)
 		assert_true(b.vram_size == (uint64_t)table[i].gib << 30);
 	}
 	assert_false(board_find("k80", &b));
+}
+
+static unsigned int u16(const uint8_t *p)
+{
+	return p[0] | p[1] << 8;
+}
+
+/* The image's PCI id is the board's, and its only row of memory types has the board's strap. */
+static void each_board_has_its_rom(void **state)
+{
+	static struct image img;
+	const uint8_t *m, *row;
+	struct gk110_board b;
+	unsigned int i, k;
+
+	for (i = 0; i < NR; i++) {
+		assert_true(board_find(table[i].name, &b));
+		assert_true(image_make(&img, table[i].name));
+		assert_int_equal(u16(img.rom + u16(img.rom + 0x18) + 6), b.device);
+		for (k = 0; img.bit[k].id != 'M'; k++)
+			assert_true(k + 1 < img.nr_bit);
+		m = img.rom + img.bit[k].table;
+		row = img.rom + u16(m + 3);
+		assert_int_equal(row[3], 1);
+		assert_int_equal(row[row[1]] >> 4, (img.rom + u16(m + 1))[b.ramcfg]);
+		assert_in_range(b.ramcfg, 0, m[0] - 1);
+	}
+	assert_false(image_make(&img, "k80"));
 }
 
 static bool same_order(const struct gk110_board *a, const struct gk110_board *b)
@@ -155,6 +184,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(boards_are_those_of_the_specifications),
+		cmocka_unit_test(each_board_has_its_rom),
 		cmocka_unit_test(seeds_draw_legal_dies),
 		cmocka_unit_test(impossible_boards_are_refused),
 		cmocka_unit_test(a_file_corrects),

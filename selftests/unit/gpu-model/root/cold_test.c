@@ -66,7 +66,7 @@ static int setup(void **state)
 	struct gk110_config cfg = { .vram_size = VRAM_SIZE, .vbios_path = rom, .unposted = true };
 	int fd = mkstemp(strcpy(rom, "/tmp/kvgpu-cold-test-XXXXXX"));
 
-	image_make(&img);
+	image_make(&img, "k20m");
 	if (fd < 0 || write(fd, img.rom, sizeof(img.rom)) != sizeof(img.rom))
 		return -1;
 	close(fd);

@@ -39,7 +39,7 @@ static int group_teardown(void **state)
 
 static int setup(void **state)
 {
-	image_make(&img);
+	image_make(&img, "k20m");
 	*state = card_new("k20m", NULL, 0);
 	((struct card *)*state)->g.cfg.vbios_path = path;
 	return 0;
@@ -144,19 +144,19 @@ static void test_signatures(void **state)
 	refused(c, img.rom, IMAGE_SIZE, "begins with 55 00");
 	memcpy(img.rom, "NVGI", 4);
 	refused(c, img.rom, IMAGE_SIZE, "IFR");
-	image_make(&img);
+	image_make(&img, "k20m");
 	img.rom[0x18] = img.rom[0x19] = 0xff;
 	refused(c, img.rom, IMAGE_SIZE, "outside the file");
 	img.rom[0x18] = img.rom[0x19] = 0;
 	refused(c, img.rom, IMAGE_SIZE, "outside the file");
-	image_make(&img);
+	image_make(&img, "k20m");
 	img.rom[0x40] = 'X';
 	refused(c, img.rom, IMAGE_SIZE, "PCIR");
-	image_make(&img);
+	image_make(&img, "k20m");
 	img.rom[0x44] = 0x86;
 	img.rom[0x45] = 0x80;
 	refused(c, img.rom, IMAGE_SIZE, "8086");
-	image_make(&img);
+	image_make(&img, "k20m");
 	img.rom[0x50] = 0;
 	refused(c, img.rom, IMAGE_SIZE, "0 bytes");
 }
@@ -179,16 +179,16 @@ static void test_bit_directory(void **state)
 		char says[] = "no table '?'";
 
 		says[10] = needed[i];
-		image_make(&img);
+		image_make(&img, "k20m");
 		*bit_entry(needed[i]) = '?';
 		fix_checksum();
 		refused(c, img.rom, IMAGE_SIZE, says);
 	}
-	image_make(&img);
+	image_make(&img, "k20m");
 	bit_entry('P')[5] = 0xff;
 	fix_checksum();
 	refused(c, img.rom, IMAGE_SIZE, "'P' pointing outside");
-	image_make(&img);
+	image_make(&img, "k20m");
 	/* entry 'i' is the directory's first one: the number of entries is the byte 2 before it */
 	bit_entry('i')[-2] = 0xff;
 	fix_checksum();
@@ -200,16 +200,16 @@ static void test_bit_directory(void **state)
 	assert_true(prom_unit.init(&c->g) < 0 || c->g.prom);
 	if (c->g.prom)
 		prom_unit.fini(&c->g);
-	image_make(&img);
+	image_make(&img, "k20m");
 	bit_entry('i')[-3] = 0xff; /* entry size */
 	bit_entry('i')[-2] = 0xff;
 	fix_checksum();
 	refused(c, img.rom, IMAGE_SIZE, "does not fit");
-	image_make(&img);
+	image_make(&img, "k20m");
 	bit_entry('i')[-3] = 1;
 	fix_checksum();
 	refused(c, img.rom, IMAGE_SIZE, "does not fit");
-	image_make(&img);
+	image_make(&img, "k20m");
 	bit_entry('i')[-12] = 0;
 	fix_checksum();
 	refused(c, img.rom, IMAGE_SIZE, "no BIT directory");

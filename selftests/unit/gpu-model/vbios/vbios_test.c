@@ -76,7 +76,7 @@ static size_t table(char id, uint8_t version, uint16_t least)
 
 static int setup(void **state)
 {
-	image_make(&img);
+	image_make(&img, "k20m");
 	return 0;
 }
 
@@ -103,7 +103,7 @@ static void test_same_image_every_time(void **state)
 	static struct image again;
 
 	memset(&again, 0xff, sizeof(again));
-	image_make(&again);
+	image_make(&again, "k20m");
 	assert_memory_equal(img.rom, again.rom, IMAGE_SIZE);
 }
 
@@ -283,6 +283,37 @@ static void test_performance_states(void **state)
 	}
 }
 
+/* NVIDIA's specifications: base, highest application clock, memory, in MHz */
+static void test_clocks_of_each_board(void **state)
+{
+	static const struct {
+		const char *name;
+		uint16_t device, base, boost, memory;
+	} boards[] = {
+		{ "k20m", 0x1028, 705, 758, 2600 }, { "k20c", 0x1022, 705, 758, 2600 },
+		{ "k20x", 0x1021, 732, 784, 2600 }, { "k40m", 0x1023, 745, 875, 3004 },
+		{ "k40c", 0x1024, 745, 875, 3004 },
+	};
+	size_t i, p, t, e, vp, steps;
+
+	for (i = 0; i < sizeof(boards) / sizeof(boards[0]); i++) {
+		assert_true(image_make(&img, boards[i].name));
+		assert_int_equal(sum(0, IMAGE_SIZE), 0);
+		assert_int_equal(u16(u16(0x18) + 6), boards[i].device);
+		p = table('P', 2, 0x5c);
+		t = u32(p);
+		e = t + u8(t + 1) + u8(t + 2) + u8(t + 3) * u8(t + 4) + u8(t + 2);
+		assert_int_equal(u16(e) / 2, boards[i].base);
+		assert_int_equal(u16(e + 3 * u8(t + 3)), boards[i].memory);
+		vp = u32(p + 0x38);
+		assert_int_equal(u16(vp + u8(vp + 1) + u8(vp + 0x10) * u8(vp + 2) + 5),
+				 2 * boards[i].boost);
+		t = u32(p + 0x34);
+		steps = t + u8(t + 1) + u8(t + 3) * u8(t + 2);
+		assert_int_equal(u16(steps + (u8(t + 5) - 1) * u8(t + 4)), 2 * boards[i].boost);
+	}
+}
+
 static void test_clock_steps(void **state)
 {
 	static const uint16_t core[] = { 324, 614, 640, 666, 705, 758 };
@@ -365,6 +396,7 @@ int main(void)
 		T(test_pll_limits),
 		T(test_voltage),
 		T(test_performance_states),
+		T(test_clocks_of_each_board),
 		T(test_clock_steps),
 		T(test_boost_covers_every_state),
 		T(test_memory_map_is_there_and_empty),
