@@ -460,6 +460,29 @@ static void golden_image_is_sane(void)
 	free(image);
 }
 
+/*
+ * All of each falcon's own program is there. Of FECS's data its list of registers is in the golden
+ * image. Behind the offsets of lists a GPCCS has data that the driver does not change.
+ */
+static void falcons_hold_their_programs(void)
+{
+	const u32 first = (GPCCS_OS_LIST_END + 4) / 4;
+	const struct fwfile *f = &hw.p->fw->file;
+	int gpc;
+	u32 i;
+
+	for (i = 0; i < hw_fwfile_words(f, KVGPU_FW_FECS_CODE); i++)
+		assert_int_equal(card_imem(-1, i), hw_fwfile_word(f, KVGPU_FW_FECS_CODE, i));
+	for (gpc = 0; gpc < hw.topo.gpcs; gpc++) {
+		for (i = 0; i < hw_fwfile_words(f, KVGPU_FW_GPCCS_CODE); i++)
+			assert_int_equal(card_imem(gpc, i),
+					 hw_fwfile_word(f, KVGPU_FW_GPCCS_CODE, i));
+		for (i = first; i < hw_fwfile_words(f, KVGPU_FW_GPCCS_DATA); i++)
+			assert_int_equal(card_dmem(gpc, i),
+					 hw_fwfile_word(f, KVGPU_FW_GPCCS_DATA, i));
+	}
+}
+
 /* A page of a BAR that showed other memory before, and was loaded from. */
 static void window_shows(enum kvgpu_bar bar, u32 page)
 {
@@ -556,6 +579,7 @@ static void life(unsigned int mmu_faults)
 	wiring_is_known();
 	windows_show_what_is_set();
 	golden_image_is_sane();
+	falcons_hold_their_programs();
 	copies_are_right();
 	each_runlist_runs();
 	if (!seed)

@@ -13,6 +13,7 @@
 #include <gk110/pci.h>
 #include <gk110/pmc.h>
 
+#include "gr/gr.h"
 #include "model.h"
 #include "vbios/image.h"
 
@@ -236,6 +237,21 @@ void card_load(int bar, uint64_t off, void *to, size_t size)
 	window_move(bar, off, to, size, false);
 	loaded.bar = bar;
 	loaded.off = off;
+}
+
+static const struct falcon *falcon_of(int gpc)
+{
+	return gpc < 0 ? &g->gr->fecs.falcon : &g->gr->gpccs[gpc];
+}
+
+uint32_t card_imem(int gpc, uint32_t word)
+{
+	return falcon_of(gpc)->imem[word];
+}
+
+uint32_t card_dmem(int gpc, uint32_t word)
+{
+	return falcon_of(gpc)->dmem[word];
 }
 
 uint8_t *card_vram(uint64_t at)

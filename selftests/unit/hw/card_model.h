@@ -41,6 +41,9 @@ void card_store(int bar, uint64_t off, const void *from, size_t size);
 /* A store that is a doorbell, which comes at once. */
 void card_doorbell(uint64_t off, uint32_t val);
 void card_load(int bar, uint64_t off, void *to, size_t size);
+/* Words of a falcon's memories, by the back door: of FECS, or of GPC @gpc's GPCCS if @gpc >= 0. */
+uint32_t card_imem(int gpc, uint32_t word);
+uint32_t card_dmem(int gpc, uint32_t word);
 /* The card's memory, by the back door. */
 uint8_t *card_vram(uint64_t at);
 
