@@ -235,4 +235,5 @@ module_exit(kvgpu_exit);
 
 MODULE_DESCRIPTION("Mediated pass-through of NVIDIA GK110 GPUs to KVM guests");
 MODULE_LICENSE("GPL");
+MODULE_VERSION("0.4");
 MODULE_SOFTDEP("pre: vfio_iommu_type1");

@@ -306,6 +306,7 @@ int sysfs_emit(char *buf, const char *fmt, ...) __attribute__((format(printf, 2,
 #define MODULE_DEVICE_TABLE(type, name)
 #define MODULE_DESCRIPTION(text)
 #define MODULE_LICENSE(text)
+#define MODULE_VERSION(text)
 #define MODULE_FIRMWARE(name)
 #define MODULE_SOFTDEP(text)
 #define module_init(fn) int (*const harness_module_init)(void) = fn
