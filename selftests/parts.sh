@@ -118,6 +118,7 @@ run_tools()
 	made top-asan
 	tap_run "kvgpu-top" 300 selftests/tools/top_test.sh "$(make -s print-top-asan)"
 	tap_run "kvgpu-verify, without a card" 120 selftests/tools/verify_test.py
+	tap_run "kvgpu-card, without a card" 120 selftests/tools/card_test.py
 	tap_run "cuda-info" 300 selftests/cuda/info.sh "$(make -s cuda-inprocess)"
 	tap_run "make bench: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/report_test.py
 	tap_run "a hostile guest that is killed" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/hostile/inside_test.py

@@ -8,7 +8,7 @@ import subprocess
 
 MARK = re.compile(r"^<!-- (.*) -->$")
 PLACES = {"here": ("here", None), "in the server": ("server", None), "with the CUDA toolkit": ("here", "toolkit")}
-OURS = {"kvgpu-top", "kvgpu-firmware", "kvgpu-aperture", "cuda-info"}	# this project's programs: not in the server's root
+OURS = {"kvgpu-top", "kvgpu-firmware", "kvgpu-card", "kvgpu-aperture", "cuda-info"}	# this project's programs: not in the server's root
 BUILTINS = {"cd", "test", "[", "echo", "export", "printf"}
 
 
