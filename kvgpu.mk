@@ -83,8 +83,8 @@ print-kvgpu: ; @echo '$(O)/module-$(KERNEL)/kvgpu.ko'
 DESTDIR		?=
 DKMS_SRC	:= $(DESTDIR)/usr/src/kvgpu-$(KVGPU_VERSION)
 
-# Install sources for DKMS, the tools, and the files that keep nouveau from the GPU and start vGPUs
-# at boot. The running system is not changed: the admin runs the commands that this target prints.
+# Install sources for DKMS, the tools, and the files that give cards their lives and start vGPUs at
+# boot. The running system is not changed: the admin runs the commands that this target prints.
 # $(DESTDIR) is for makers of packages.
 install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and documents into $(DESTDIR)/
 	install -d '$(DKMS_SRC)'
@@ -96,6 +96,14 @@ install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and d
 	install -m 644 tools/verify/*.py '$(DESTDIR)/usr/share/kvgpu/verify'
 	install -m 755 tools/verify/kvgpu-verify '$(DESTDIR)/usr/share/kvgpu/verify'
 	ln -sfn ../share/kvgpu/verify/kvgpu-verify '$(DESTDIR)/usr/sbin/kvgpu-verify'
+	install -d '$(DESTDIR)/usr/share/kvgpu/card' '$(DESTDIR)/usr/lib/systemd/system/multi-user.target.wants'
+	install -m 644 tools/card/*.py '$(DESTDIR)/usr/share/kvgpu/card'
+	install -m 755 tools/card/kvgpu-card '$(DESTDIR)/usr/share/kvgpu/card'
+	ln -sfn ../share/kvgpu/card/kvgpu-card '$(DESTDIR)/usr/sbin/kvgpu-card'
+	install -m 644 tools/card/kvgpu-card.service '$(DESTDIR)/usr/lib/systemd/system'
+	ln -sfn ../kvgpu-card.service '$(DESTDIR)/usr/lib/systemd/system/multi-user.target.wants/kvgpu-card.service'
+	install -D -m 644 tools/card/kvgpu-card.bash '$(DESTDIR)/usr/share/bash-completion/completions/kvgpu-card'
+	install -D -m 644 tools/card/kvgpu-card.8 '$(DESTDIR)/usr/share/man/man8/kvgpu-card.8'
 	install -D -m 644 tools/kvgpu-top.1 '$(DESTDIR)/usr/share/man/man1/kvgpu-top.1'
 	install -D -m 644 libvirt-xml/kvgpu.modprobe.conf '$(DESTDIR)/etc/modprobe.d/kvgpu.conf'
 	install -D -m 644 libvirt-xml/61-kvgpu-mdevctl.rules '$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules'
@@ -103,8 +111,7 @@ install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and d
 	@echo; echo "next, as root:"
 	@echo "  dkms install kvgpu/$(KVGPU_VERSION)      # builds the module for this kernel, later by itself for new ones"
 	@echo "  kvgpu-firmware             # takes the GPU's firmware out of this kernel's nouveau"
-	@echo "  update-initramfs -u -k all # so that nouveau does not take the card at boot"
-	@echo "  reboot"
+	@echo "  kvgpu-card share ADDRESS   # takes that card from nouveau, now and at each boot; kvgpu-card status shows the cards"
 	@echo "  mdevctl types              # libvirt-xml/README.md goes on from here"
 
 # dkms remove fails if DKMS does not know the module, so ask dkms status first. A module that is
@@ -112,12 +119,15 @@ install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and d
 uninstall: ## removes what install put there, and from a running system also DKMS's modules and the firmware file
 	@if [ -z '$(DESTDIR)' ] && command -v dkms > /dev/null && dkms status kvgpu/$(KVGPU_VERSION) | grep -q .; then \
 		dkms remove kvgpu/$(KVGPU_VERSION) --all; fi
-	rm -rf '$(DKMS_SRC)' '$(DESTDIR)/usr/share/doc/kvgpu' '$(DESTDIR)/usr/share/kvgpu'
+	rm -rf '$(DKMS_SRC)' '$(DESTDIR)/usr/share/doc/kvgpu' '$(DESTDIR)/usr/share/kvgpu' '$(DESTDIR)/etc/kvgpu/cards'
 	rm -f '$(DESTDIR)/usr/sbin/kvgpu-firmware' '$(DESTDIR)/usr/sbin/kvgpu-verify' '$(DESTDIR)/usr/bin/kvgpu-top' \
 		'$(DESTDIR)/usr/share/man/man1/kvgpu-top.1' '$(DESTDIR)/etc/modprobe.d/kvgpu.conf' \
+		'$(DESTDIR)/usr/sbin/kvgpu-card' '$(DESTDIR)/usr/share/man/man8/kvgpu-card.8' \
+		'$(DESTDIR)/usr/share/bash-completion/completions/kvgpu-card' '$(DESTDIR)/usr/lib/systemd/system/kvgpu-card.service' \
+		'$(DESTDIR)/usr/lib/systemd/system/multi-user.target.wants/kvgpu-card.service' \
 		'$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules' '$(DESTDIR)/lib/firmware/kvgpu/gk110.fw'
-	@rmdir '$(DESTDIR)/lib/firmware/kvgpu' 2> /dev/null || true
-	@[ -n '$(DESTDIR)' ] || echo "next, as root: update-initramfs -u -k all && reboot    # nouveau gets the card again"
+	@rmdir '$(DESTDIR)/lib/firmware/kvgpu' '$(DESTDIR)/etc/kvgpu' 2> /dev/null || true
+	@[ -n '$(DESTDIR)' ] || echo "nouveau gets its cards again at the next boot"
 
 print-version: ; @echo '$(KVGPU_VERSION)'
 

@@ -33,8 +33,7 @@ def holder(run):
     if driver == "kvgpu" and run.card.vgpus():
         return failed(f"the card has vGPUs ({len(run.card.vgpus())})", "end their guests, and mdevctl stop --uuid UUID for each")
     if driver not in (None, "kvgpu"):
-        return failed(f"{driver} holds the card", "make install puts a file that keeps nouveau off it: update-initramfs -u -k all, "
-                      "reboot; or, if nothing uses the card: "
+        return failed(f"{driver} holds the card", f"kvgpu-card share {run.card.address}; or, if nothing uses the card: "
                       f"echo {run.card.address} > /sys/bus/pci/drivers/{driver}/unbind")
     return None
 

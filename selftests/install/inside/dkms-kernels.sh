@@ -46,8 +46,8 @@ skip_for() # RELEASE: DKMS skips that kernel, which has no mediated devices
 files >/tmp/before
 make -C /root/kvgpu install >/tmp/log 2>&1
 result $? "make install" "$(tail -n 1 /tmp/log)"
-modprobe --showconfig | grep -qx 'blacklist nouveau'
-result $? "modprobe reads that nouveau stays off"
+modprobe --showconfig | grep '^softdep nouveau pre: kvgpu' >/dev/null && ! modprobe --showconfig | grep '^blacklist nouveau'
+result $? "modprobe asks kvgpu before nouveau, and nouveau is not kept off"
 udevadm verify --no-style /usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules >/tmp/log 2>&1
 result $? "udevadm verify finds nothing wrong in the rule" "$(head -n 1 /tmp/log)"
 for config in /usr/src/linux-headers-*/.config; do
