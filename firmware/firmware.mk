@@ -4,7 +4,7 @@
 
 FIRMWARE	:= $(O)/firmware/kvgpu-firmware
 FIRMWARE_SRC	:= $(sort $(wildcard firmware/*.c))
-FIRMWARE_CFLAGS	:= -D_GNU_SOURCE -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror
+FIRMWARE_CFLAGS	:= -D_GNU_SOURCE -include include/user/older_libc.h -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror
 FIRMWARE_LDLIBS	:= -lelf -llzma -lz
 
 $(FIRMWARE): $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h) firmware/firmware.mk

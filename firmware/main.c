@@ -3,6 +3,7 @@
  * kvgpu-firmware: the command. Exit codes: 0 done, 1 the input or output is at fault, 2 wrong
  * usage.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -17,7 +18,7 @@
 #include "kvgpu/firmware.h"
 
 static const char usage[] =
-	"usage: kvgpu-firmware [--kernel RELEASE | --module FILE] [--output FILE] [--quiet]\n"
+	"usage: kvgpu-firmware [--kernel RELEASE | --module FILE | --installed] [--output FILE] [--quiet]\n"
 	"       kvgpu-firmware --check FILE\n"
 	"\n"
 	"Takes the GK110 microcode and register lists out of the distribution's nouveau.ko and writes them\n"
@@ -25,6 +26,8 @@ static const char usage[] =
 	"\n"
 	"  --kernel RELEASE  the kernel whose nouveau.ko to read (default: the running one)\n"
 	"  --module FILE     read this nouveau.ko (plain or .xz) instead\n"
+	"  --installed       read that of the newest kernel under /lib/modules that has one; kvgpu-tools does\n"
+	"                    this at each new kernel\n"
 	"  --output FILE     where to write (default: /lib/firmware/" KVGPU_FW_NAME ")\n"
 	"  --check FILE      check a written file and list what is in it\n"
 	"  --quiet           say nothing when all is well\n";
@@ -44,9 +47,6 @@ static char *find_module(const char *release)
 			return path;
 		free(path);
 	}
-	fprintf(stderr,
-		"kvgpu-firmware: no nouveau.ko of kernel %s under /lib/modules: install that kernel's image package, or give --module FILE\n",
-		release);
 	return NULL;
 }
 
@@ -125,11 +125,67 @@ static int write_from(const char *module, const char *output, bool quiet)
 	return !ok;
 }
 
+static int write_from_kernel(const char *release, const char *output, bool quiet)
+{
+	char *module = find_module(release);
+	int ret = 1;
+
+	if (module)
+		ret = write_from(module, output, quiet);
+	else
+		fprintf(stderr,
+			"kvgpu-firmware: no nouveau.ko of kernel %s under /lib/modules: install that kernel's image package, or give --module FILE\n",
+			release);
+	free(module);
+	return ret;
+}
+
+/* Headers and DKMS leave folders without kernel/ where no kernel is installed. */
+static int is_kernel(const struct dirent *entry)
+{
+	char *path = NULL;
+	bool is;
+
+	if (entry->d_name[0] == '.' || asprintf(&path, "/lib/modules/%s/kernel", entry->d_name) < 0)
+		return 0;
+	is = !access(path, F_OK);
+	free(path);
+	return is;
+}
+
+/*
+ * Kernels for clouds have no nouveau.ko. A kernel whose nouveau.ko has another shape is no fault
+ * where an older one has this shape: the firmware is the chip's, not the kernel's.
+ */
+static int write_from_installed(const char *output, bool quiet)
+{
+	struct dirent **kernels = NULL;
+	int count = scandir("/lib/modules", &kernels, is_kernel, versionsort), i, ret = 1;
+
+	for (i = count - 1; i >= 0; i--) {
+		char *module = ret ? find_module(kernels[i]->d_name) : NULL;
+
+		if (module)
+			ret = write_from(module, output, quiet);
+		else if (ret)
+			fprintf(stderr, "kvgpu-firmware: kernel %s has no nouveau.ko\n",
+				kernels[i]->d_name);
+		free(module);
+		free(kernels[i]);
+	}
+	free(kernels);
+	if (ret)
+		fprintf(stderr,
+			"kvgpu-firmware: no installed kernel has the firmware, and without it kvgpu takes no card: install linux-image-amd64 (Debian's cloud kernels have no nouveau.ko), or give --module FILE\n");
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "kernel", required_argument, NULL, 'k' },
 		{ "module", required_argument, NULL, 'm' },
+		{ "installed", no_argument, NULL, 'i' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "check", required_argument, NULL, 'c' },
 		{ "quiet", no_argument, NULL, 'q' },
@@ -138,9 +194,8 @@ int main(int argc, char **argv)
 	};
 	const char *kernel = NULL, *module = NULL, *output = "/lib/firmware/" KVGPU_FW_NAME;
 	struct utsname uts;
-	bool quiet = false;
-	char *found = NULL;
-	int opt, ret;
+	bool quiet = false, installed = false;
+	int opt;
 
 	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (opt) {
@@ -149,6 +204,9 @@ int main(int argc, char **argv)
 			break;
 		case 'm':
 			module = optarg;
+			break;
+		case 'i':
+			installed = true;
 			break;
 		case 'o':
 			output = optarg;
@@ -166,20 +224,17 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (optind < argc || (kernel && module)) {
+	if (optind < argc || !!kernel + !!module + installed > 1) {
 		fprintf(stderr, "kvgpu-firmware: %s\n%s",
 			optind < argc ? "there are no arguments without an option" :
-					"--kernel and --module exclude each other",
+					"--kernel, --module and --installed exclude each other",
 			usage);
 		return 2;
 	}
-	if (!module) {
-		uname(&uts);
-		module = found = find_module(kernel ? kernel : uts.release);
-		if (!module)
-			return 1;
-	}
-	ret = write_from(module, output, quiet);
-	free(found);
-	return ret;
+	if (installed)
+		return write_from_installed(output, quiet);
+	if (module)
+		return write_from(module, output, quiet);
+	uname(&uts);
+	return write_from_kernel(kernel ? kernel : uts.release, output, quiet);
 }

@@ -105,6 +105,38 @@ else
 	not_ok "no link is followed in the output's folder"
 fi
 
+# installed: runs the tool with --installed where /lib/modules has the folders of $work/lib/modules; a machine may have no /lib/modules
+installed()
+{
+	# shellcheck disable=SC2016
+	unshare --mount sh -c 'lib=$(realpath /lib) && mount -t overlay overlay -o "lowerdir=$1:$lib" "$lib" && mount --bind "$1/modules" "$lib/modules" &&
+		exec "$2" --installed --output "$3"' sh "$work/lib" "$tool" "$work/fw" >"$work/log" 2>"$work/err"
+}
+rm -f "$work/fw"
+# 6.9 is older than 6.12; of 6.20 only the headers are there
+mkdir -p "$work"/lib/modules/{6.9.1-amd64,6.12.1-amd64}/kernel/drivers/gpu/drm/nouveau "$work/lib/modules/6.13.1-cloud-amd64/kernel" "$work/lib/modules/6.20.1-amd64/build"
+installed
+if [ $? -eq 1 ] && [ "$(grep -c 'has no nouveau.ko$' "$work/err")" -eq 3 ] && grep -q 'install linux-image-amd64' "$work/err" && [ ! -e "$work/fw" ]; then
+	ok "--installed says that no kernel has a nouveau.ko"
+else
+	not_ok "--installed says that no kernel has a nouveau.ko"
+fi
+for release in 6.9.1-amd64 6.12.1-amd64; do cp "$ko" "$work/lib/modules/$release/kernel/drivers/gpu/drm/nouveau/nouveau.ko"; done
+if installed && [ "$(cat "$work/err")" = "kvgpu-firmware: kernel 6.13.1-cloud-amd64 has no nouveau.ko" ] && "$tool" --check "$work/fw" >/dev/null; then
+	ok "--installed goes on where the newest kernel has none"
+else
+	not_ok "--installed goes on where the newest kernel has none"
+fi
+rm -f "$work/fw"
+cp "$work/stripped.ko" "$work/lib/modules/6.12.1-amd64/kernel/drivers/gpu/drm/nouveau/nouveau.ko"
+if installed && [ "$(wc -l <"$work/err")" -eq 2 ] && "$tool" --check "$work/fw" >/dev/null; then
+	ok "--installed goes on to the kernel before one whose nouveau.ko it can't read"
+else
+	not_ok "--installed goes on to the kernel before one whose nouveau.ko it can't read"
+fi
+
+"$tool" --installed --module y >/dev/null 2>"$work/err"
+if [ $? -eq 2 ]; then ok "two sources give exit code 2"; else not_ok "two sources give exit code 2"; fi
 "$tool" --kernel x --module y >/dev/null 2>"$work/err"
 if [ $? -eq 2 ]; then ok "wrong usage gives exit code 2"; else not_ok "wrong usage gives exit code 2"; fi
 printf '1..%d\n' "$n"
