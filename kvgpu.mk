@@ -83,13 +83,15 @@ print-kvgpu: ; @echo '$(O)/module-$(KERNEL)/kvgpu.ko'
 DESTDIR		?=
 DKMS_SRC	:= $(DESTDIR)/usr/src/kvgpu-$(KVGPU_VERSION)
 
+COMPLETIONS	:= $(DESTDIR)/usr/share/bash-completion/completions
+
 # Install sources for DKMS, the tools, and the files that give cards their lives and start vGPUs at
 # boot. The running system is not changed: the admin runs the commands that this target prints.
-# $(DESTDIR) is for makers of packages.
+# debian/ makes packages of what it installs in $(DESTDIR).
 install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and documents into $(DESTDIR)/
 	install -d '$(DKMS_SRC)'
 	tar -cf - $(KVGPU_SOURCES) | tar -xf - --no-same-owner -C '$(DKMS_SRC)'
-	sed 's/@VERSION@/$(KVGPU_VERSION)/' dkms.conf > '$(DKMS_SRC)/dkms.conf'
+	sed 's/#MODULE_VERSION#/$(KVGPU_VERSION)/' dkms.conf > '$(DKMS_SRC)/dkms.conf'
 	install -D -m 755 '$(FIRMWARE)' '$(DESTDIR)/usr/sbin/kvgpu-firmware'
 	install -D -m 755 '$(TOP)' '$(DESTDIR)/usr/bin/kvgpu-top'
 	install -d '$(DESTDIR)/usr/share/kvgpu/verify'
@@ -102,12 +104,17 @@ install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and d
 	ln -sfn ../share/kvgpu/card/kvgpu-card '$(DESTDIR)/usr/sbin/kvgpu-card'
 	install -m 644 tools/card/kvgpu-card.service '$(DESTDIR)/usr/lib/systemd/system'
 	ln -sfn ../kvgpu-card.service '$(DESTDIR)/usr/lib/systemd/system/multi-user.target.wants/kvgpu-card.service'
-	install -D -m 644 tools/card/kvgpu-card.bash '$(DESTDIR)/usr/share/bash-completion/completions/kvgpu-card'
+	install -D -m 644 tools/card/kvgpu-card.bash '$(COMPLETIONS)/kvgpu-card'
 	install -D -m 644 tools/card/kvgpu-card.8 '$(DESTDIR)/usr/share/man/man8/kvgpu-card.8'
 	install -D -m 644 tools/kvgpu-top.1 '$(DESTDIR)/usr/share/man/man1/kvgpu-top.1'
+	install -D -m 644 firmware/kvgpu-firmware.8 '$(DESTDIR)/usr/share/man/man8/kvgpu-firmware.8'
+	install -D -m 644 tools/verify/kvgpu-verify.8 '$(DESTDIR)/usr/share/man/man8/kvgpu-verify.8'
+	install -D -m 644 tools/completion.bash '$(COMPLETIONS)/kvgpu-top'
+	for c in firmware verify; do ln -sfn kvgpu-top "$(COMPLETIONS)/kvgpu-$$c"; done
 	install -D -m 644 libvirt-xml/kvgpu.modprobe.conf '$(DESTDIR)/etc/modprobe.d/kvgpu.conf'
 	install -D -m 644 libvirt-xml/61-kvgpu-mdevctl.rules '$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules'
 	install -D -m 644 -t '$(DESTDIR)/usr/share/doc/kvgpu' libvirt-xml/*.xml libvirt-xml/README.md LICENSES/GPL-2.0-only.txt
+	install -D -m 755 -t '$(DESTDIR)/usr/share/doc/kvgpu/hooks' libvirt-xml/hooks/qemu
 	@echo; echo "next, as root:"
 	@echo "  dkms install kvgpu/$(KVGPU_VERSION)      # builds the module for this kernel, later by itself for new ones"
 	@echo "  kvgpu-firmware             # takes the GPU's firmware out of this kernel's nouveau"
@@ -121,14 +128,17 @@ uninstall: ## removes what install put there, and from a running system also DKM
 		dkms remove kvgpu/$(KVGPU_VERSION) --all; fi
 	rm -rf '$(DKMS_SRC)' '$(DESTDIR)/usr/share/doc/kvgpu' '$(DESTDIR)/usr/share/kvgpu' '$(DESTDIR)/etc/kvgpu/cards'
 	rm -f '$(DESTDIR)/usr/sbin/kvgpu-firmware' '$(DESTDIR)/usr/sbin/kvgpu-verify' '$(DESTDIR)/usr/bin/kvgpu-top' \
-		'$(DESTDIR)/usr/share/man/man1/kvgpu-top.1' '$(DESTDIR)/etc/modprobe.d/kvgpu.conf' \
-		'$(DESTDIR)/usr/sbin/kvgpu-card' '$(DESTDIR)/usr/share/man/man8/kvgpu-card.8' \
-		'$(DESTDIR)/usr/share/bash-completion/completions/kvgpu-card' '$(DESTDIR)/usr/lib/systemd/system/kvgpu-card.service' \
+		'$(DESTDIR)/usr/share/man/man1/kvgpu-top.1' '$(DESTDIR)/etc/modprobe.d/kvgpu.conf' '$(DESTDIR)/usr/sbin/kvgpu-card' \
+		'$(DESTDIR)/usr/share/man/man8/kvgpu-'{card,firmware,verify}.8 '$(COMPLETIONS)/kvgpu-'{card,firmware,top,verify} \
+		'$(DESTDIR)/usr/lib/systemd/system/kvgpu-card.service' \
 		'$(DESTDIR)/usr/lib/systemd/system/multi-user.target.wants/kvgpu-card.service' \
 		'$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules' '$(DESTDIR)/lib/firmware/kvgpu/gk110.fw'
 	@rmdir '$(DESTDIR)/lib/firmware/kvgpu' '$(DESTDIR)/etc/kvgpu' 2> /dev/null || true
 	@[ -n '$(DESTDIR)' ] || echo "nouveau gets its cards again at the next boot"
 
+packages: ## Debian packages of the module and its tools: build/apt, a signed repository; prints how to install from it
+	@debian/packages.sh '$(O)/packages' build/apt
+
 print-version: ; @echo '$(KVGPU_VERSION)'
 
-.PHONY: module modules module-check print-module-sources print-kvgpu print-version install uninstall
+.PHONY: module modules module-check print-module-sources print-kvgpu print-version install packages uninstall

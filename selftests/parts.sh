@@ -183,7 +183,7 @@ part modules	q	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/ke
 part archive	q	60	tap_run "set-up: a rehearsal against an archive that moves on" $LIMIT selftests/testbed/archive_test.sh
 part places	q	60	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh quick
 part fresh-cells	q	35	tap_run "fresh machines: cells" $LIMIT selftests/fresh/fresh_test.sh
-part install	q	20	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh quick
+part install	q	60	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh quick
 part testbed	qs	120	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
 part native	qs	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/native/run.sh quick
 part guest	qs	382	tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT selftests/guest/run.sh quick
@@ -210,6 +210,8 @@ part remote-vms-long ls	1200	tap_run "remoting: a VM on another VM's GPU" $LIMIT
 part remote-arm-long l	900	tap_run "remoting: clients for arm64" $LIMIT selftests/remote/run.sh arm-long
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
 part install-packages l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long package
+part install-apt l	1500	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long apt_roots
+part install-apt-machine ls	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long apt_machine
 part install-kernels l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long kernels
 part install-machine ls	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long machine
 part verify ls	400	tap_run "kvgpu-verify on cards that nobody has POSTed, and on defective ones" $LIMIT selftests/verify/run.sh

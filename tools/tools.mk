@@ -4,7 +4,7 @@
 TOP		:= $(O)/tools/kvgpu-top
 TOP_SRC		:= tools/json.c tools/main.c tools/prometheus.c tools/rates.c tools/sample.c tools/table.c tools/terminal.c
 TOP_HDR		:= tools/output.h tools/rates.h tools/sample.h tools/terminal.h
-TOP_CFLAGS	:= -D_GNU_SOURCE -std=gnu11 -O2 -g -Wall -Wextra -Werror
+TOP_CFLAGS	:= -D_GNU_SOURCE -include include/user/older_libc.h -std=gnu11 -O2 -g -Wall -Wextra -Werror
 
 # kvgpu.mk sets KVGPU_VERSION
 $(TOP): $(TOP_SRC) $(TOP_HDR) tools/tools.mk kvgpu.mk

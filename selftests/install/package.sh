@@ -51,20 +51,20 @@ remote_packages()
 	done
 }
 
-# Makes a root of SUITE, copies FOLDER's files and inside/SCRIPT into it, and runs SCRIPT there.
-# SCRIPT's TAP goes to a file of its own, apart from mmdebstrap's messages.
-package_in_root() # SUITE SCRIPT FOLDER
+# Makes a root of SUITE, with PACKAGES beside the minimal ones, copies FOLDER's files and inside/SCRIPT into
+# it, and runs SCRIPT there. SCRIPT's TAP goes to a file of its own, apart from mmdebstrap's messages.
+package_in_root() # SUITE SCRIPT FOLDER [PACKAGES]
 {
-	local suite=$1 script=$2 out=$3 option source rc
+	local suite=$1 script=$2 out=$3 packages=${4-} option source rc
 	local -a options=()
 	source=$(testbed_archive source_line "$suite") && while read -r option; do
 		options+=("--aptopt=$option")
 	done < <(testbed_archive root_apt_options)
 	# shellcheck disable=SC2016
-	timeout --kill-after=10 1200 mmdebstrap --variant=minbase --mode=root --architectures=amd64 --format=null "${options[@]}" \
+	timeout --kill-after=10 2400 mmdebstrap --variant=minbase --mode=root --architectures=amd64 --format=null "${options[@]}" ${packages:+"--include=$packages"} \
 		--aptopt='Acquire::Languages "none"' --aptopt='APT::Sandbox::User "root"' --dpkgopt=force-unsafe-io --keyring=/usr/share/keyrings/ \
 		--customize-hook='mkdir "$1/root/test"' \
-		--customize-hook="cp '$out'/* selftests/install/inside/$script selftests/install/inside/steps.sh \"\$1/root/test/\"" \
+		--customize-hook="cp -r '$out'/* selftests/install/inside/$script selftests/install/inside/steps.sh \"\$1/root/test/\"" \
 		--customize-hook="chroot \"\$1\" /root/test/$script >'$work/tap'; echo \$? >'$work/rc'" \
 		"$suite" /dev/null "$source" >"$work/log" 2>&1 </dev/null
 	rc=$?

@@ -9,17 +9,19 @@ export LC_ALL=C.UTF-8 KVGPU_TB_NAME=${KVGPU_TB_NAME:-inst}
 . selftests/native/cell.sh
 # shellcheck source=selftests/install/package.sh
 . selftests/install/package.sh
+# shellcheck source=selftests/install/apt.sh
+. selftests/install/apt.sh
 # seconds: a machine boots longer than the test bed's server
 export KVGPU_TB_BOOT_SECONDS=600
 case ${1-} in
-quick) parts=(directory) ;;
-long) parts=(directory package kernels machine); [ $# -eq 1 ] || parts=("${@:2}") ;;
-*) echo "usage: selftests/install/run.sh quick|long [directory] [package] [kernels] [machine]" >&2; exit 2 ;;
+quick) parts=(directory packages) ;;
+long) parts=(directory package kernels apt machine); [ $# -eq 1 ] || parts=("${@:2}") ;;
+*) echo "usage: selftests/install/run.sh quick|long [directory] [packages] [package] [kernels] [apt, or one of apt_roots and apt_machine] [machine]" >&2; exit 2 ;;
 esac
-# only the part machine has a bed; runs of the other parts may go on beside it
+# only the parts with a machine have a bed; runs of the other parts may go on beside them
 end=:
 case " ${parts[*]} " in
-*" machine "*) bed_must_be_free; end=bed_down ;;
+*machine\ * | *" apt "*) bed_must_be_free; end=bed_down ;;
 esac
 work=$(mktemp -d "${KVGPU_CACHE:-$HOME/.cache/kvgpu}/install.XXXXXX") || exit 1
 trap '$end; rm -rf --one-file-system -- "$work"' EXIT
@@ -64,10 +66,44 @@ directory_cell()
 	result $? "the installed kvgpu-verify runs"
 	"$root/usr/sbin/kvgpu-card" status --json | jq -e '.cards | type == "array"' >/dev/null
 	result $? "the installed kvgpu-card runs"
+	hook_cell "$root/usr/share/doc/kvgpu/hooks/qemu"
 	make -s uninstall DESTDIR="$root" >"$work/log" 2>&1
 	result $? "make uninstall" "$(tail -n 1 "$work/log")"
 	find "$root" ! -type d >"$work/left"
 	result "$([ ! -s "$work/left" ]; echo $?)" "no file is left" "$(head -n 1 "$work/left")"
+}
+
+# hook_cell HOOK: the example for libvirt starts and stops what it should, with an mdevctl that keeps its vGPUs in files: "by hand" is
+# defined and not there, "auto" is defined to start at boot, "other" is unknown
+hook_cell()
+{
+	local uuid by_hand=$by_mdevctl auto=$by_libvirt
+	mkdir -p "$work/bin" "$work/there"
+	cat >"$work/bin/mdevctl" <<-END
+	#!/bin/sh
+	for uuid; do :; done
+	case "\$1 \$2 \$uuid" in
+	"list --defined $by_hand") echo "$by_hand 0000:01:00.0 kvgpu-1g manual" ;;
+	"list --defined $auto") echo "$auto 0000:01:00.0 kvgpu-1g auto (active)" ;;
+	"list --uuid"*) [ ! -e "$work/there/\$uuid" ] || echo "\$uuid" ;;
+	"start --uuid"*) [ ! -e "$work/refuses" ] && echo >"$work/there/\$uuid" ;;
+	"stop --uuid"*) rm "$work/there/\$uuid" ;;
+	esac
+	END
+	chmod +x "$work/bin/mdevctl"
+	: >"$work/there/$auto"
+	for uuid in $by_hand $auto 11111111-1111-1111-1111-111111111111; do
+		printf "  <hostdev><source>\n    <address uuid='%s'/>\n  </source></hostdev>\n" $uuid
+	done >"$work/domain.xml"
+	hook() { PATH=$work/bin:$PATH "$@" <"$work/domain.xml" >"$work/log" 2>&1; }
+	: >"$work/refuses"
+	! hook "$1" guest prepare begin - && rm "$work/refuses"
+	result $? "the hook fails where a vGPU can't start" "$(head -n 1 "$work/log")"
+	hook "$1" guest prepare begin - && hook "$1" guest prepare begin - && hook "$1" guest start begin - &&
+		[ "$(ls "$work/there")" = "$(printf '%s\n' $by_hand $auto | sort)" ]
+	result $? "it starts the vGPU that mdevctl knows, once" "$(head -n 1 "$work/log")"
+	hook "$1" guest release end - && [ "$(ls "$work/there")" = $auto ]
+	result $? "and stops it, but not one that starts at boot" "$(head -n 1 "$work/log")"
 }
 
 # ----------------------------------------------- part machine: a Debian 13 with a disk (tb machine)
@@ -271,7 +307,8 @@ dkms_records()
 pack_tree
 for part in "${parts[@]}"; do
 	case $part in
-	directory | package | kernels | machine) "${part}_cell" ;;
+	directory | packages | package | kernels | apt_roots | apt_machine | machine) "${part}_cell" ;;
+	apt) apt_roots_cell; apt_machine_cell ;;
 	*) cell_name=$part; result 1 "there is no part '$part'" ;;
 	esac
 done
