@@ -42,7 +42,7 @@ def module(run):
     status, version = run.system.run("modinfo", "-F", "version", "kvgpu")
     if status:
         return failed(f"kvgpu.ko is not installed for this kernel ({os.uname().release})",
-                      "make install && dkms install kvgpu/VERSION (docs/install.md)")
+                      "apt install kvgpu (docs/install.md)")
     run.facts["module"] = version.strip()
     if not run.card.is_known():
         return failed(f"PCI device {run.card.read('device')} is no board that kvgpu takes", "docs/supported.md has the boards")
