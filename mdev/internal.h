@@ -11,13 +11,18 @@
 
 /*
  * type.c; these functions take types_lock, except vgpu_types_init(), which runs in the driver's
- * probe, and vgpu_type_max()
+ * probe, vgpu_types_room_get() and vgpu_type_max()
  */
 /*
  * Finds the types of which the card can hold a vGPU. Marks as taken the units (type.c) of video
  * memory and BARs that no vGPU can have. Returns 0, or -ENOSPC if the card can hold no vGPU.
  */
 int vgpu_types_init(struct kvgpu_gpu *gpu);
+/* what vGPUs of an empty card can have of its video memory and BARs together: bytes */
+struct vgpu_types_room {
+	u64 vram, bar[KVGPU_NR_BARS];
+};
+void vgpu_types_room_get(const struct kvgpu_gpu *gpu, struct vgpu_types_room *room);
 unsigned int vgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
 /* how many vGPUs of type @t the card can hold if it has no other vGPU */
 unsigned int vgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t);

@@ -14,6 +14,7 @@
  */
 #include <linux/device.h>
 #include <linux/pci.h>
+#include <linux/sizes.h>
 #include <linux/sysfs.h>
 
 #include "mdev/internal.h"
@@ -229,6 +230,7 @@ CARD_ATTR(watchdog_ms, "%u", st.watchdog_ms)
 CARD_ATTR(busy_ns, "%llu", st.busy_ns)
 CARD_ATTR(switches, "%llu", st.switches)
 CARD_ATTR(engine_resets, "%llu", READ_ONCE(gpu->hw.stats.resets))
+CARD_ATTR(lost, "%u", st.lost)
 CARD_ATTR(chip_interrupts, "%llu", READ_ONCE(gpu->hw.stats.intrs))
 
 static ssize_t policy_store(struct device *dev, struct device_attribute *attr, const char *buf,
@@ -269,7 +271,23 @@ static DEVICE_ATTR_RW(watchdog_ms);
 static DEVICE_ATTR_RO(busy_ns);
 static DEVICE_ATTR_RO(switches);
 static DEVICE_ATTR_RO(engine_resets);
+static DEVICE_ATTR_RO(lost);
 static DEVICE_ATTR_RO(chip_interrupts);
+
+/* What all vGPUs together can have of the card, for tools that plan (kvgpu-top --plan). */
+#define ROOM_ATTR(name, member)                                                                  \
+	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf) \
+	{                                                                                        \
+		struct vgpu_types_room room;                                                     \
+                                                                                                 \
+		vgpu_types_room_get(dev_get_drvdata(dev), &room);                                \
+		return sysfs_emit(buf, "%llu\n", room.member / SZ_1M);                           \
+	}                                                                                        \
+	static DEVICE_ATTR_RO(name)
+
+ROOM_ATTR(room_vram_mib, vram);
+ROOM_ATTR(room_bar1_mib, bar[KVGPU_BAR1]);
+ROOM_ATTR(room_bar3_mib, bar[KVGPU_BAR3]);
 
 /* A read of the temperature or a clock fails with ENODATA if the card has no plausible value. */
 static ssize_t temperature_mc_show(struct device *dev, struct device_attribute *attr, char *buf)
@@ -308,7 +326,11 @@ static struct attribute *card_attrs[] = { &dev_attr_policy.attr,
 					  &dev_attr_busy_ns.attr,
 					  &dev_attr_switches.attr,
 					  &dev_attr_engine_resets.attr,
+					  &dev_attr_lost.attr,
 					  &dev_attr_chip_interrupts.attr,
+					  &dev_attr_room_vram_mib.attr,
+					  &dev_attr_room_bar1_mib.attr,
+					  &dev_attr_room_bar3_mib.attr,
 					  &dev_attr_temperature_mc.attr,
 					  &dev_attr_core_clock_khz.attr,
 					  &dev_attr_mem_clock_khz.attr,

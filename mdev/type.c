@@ -121,6 +121,21 @@ static void maps_load_empty(struct space *s, const struct kvgpu_gpu *gpu)
 	take_range_outside(s->bar[KVGPU_BAR3], 0, hw->bar[KVGPU_BAR3].size / BAR3_UNIT);
 }
 
+static u64 free_bytes(const unsigned long *map, u64 unit)
+{
+	return (MAP_BITS - bitmap_weight(map, MAP_BITS)) * unit;
+}
+
+void vgpu_types_room_get(const struct kvgpu_gpu *gpu, struct vgpu_types_room *room)
+{
+	struct space s;
+
+	maps_load_empty(&s, gpu);
+	room->vram = free_bytes(s.part, PART_UNIT);
+	room->bar[KVGPU_BAR1] = free_bytes(s.bar[KVGPU_BAR1], BAR1_UNIT);
+	room->bar[KVGPU_BAR3] = free_bytes(s.bar[KVGPU_BAR3], BAR3_UNIT);
+}
+
 unsigned int vgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t)
 {
 	struct space s;

@@ -186,6 +186,7 @@ struct machine_gpu_stats {
 	enum kvgpu_sched_policy policy;
 	u64 slice_us, busy_ns, switches;
 	unsigned int watchdog_ms;
+	bool lost; /* cut off: nothing runs on the card until it is reset and bound anew */
 };
 
 enum machine_gpu_knob { MACHINE_POLICY, MACHINE_SLICE_US, MACHINE_WATCHDOG_MS };

@@ -94,6 +94,7 @@ void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu
 		.watchdog_ms = READ_ONCE(s->watchdog_ms),
 		.busy_ns = READ_ONCE(s->busy_ns),
 		.switches = READ_ONCE(s->switches),
+		.lost = vmach_gpu_lost(gpu),
 	};
 }
 

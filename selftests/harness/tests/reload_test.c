@@ -46,6 +46,15 @@ static void count_fifo_resets(u32 reg, u32 val)
 	fifo_off = off;
 }
 
+/* What sysfs says of the card: whether it is lost. */
+static bool told_lost(void)
+{
+	struct machine_gpu_stats st;
+
+	kvgpu_machine_gpu_stats_get(world.gpu, &st);
+	return st.lost;
+}
+
 /* The copy for a channel that a guest binds hangs, and the card is taken from the module. */
 static void cut_off_and_remove(bool no_reset)
 {
@@ -56,6 +65,7 @@ static void cut_off_and_remove(bool no_reset)
 	g_inst(g, 2, 0, 0);
 	g_bind(g, 2);
 	assert_true(vmach_gpu_lost(world.gpu));
+	assert_true(told_lost());
 	world_close(0);
 	world_unmake(0);
 	pool_watch(false);
@@ -83,6 +93,7 @@ static void use_and_end(void)
 	assert_true(world_open(0, setup_c));
 	setup_run(0, 1, 0);
 	assert_false(vmach_gpu_lost(world.gpu));
+	assert_false(told_lost());
 	setup_end();
 }
 
