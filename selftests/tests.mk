@@ -247,6 +247,12 @@ FUZZSRC_sched/sched_fuzz	:= $(SCHED_SRC)
 # --- tools
 UNIT_TESTS += tools/rates_test
 SRC_tools/rates_test	:= tools/rates.c
+# plan.c beside the module's own type.c, which is built for the kernel of selftests/harness
+UNIT_TESTS += tools/plan_test
+SRC_tools/plan_test	:= tools/plan.c
+KSRC_tools/plan_test	:= mdev/type.c $(addprefix selftests/harness/,kernel/containers.c)
+$(O)/asan/selftests/unit/tools/plan_test.o: TEST_CPPFLAGS = $(HARNESS_CPPFLAGS) $(HARNESS_CFLAGS)
+$(O)/asan/selftests/unit/tools/plan_test.o: | harness-headers
 
 $(O)/kvgpu-schedsim: selftests/sim/main.c selftests/sim/gpu.c $(SCHED_SRC) $(wildcard sched/*.h selftests/sim/*.h)
 	@mkdir -p $(@D)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * kvgpu-top: the command. Exit codes: 0 done, 1 sysfs can't be read, the output can't be written or
- * memory ran out, 2 wrong usage.
+ * memory ran out, 2 wrong usage, 3 no card has room for the mix of --plan.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -11,28 +11,36 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "http.h"
 #include "output.h"
 #include "terminal.h"
 
+#define FIRMWARE "/lib/firmware/kvgpu/gk110.fw"
+
 static const char usage[] =
-	"usage: kvgpu-top [--json | --prometheus] [--once] [--interval SECONDS] [--sysfs DIR]\n"
+	"usage: kvgpu-top [--json | --prometheus | --http | --plan MIX] [--once] [--interval SECONDS]\n"
+	"                 [--sysfs DIR] [--firmware FILE]\n"
 	"\n"
 	"Shows the GPUs that kvgpu shares, and what each vGPU gets of them.\n"
 	"\n"
 	"  --json              one JSON object a line, each interval\n"
 	"  --prometheus        the counters once, in the text format of Prometheus\n"
+	"  --http              the same as the answer to one request for /metrics, which is read from\n"
+	"                      standard input: for kvgpu-prometheus.socket\n"
+	"  --plan MIX          say which card, empty, has room for a mix such as 512m=4,2g=1\n"
 	"  --once              one look over one interval, then end\n"
 	"  --interval SECONDS  time between two looks, 0.1 to 3600 (default 1)\n"
 	"  --sysfs DIR         read this instead of /sys\n"
+	"  --firmware FILE     look for this file instead of " FIRMWARE "\n"
 	"  --version, --help\n"
 	"\n"
 	"In a terminal: q ends. Where there is no terminal, the table is shown once.\n";
 
 struct options {
-	enum { TABLE, JSON, PROMETHEUS } form;
+	enum form { TABLE, JSON, PROMETHEUS, HTTP, PLAN } form;
 	bool once;
 	double interval;
-	const char *sysfs;
+	const char *sysfs, *firmware, *mix;
 };
 
 static int wrong(const char *what, const char *argument)
@@ -51,30 +59,40 @@ static bool set_interval(struct options *o, const char *text)
 	return end != text && !*end && !errno && o->interval >= 0.1 && o->interval <= 3600;
 }
 
+static enum form form_of(int option)
+{
+	return option == 'j' ? JSON : option == 'p' ? PROMETHEUS : option == 'w' ? HTTP : PLAN;
+}
+
 /* Return the exit code if the program shall end, or -1 to go on. */
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "json", no_argument, NULL, 'j' },
 		{ "prometheus", no_argument, NULL, 'p' },
+		{ "http", no_argument, NULL, 'w' },
+		{ "plan", required_argument, NULL, 'm' },
 		{ "once", no_argument, NULL, 'o' },
 		{ "interval", required_argument, NULL, 'i' },
 		{ "sysfs", required_argument, NULL, 's' },
+		{ "firmware", required_argument, NULL, 'f' },
 		{ "version", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
-	bool json = false, prometheus = false;
-	int c;
+	int c, forms = 0;
 
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
 		switch (c) {
+		case 'm':
+			o->mix = optarg;
+			/* fall through */
 		case 'j':
-			json = true;
-			break;
 		case 'p':
-			prometheus = true;
+		case 'w':
+			forms += o->form != form_of(c);
+			o->form = form_of(c);
 			break;
 		case 'o':
 			o->once = true;
@@ -86,6 +104,9 @@ static int parse(struct options *o, int argc, char **argv)
 			break;
 		case 's':
 			o->sysfs = optarg;
+			break;
+		case 'f':
+			o->firmware = optarg;
 			break;
 		case 'v':
 			puts("kvgpu-top " KVGPU_VERSION);
@@ -101,9 +122,8 @@ static int parse(struct options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		return wrong("unknown argument", argv[optind]);
-	if (json && prometheus)
-		return wrong("--json and --prometheus are two forms; choose one", NULL);
-	o->form = json ? JSON : prometheus ? PROMETHEUS : TABLE;
+	if (forms > 1)
+		return wrong("--json, --prometheus, --http and --plan are forms; choose one", NULL);
 	return -1;
 }
 
@@ -161,17 +181,28 @@ static int run_plain(const struct options *o)
 	return !ok;
 }
 
-static int run_prometheus(const struct options *o)
+static bool print_counters(FILE *out, void *arg)
+{
+	const struct options *o = arg;
+	struct sample now;
+
+	if (!sample_take(&now, o->sysfs))
+		return false;
+	print_prometheus(out, &now, o->firmware);
+	sample_free(&now);
+	return true;
+}
+
+static int run_plan(const struct options *o)
 {
 	struct sample now;
-	bool ok = sample_take(&now, o->sysfs);
+	int rc;
 
-	if (ok) {
-		print_prometheus(stdout, &now);
-		ok = written();
-		sample_free(&now);
-	}
-	return !ok;
+	if (!sample_take(&now, o->sysfs))
+		return 1;
+	rc = print_plan(stdout, &now, o->mix);
+	sample_free(&now);
+	return written() ? rc : 1;
 }
 
 static void draw(const struct sample *before, const struct sample *now)
@@ -230,14 +261,18 @@ static int run_terminal(const struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .interval = 1, .sysfs = "/sys" };
+	struct options o = { .interval = 1, .sysfs = "/sys", .firmware = FIRMWARE };
 	const char *term = getenv("TERM");
 	int rc = parse(&o, argc, argv);
 
 	if (rc >= 0)
 		return rc;
 	if (o.form == PROMETHEUS)
-		return run_prometheus(&o);
+		return !(print_counters(stdout, &o) && written());
+	if (o.form == HTTP)
+		return !serve_http(stdout, print_counters, &o);
+	if (o.form == PLAN)
+		return run_plan(&o);
 	if (o.form == JSON)
 		return run_plain(&o);
 	if (!isatty(STDOUT_FILENO) || !term || !*term || !strcmp(term, "dumb"))

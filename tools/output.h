@@ -15,7 +15,13 @@ void print_table(FILE *out, const struct sample *before, const struct sample *no
 bool print_json(FILE *out, const struct sample *before, const struct sample *now);
 /*
  * Print text format 0.0.4 of Prometheus. It has no rates, because Prometheus computes rates itself.
+ * @firmware is the path of the GPUs' firmware file.
  */
-void print_prometheus(FILE *out, const struct sample *now);
+void print_prometheus(FILE *out, const struct sample *now, const char *firmware);
+/*
+ * Print which cards have room for @mix ("512m=4,2g=1"), and what fits beside it. Return the exit
+ * code: 0: one card at least has, 3: none has, 2: @mix is wrong, or no card says what it has.
+ */
+int print_plan(FILE *out, const struct sample *now, const char *mix);
 
 #endif

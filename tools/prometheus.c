@@ -5,6 +5,8 @@
  */
 #include <inttypes.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "output.h"
 
@@ -15,9 +17,10 @@
 static const struct {
 	int times, digits;
 } scales[] = {
-	[UNIT_ONE] = { 1, 0 }, [UNIT_NS] = { 1, 9 },	      [UNIT_US] = { 1, 6 },
-	[UNIT_MS] = { 1, 3 },  [UNIT_MILLIDEGREE] = { 1, 3 }, [UNIT_KHZ] = { 1000, 0 },
-	[UNIT_PPM] = { 1, 6 }, [UNIT_PERCENT] = { 1, 2 },     [UNIT_PAGES] = { 4096, 0 },
+	[UNIT_ONE] = { 1, 0 },	     [UNIT_NS] = { 1, 9 },	    [UNIT_US] = { 1, 6 },
+	[UNIT_MS] = { 1, 3 },	     [UNIT_MILLIDEGREE] = { 1, 3 }, [UNIT_KHZ] = { 1000, 0 },
+	[UNIT_PPM] = { 1, 6 },	     [UNIT_PERCENT] = { 1, 2 },	    [UNIT_PAGES] = { 4096, 0 },
+	[UNIT_MIB] = { 1 << 20, 0 },
 };
 
 static void print_number(FILE *out, int64_t n, enum unit unit)
@@ -86,6 +89,43 @@ static void print_gpus(FILE *out, const struct sample *s)
 	}
 }
 
+static void print_types(FILE *out, const struct sample *s)
+{
+	bool head = false;
+
+	for (size_t g = 0; g < s->nr_gpus; g++)
+		for (size_t t = 0; t < s->gpus[g].nr_types; t++) {
+			const struct gpu_type *type = &s->gpus[g].types[t];
+
+			if (!type->available.known)
+				continue;
+			if (!head)
+				fputs("# HELP kvgpu_gpu_available_vgpus vGPUs of a type that there is room for.\n"
+				      "# TYPE kvgpu_gpu_available_vgpus gauge\n",
+				      out);
+			head = true;
+			fputs("kvgpu_gpu_available_vgpus{", out);
+			print_label(out, "gpu", s->gpus[g].address);
+			putc(',', out);
+			print_label(out, "type", type->name);
+			putc('}', out);
+			print_number(out, type->available.n, UNIT_ONE);
+		}
+}
+
+static void print_firmware(FILE *out, const char *file)
+{
+	struct utsname u;
+
+	if (uname(&u))
+		return;
+	fputs("# HELP kvgpu_firmware_present Whether the firmware file of the GPUs is there.\n"
+	      "# TYPE kvgpu_firmware_present gauge\nkvgpu_firmware_present{",
+	      out);
+	print_label(out, "kernel", u.release);
+	fprintf(out, "} %d\n", !access(file, F_OK));
+}
+
 static void print_vgpu(FILE *out, const struct vgpu *v, const char *metric, const char *label,
 		       const char *value)
 {
@@ -131,11 +171,13 @@ static void print_vgpus(FILE *out, const struct sample *s)
 	}
 }
 
-void print_prometheus(FILE *out, const struct sample *s)
+void print_prometheus(FILE *out, const struct sample *s, const char *firmware)
 {
 	fprintf(out,
 		"# HELP kvgpu_gpus GPUs that kvgpu holds.\n# TYPE kvgpu_gpus gauge\nkvgpu_gpus %zu\n",
 		s->nr_gpus);
+	print_firmware(out, firmware);
 	print_gpus(out, s);
+	print_types(out, s);
 	print_vgpus(out, s);
 }

@@ -37,6 +37,14 @@ const struct field gpu_fields[GPU_FIELDS] = {
 			     "Clock of the graphics engine." },
 	[GPU_MEM_CLOCK] = { "mem_clock_khz", "memory_clock_hertz", NULL, UNIT_KHZ,
 			    "Clock of the video memory." },
+	[GPU_LOST] = { "lost", "lost", NULL, UNIT_ONE,
+		       "Whether the GPU was cut off: nothing runs until it is bound anew." },
+	[GPU_ROOM_VRAM] = { "room_vram_mib", "room_memory_bytes", NULL, UNIT_MIB,
+			    "Video memory that all vGPUs share." },
+	[GPU_ROOM_BAR1] = { "room_bar1_mib", "room_bar1_bytes", NULL, UNIT_MIB,
+			    "Part of BAR1 that all vGPUs share." },
+	[GPU_ROOM_BAR3] = { "room_bar3_mib", "room_bar3_bytes", NULL, UNIT_MIB,
+			    "Part of BAR3 that all vGPUs share." },
 };
 
 #define EXITS(file, kind)                                                     \
@@ -65,8 +73,8 @@ const struct field vgpu_fields[VGPU_FIELDS] = {
 	[VGPU_RUNNABLE] = { "runnable", "runnable", NULL, UNIT_ONE, "Whether this vGPU has work." },
 	[VGPU_SUSPENDED] = { "suspended", "suspended", NULL, UNIT_ONE,
 			     "Whether this vGPU is kept from the GPU after too many strikes." },
-	[VGPU_STRIKES] = { "strikes", "strikes", NULL, UNIT_ONE,
-			   "Hangs that this vGPU has caused." },
+	[VGPU_STRIKES] = { "strikes", "strikes_total", NULL, UNIT_ONE,
+			   "Hangs and other harm to neighbours that this vGPU has caused." },
 	[VGPU_SLICES] = { "slices", "slices_total", NULL, UNIT_ONE,
 			  "Slices of GPU time that this vGPU got." },
 	[VGPU_PREEMPTS] = { "preempts", "preempts_total", NULL, UNIT_ONE,
@@ -223,6 +231,65 @@ static struct gpu *add_gpu(struct sample *s, const char *address)
 	return g;
 }
 
+/* Return the number after @key in MiB, as in "framebuffer=512M"; 0: there is none. */
+static int64_t described_mib(const char *description, const char *key)
+{
+	const char *at = strstr(description, key);
+	char *end;
+	long mib;
+
+	if (!at)
+		return 0;
+	mib = strtol(at + strlen(key), &end, 10);
+	return *end == 'M' && mib > 0 && mib <= 1 << 20 ? mib : 0;
+}
+
+static void take_type(struct gpu_type *t, int types, const char *name)
+{
+	static const struct field available = { .file = "available_instances" };
+	int dir = openat(types, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char text[256];
+
+	snprintf(t->name, sizeof(t->name), "%s", name);
+	if (dir < 0)
+		return;
+	t->available = read_value(dir, &available);
+	if (read_line(dir, "description", text, sizeof(text))) {
+		t->size.vram = described_mib(text, "framebuffer=");
+		t->size.bar1 = described_mib(text, "bar1=");
+		t->size.bar3 = described_mib(text, "bar3=");
+	}
+	close(dir);
+}
+
+static int compare_types(const void *a, const void *b)
+{
+	const struct gpu_type *x = a, *y = b;
+
+	if (x->size.vram != y->size.vram)
+		return x->size.vram < y->size.vram ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void take_types(struct gpu *g, const char *path)
+{
+	char name[PATH_MAX];
+	struct dirent *e;
+	DIR *dir;
+
+	g->nr_types = 0;
+	if ((size_t)snprintf(name, sizeof(name), "%s/mdev_supported_types", path) >= sizeof(name))
+		return;
+	dir = opendir(name);
+	if (!dir)
+		return;
+	while (g->nr_types < GPU_TYPES && (e = readdir(dir)))
+		if (!strncmp(e->d_name, "kvgpu-", 6) && strlen(e->d_name) < TEXT_SIZE)
+			take_type(&g->types[g->nr_types++], dirfd(dir), e->d_name);
+	closedir(dir);
+	qsort(g->types, g->nr_types, sizeof(*g->types), compare_types);
+}
+
 static bool take_gpu(struct sample *s, const char *path, const char *address)
 {
 	struct gpu *g = add_gpu(s, address);
@@ -231,6 +298,7 @@ static bool take_gpu(struct sample *s, const char *path, const char *address)
 	if (!g)
 		return false;
 	g->when_ns = now_ns();
+	take_types(g, path);
 	dir = open_attributes(path, &g->ino);
 	if (dir < 0)
 		return true;

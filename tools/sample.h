@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "plan.h"
+
 struct value {
 	bool known;
 	int64_t n;
@@ -26,7 +28,8 @@ enum unit {
 	UNIT_KHZ,
 	UNIT_PPM,
 	UNIT_PERCENT,
-	UNIT_PAGES
+	UNIT_PAGES,
+	UNIT_MIB
 };
 
 /*
@@ -51,6 +54,10 @@ enum gpu_field {
 	GPU_TEMPERATURE,
 	GPU_CORE_CLOCK,
 	GPU_MEM_CLOCK,
+	GPU_LOST,
+	GPU_ROOM_VRAM,
+	GPU_ROOM_BAR1,
+	GPU_ROOM_BAR3,
 	GPU_FIELDS
 };
 
@@ -95,6 +102,15 @@ extern const struct field vgpu_fields[VGPU_FIELDS];
 
 #define TEXT_SIZE 64
 
+/* a type of vGPU, and what one of this type takes */
+struct gpu_type {
+	char name[TEXT_SIZE];
+	struct value available;
+	struct plan_size size; /* all 0: not known */
+};
+
+#define GPU_TYPES 8
+
 struct gpu {
 	char address[TEXT_SIZE]; /* PCI address, 0000:01:00.0 */
 	char policy[TEXT_SIZE]; /* empty: unknown */
@@ -102,6 +118,8 @@ struct gpu {
 	/* Inode number of the GPU's directory kvgpu/. It changes when the GPU is bound anew. */
 	ino_t ino;
 	struct value v[GPU_FIELDS];
+	struct gpu_type types[GPU_TYPES]; /* by size, and then by name */
+	size_t nr_types;
 };
 
 struct vgpu {

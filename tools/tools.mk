@@ -2,8 +2,8 @@
 # kvgpu-top, which shows GPUs and vGPUs to the admin, and kvgpu-verify, which tries a card
 
 TOP		:= $(O)/tools/kvgpu-top
-TOP_SRC		:= tools/json.c tools/main.c tools/prometheus.c tools/rates.c tools/sample.c tools/table.c tools/terminal.c
-TOP_HDR		:= tools/output.h tools/rates.h tools/sample.h tools/terminal.h
+TOP_SRC		:= tools/http.c tools/json.c tools/main.c tools/mix.c tools/plan.c tools/prometheus.c tools/rates.c tools/sample.c tools/table.c tools/terminal.c
+TOP_HDR		:= tools/http.h tools/output.h tools/plan.h tools/rates.h tools/sample.h tools/terminal.h
 TOP_CFLAGS	:= -D_GNU_SOURCE -include include/user/older_libc.h -std=gnu11 -O2 -g -Wall -Wextra -Werror
 
 # kvgpu.mk sets KVGPU_VERSION

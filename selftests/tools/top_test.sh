@@ -45,6 +45,7 @@ test_usage()
 	wrong_usage "missing after '--sysfs'" --sysfs
 	for i in 0 0.01 -1 x 1x '' nan inf 3601 1e400; do wrong_usage "0.1 to 3600, not '$i'" --interval "$i"; done
 	wrong_usage 'choose one' --json --prometheus
+	wrong_usage 'choose one' --plan 1g=1 --http
 	run --help
 	result "$([ $? -eq 0 ] && grep -q '^usage: ' "$dir/out"; echo $?)" "--help"
 	run --version
@@ -307,7 +308,98 @@ test_terminal()
 	result $? "a dumb terminal gets the table once"
 }
 
+plan() # EXIT-CODE TEXT MIX
+{
+	run --sysfs "$dir/sys" --plan "$3"
+	result "$([ $? -eq "$1" ] && grep -qxF -- "$2" "$dir/out"; echo $?)" "--plan $3" "$(head -n 1 "$dir/out")"
+}
+
+test_plan()
+{
+	local mix
+	fresh
+	fake_gpu "$dir/sys" $GPU
+	run --sysfs "$dir/sys" --plan 1g=1
+	result "$([ $? -eq 2 ] && grep -q 'as new as' "$dir/err"; echo $?)" "--plan without types: exit code 2"
+	fake_types "$dir/sys" $GPU
+	plan 0 "$GPU: yes; then room for 0 512m, 0 1g, 0 2g, 0 4g (of one type)" 4g=1,512m=1
+	plan 0 "$GPU: yes; then room for 1 512m, 0 1g, 0 2g, 0 4g (of one type)" 512m=4,kvgpu-2g=1
+	plan 3 "$GPU: no: room for 8 of 9 512m" 512m=9
+	plan 3 "$GPU: no: it has no type 3g" 3g=1
+	fake_gpu "$dir/sys" 0000:02:00.0
+	fake_types "$dir/sys" 0000:02:00.0
+	echo 9216 >"$dir/sys/devices/pci0000:00/0000:02:00.0/kvgpu/room_vram_mib"
+	echo 300 >"$dir/sys/devices/pci0000:00/0000:02:00.0/kvgpu/room_bar1_mib"
+	plan 0 "0000:02:00.0: yes; then room for 2 512m, 1 1g, 0 2g, 0 4g (of one type)" 2g=3
+	result "$(grep -qx "$GPU: no: room for 2 of 3 2g" "$dir/out"; echo $?)" "one of two cards has room: exit code 0"
+	for mix in '' 1g 1g= 1g=0 1g=-1 1g=x =3 '1g=1,' ',1g=1' 1g=1000 1g=1,,2g=1 1g=1=2 "$(printf '1g=1,%.0s' {1..16})1g=1"; do
+		run --sysfs "$dir/sys" --plan "$mix"
+		result "$([ $? -eq 2 ] && [ ! -s "$dir/out" ] && grep -q 'wants TYPE=NUMBER' "$dir/err"; echo $?)" "--plan '$mix': exit code 2"
+	done
+	echo 'num_heads=0, framebuffer=512T, bar1=99999999999999999999M' \
+		>"$dir/sys/devices/pci0000:00/$GPU/mdev_supported_types/kvgpu-1g/description"
+	plan 0 "0000:02:00.0: yes; then room for 2 512m, 1 1g, 0 2g, 0 4g (of one type)" 2g=3
+	result "$([ "$(wc -l <"$dir/out")" = 1 ]; echo $?)" "a card with a type of unknown size is left out"
+}
+
+http() # STATUS REQUEST: the answer's headers are in $dir/head, its body in $dir/body
+{
+	printf '%b' "$2" | timeout 60 "$top" --http --sysfs "$dir/sys" >"$dir/out" 2>"$dir/err"
+	sed -n '1,/^\r$/p' "$dir/out" | tr -d '\r' >"$dir/head"
+	sed '1,/^\r$/d' "$dir/out" >"$dir/body"
+	result "$(head -n 1 "$dir/head" | grep -q "^HTTP/1.1 $1 " && [ ! -s "$dir/err" ] &&
+		[ "$(sed -n 's/^Content-Length: //p' "$dir/head")" = "$(wc -c <"$dir/body")" ]; echo $?)" "HTTP: $1 for $(head -c 30 <<<"$2")"
+}
+
+test_http()
+{
+	fresh
+	fake_gpu "$dir/sys" $GPU
+	fake_types "$dir/sys" $GPU
+	fake_vgpu "$dir/sys" $GPU $A 512m 5
+	http 200 'GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n'
+	"$top" --prometheus --sysfs "$dir/sys" | cmp -s - "$dir/body"
+	result $? "the body is that of --prometheus"
+	grep -qx 'Content-Type: text/plain; version=0.0.4; charset=utf-8' "$dir/head"
+	result $? "and its header says so"
+	http 200 'GET /metrics?x=1 HTTP/1.0\n\n'
+	http 404 'GET / HTTP/1.1\r\n\r\n'
+	http 404 'GET /metricsx HTTP/1.1\r\n\r\n'
+	http 405 'POST /metrics HTTP/1.1\r\n\r\n'
+	http 400 'GET /metrics\r\n\r\n'
+	http 400 'GET /metrics HTTP/1.1\r\n'
+	http 400 ''
+	http 400 'GET /metrics HTTP/1.1\r\nX: \0\r\n\r\n'
+	http 400 "GET /metrics HTTP/1.1\\r\\nX: $(head -c 9000 /dev/zero | tr '\0' x)\\r\\n\\r\\n"
+	printf 'GET /metrics HTTP/1.1\r\n\r\n' | "$top" --http --sysfs "$dir/nowhere" >"$dir/out" 2>"$dir/err"
+	result "$([ $? -eq 1 ] && grep -q '^HTTP/1.1 500 ' "$dir/out"; echo $?)" "HTTP: 500 without a sysfs"
+}
+
+test_prometheus()
+{
+	fresh
+	fake_gpu "$dir/sys" $GPU
+	fake_types "$dir/sys" $GPU
+	look --prometheus --firmware "$dir/sys/gk110.fw"
+	grep -qx "kvgpu_firmware_present{kernel=\"$(uname -r)\"} 0" "$dir/out"
+	result $? "no firmware file"
+	: >"$dir/sys/gk110.fw"
+	look --prometheus --firmware "$dir/sys/gk110.fw"
+	grep -qx "kvgpu_firmware_present{kernel=\"$(uname -r)\"} 1" "$dir/out" &&
+		grep -qx "kvgpu_gpu_available_vgpus{gpu=\"$GPU\",type=\"kvgpu-512m\"} 8" "$dir/out" &&
+		grep -qx "kvgpu_gpu_room_memory_bytes{gpu=\"$GPU\"} 4831838208" "$dir/out" &&
+		grep -qx "kvgpu_gpu_lost{gpu=\"$GPU\"} 0" "$dir/out"
+	result $? "firmware, room for vGPUs, a card that works"
+	"$here/prometheus-check.py" <"$dir/out" >"$dir/wrong"
+	result $? "Prometheus would read it" "$(head -n 1 "$dir/wrong")"
+	rm "$dir/sys/devices/pci0000:00/$GPU/mdev_supported_types/kvgpu-"*/available_instances
+	forms "types without numbers"
+}
+
 test_usage
+test_plan
+test_http
+test_prometheus
 test_empty
 test_all
 test_values
