@@ -106,6 +106,13 @@ install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and d
 	ln -sfn ../kvgpu-card.service '$(DESTDIR)/usr/lib/systemd/system/multi-user.target.wants/kvgpu-card.service'
 	install -D -m 644 tools/card/kvgpu-card.bash '$(COMPLETIONS)/kvgpu-card'
 	install -D -m 644 tools/card/kvgpu-card.8 '$(DESTDIR)/usr/share/man/man8/kvgpu-card.8'
+	install -D -m 755 -t '$(DESTDIR)/usr/sbin' tools/admin/kvgpu-profile tools/admin/kvgpu-report
+	install -D -m 644 tools/admin/profile.conf '$(DESTDIR)/etc/kvgpu/profile.conf'
+	install -D -m 755 tools/admin/mdevctl-callout '$(DESTDIR)/etc/mdevctl.d/scripts.d/callouts/kvgpu-profile'
+	install -D -m 644 -t '$(DESTDIR)/usr/share/man/man8' tools/admin/*.8
+	install -D -m 644 -t '$(DESTDIR)/usr/lib/udev/rules.d' tools/admin/62-kvgpu-profile.rules
+	install -D -m 644 -t '$(DESTDIR)/usr/lib/systemd/system' tools/admin/kvgpu-profile.service tools/monitoring/kvgpu-prometheus.socket 'tools/monitoring/kvgpu-prometheus@.service'
+	install -D -m 644 -t '$(DESTDIR)/usr/share/kvgpu/prometheus' tools/monitoring/kvgpu-alerts.yml tools/monitoring/kvgpu.html
 	install -D -m 644 tools/kvgpu-top.1 '$(DESTDIR)/usr/share/man/man1/kvgpu-top.1'
 	install -D -m 644 firmware/kvgpu-firmware.8 '$(DESTDIR)/usr/share/man/man8/kvgpu-firmware.8'
 	install -D -m 644 tools/verify/kvgpu-verify.8 '$(DESTDIR)/usr/share/man/man8/kvgpu-verify.8'
@@ -128,12 +135,15 @@ uninstall: ## removes what install put there, and from a running system also DKM
 		dkms remove kvgpu/$(KVGPU_VERSION) --all; fi
 	rm -rf '$(DKMS_SRC)' '$(DESTDIR)/usr/share/doc/kvgpu' '$(DESTDIR)/usr/share/kvgpu' '$(DESTDIR)/etc/kvgpu/cards'
 	rm -f '$(DESTDIR)/usr/sbin/kvgpu-firmware' '$(DESTDIR)/usr/sbin/kvgpu-verify' '$(DESTDIR)/usr/bin/kvgpu-top' \
-		'$(DESTDIR)/usr/share/man/man1/kvgpu-top.1' '$(DESTDIR)/etc/modprobe.d/kvgpu.conf' '$(DESTDIR)/usr/sbin/kvgpu-card' \
-		'$(DESTDIR)/usr/share/man/man8/kvgpu-'{card,firmware,verify}.8 '$(COMPLETIONS)/kvgpu-'{card,firmware,top,verify} \
-		'$(DESTDIR)/usr/lib/systemd/system/kvgpu-card.service' \
+		'$(DESTDIR)/usr/share/man/man1/kvgpu-top.1' '$(DESTDIR)/etc/modprobe.d/kvgpu.conf' \
+		'$(DESTDIR)/usr/sbin/kvgpu-'{card,profile,report} '$(DESTDIR)/etc/kvgpu/profile.conf' \
+		'$(DESTDIR)/etc/mdevctl.d/scripts.d/callouts/kvgpu-profile' \
+		'$(DESTDIR)/usr/share/man/man8/kvgpu-'{card,firmware,profile,report,verify}.8 \
+		'$(COMPLETIONS)/kvgpu-'{card,firmware,top,verify} \
+		'$(DESTDIR)/usr/lib/systemd/system/kvgpu-'{card.service,profile.service,prometheus.socket,prometheus@.service} \
 		'$(DESTDIR)/usr/lib/systemd/system/multi-user.target.wants/kvgpu-card.service' \
-		'$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules' '$(DESTDIR)/lib/firmware/kvgpu/gk110.fw'
-	@rmdir '$(DESTDIR)/lib/firmware/kvgpu' '$(DESTDIR)/etc/kvgpu' 2> /dev/null || true
+		'$(DESTDIR)/usr/lib/udev/rules.d/'{61-kvgpu-mdevctl,62-kvgpu-profile}.rules '$(DESTDIR)/lib/firmware/kvgpu/gk110.fw'
+	@rmdir '$(DESTDIR)/lib/firmware/kvgpu' '$(DESTDIR)/etc/kvgpu' '$(DESTDIR)/etc/mdevctl.d/scripts.d/callouts' '$(DESTDIR)/etc/mdevctl.d/scripts.d' 2> /dev/null || true
 	@[ -n '$(DESTDIR)' ] || echo "nouveau gets its cards again at the next boot"
 
 packages: ## Debian packages of the module and its tools: build/apt, a signed repository; prints how to install from it

@@ -117,6 +117,8 @@ run_tools()
 {
 	made top-asan
 	tap_run "kvgpu-top" 300 selftests/tools/top_test.sh "$(make -s print-top-asan)"
+	tap_run "kvgpu-profile" 300 selftests/tools/profile_test.sh
+	tap_run "kvgpu-report" 120 selftests/tools/report_test.sh
 	tap_run "kvgpu-verify, without a card" 120 selftests/tools/verify_test.py
 	tap_run "kvgpu-card, without a card" 120 selftests/tools/card_test.py
 	tap_run "cuda-info" 300 selftests/cuda/info.sh "$(make -s cuda-inprocess)"
@@ -126,6 +128,11 @@ run_tools()
 	tap_run "test bed: the VM that stays open" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/testbed/hold_vm_test.py
 	tap_run "make bench-shares: which windows were disturbed" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/disturbed_test.py
 	tap_run "make bench-remote: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/remote_report_test.py
+}
+
+run_clouds()
+{
+	tap_run "XML of libvirt-xml/ by both Debians' schemas" 900 selftests/tools/xml_test.sh
 }
 
 run_libraries()
@@ -183,6 +190,7 @@ part modules	q	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/ke
 part archive	q	60	tap_run "set-up: a rehearsal against an archive that moves on" $LIMIT selftests/testbed/archive_test.sh
 part places	q	60	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh quick
 part fresh-cells	q	35	tap_run "fresh machines: cells" $LIMIT selftests/fresh/fresh_test.sh
+part clouds	q	10	run_clouds
 part install	q	60	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh quick
 part testbed	qs	120	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
 part native	qs	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/native/run.sh quick
@@ -209,6 +217,7 @@ part slurm l	330	tap_run "remoting: kvgpu-run in jobs of Slurm" $LIMIT selftests
 part remote-vms-long ls	1200	tap_run "remoting: a VM on another VM's GPU" $LIMIT selftests/remote/vms.sh long
 part remote-arm-long l	900	tap_run "remoting: clients for arm64" $LIMIT selftests/remote/run.sh arm-long
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
+part monitoring l	60	tap_run "Prometheus on kvgpu-top: metrics, alerts, console" 900 selftests/monitoring/run.sh
 part install-packages l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long package
 part install-apt l	1500	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long apt_roots
 part install-apt-machine ls	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long apt_machine
