@@ -240,7 +240,7 @@ part documents	ls	900	tap_run "documents: their command blocks" $LIMIT env PYTHO
 part testbed-guests ls	400	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long guest end
 part testbed-more ls	900	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long crash full kernel fresh_setup end
 for role in base oldest newest; do
-	for layout in flat card; do
+	for layout in flat k20m; do
 		part native-$role-$layout ls 900 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
 			selftests/native/run.sh $role $layout bare load client self-test mesa attacks engines reload
 		part native-$role-$layout-cuda ls 1200 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
