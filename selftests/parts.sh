@@ -248,6 +248,7 @@ for role in base oldest newest; do
 	done
 	part vfio-$role ls 700 tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT env KERNELS=$role selftests/vfio/run.sh long
 done
+part native-libraries ls 320	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/native/run.sh base k20m load libraries
 part native-compute ls	1800	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/native/run.sh base flat load opencl vulkan clpeak
 for role in base newest; do
 	while read -r name parts; do

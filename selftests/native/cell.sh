@@ -293,18 +293,19 @@ part_clpeak()
 	fi
 }
 
+# part_cuda [libraries]: all CUDA programs, or those with NVIDIA's libraries
 part_cuda()
 {
 	local rc
-	selftests/cuda/stage.sh "$share" >"$OUT/cuda-stage.log" 2>&1
+	selftests/cuda/stage.sh "$share" "$@" >"$OUT/cuda-stage.log" 2>&1
 	rc=$?
 	if [ $rc = 77 ]; then
-		result 0 "CUDA programs" "SKIP no CUDA toolkit: selftests/cuda/toolkit.sh fetch"
+		result 0 "CUDA programs" "SKIP not there: selftests/cuda/toolkit.sh fetch${1:+ $1}"
 	elif [ $rc != 0 ]; then
 		sed 's/^/# /' "$OUT/cuda-stage.log"
 		result 1 "the CUDA libraries and programs are built"
 	else
-		program "CUDA programs" client-cuda 5400 env KVGPU_PROGRAM_TIMEOUT=600 /share/cuda/programs/run.sh /share/cuda/lib
+		program "CUDA programs" client-cuda 5400 env KVGPU_PROGRAM_TIMEOUT=600 /share/cuda/programs/run.sh "/share/cuda/lib${1:+:/share/cuda/nvidia}"
 	fi
 }
 
@@ -349,6 +350,7 @@ cell()
 	for part; do
 		[ -z "$cell_over" ] || break
 		case $part in
+		libraries) part_cuda libraries ;;
 		bare | load | mesa | opencl | vulkan | clpeak | cuda | attacks | engines | reload) "part_$part" ;;
 		self-test) part_self_test ;;
 		client) part_client '' ;;

@@ -22,6 +22,7 @@ Kernels as "tb kernels" lists them, or their roles; boards as gk110-model --help
   vulkan    compute shaders of many kinds by NVK
   clpeak    the OpenCL benchmark, bounded (fetched over the net once)
   cuda      the programs of selftests/cuda (where the CUDA toolkit is)
+  libraries those with NVIDIA's libraries (where these are)
   attacks   attacks beside nouveau
   engines   the model says that each copy engine was at work
   reload    unload and load again (RELOADS=N, default 20)

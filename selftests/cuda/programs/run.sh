@@ -44,6 +44,7 @@ run_program()
 			run "gpuvm $what" ./gpuvm kernels.cubin "$what"
 		done ;;
 	driver_api) run driver_api ./driver_api kernels.cubin ;;
+	kvgpu-cuda-driver) run kvgpu-cuda-driver ./kvgpu-cuda-driver kvgpu-cuda-driver.cubin ;;
 	# for several GPUs, also on the model in the process
 	multi_gpu | peer_copies | topology) KVGPU_INPROCESS_GPUS=2 run "$1" "./$1" ;;
 	# on the model in the process this stands for a driver that limits the time

@@ -4,9 +4,9 @@
 cd /share/cuda/programs || exit 1
 for program in *; do
 	[ -x "$program" ] || continue
-	# not run: helpers of other programs, and programs that measure
+	# not run: helpers of other programs, programs that measure, and what ../vms.sh runs itself
 	case $program in
-	run.sh | keep_busy | calls | gpuvm | launch_latency | separate) continue ;;
+	run.sh | keep_busy | calls | gpuvm | kvgpu-cuda-driver | launch_latency | separate) continue ;;
 	driver_api) set -- kernels.cubin ;;
 	*) set -- ;;
 	esac
