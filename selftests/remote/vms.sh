@@ -105,6 +105,23 @@ programs()
 		pids="$pids $!"; done; rc=0; for p in $pids; do wait $p || rc=1; done; tail -qn 1 said-*; exit $rc'
 }
 
+# Debian's nvidia-smi in lab-1: the GPU's part of the screen in cuda/nvml/README.md
+nvidia_smi()
+{
+	local smi
+
+	if ! smi=$(selftests/cuda/toolkit.sh nvml 2>/dev/null); then
+		result 0 "nvidia-smi" "SKIP it is not there: selftests/cuda/toolkit.sh fetch"
+		return
+	fi
+	cp "$smi/usr/lib/nvidia/current/nvidia-smi" "$share/"
+	step "lab-1: nvidia-smi -L" in_lab sh -c '/share/nvidia-smi -L | grep "^GPU 0: Tesla K20m .*(UUID: GPU-"'
+	in_lab /share/nvidia-smi >"$OUT/smi.log" 2>&1
+	selftests/cuda/screen.sh cuda/nvml/README.md | diff - <(selftests/cuda/screen.sh <"$OUT/smi.log") >"$OUT/smi.diff"
+	result $? "lab-1: nvidia-smi shows the screen in cuda/nvml/README.md" "$(grep -m 1 'Tesla K20m' "$OUT/smi.log")"
+	sed 's/^/# /' "$OUT/smi.diff"
+}
+
 # a VM and its host, which has a server, by the hypervisor's sockets; the GPU is inside of the server's process
 by_vsock()
 {
@@ -215,7 +232,7 @@ build_programs client || finish
 bed_must_be_free
 trap 'bed_down' EXIT
 cell_name="a VM with a vGPU"
-timed vgpu_server packages_built vgpu_guests set_up programs by_vsock zero_exits
+timed vgpu_server packages_built vgpu_guests set_up nvidia_smi programs by_vsock zero_exits
 [ "$mode" = quick ] || timed all_programs
 timed stands_still ends
 no_trouble "remoting between VMs"
@@ -223,7 +240,7 @@ if [ "$mode" = long ]; then
 	bed_down
 	cell_name="a VM with the card"
 	size="64M 4"
-	timed card_server packages_built card_guests set_up programs zero_exits all_programs stands_still ends
+	timed card_server packages_built card_guests set_up nvidia_smi programs zero_exits all_programs stands_still ends
 	no_trouble "remoting between VMs"
 fi
 finish
