@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cuRAND in kernels: sequence i that curand_init() makes has the numbers i, i + SEQUENCES, .. of the
- * host's generator with the same seed, in the order that cuRAND's manual calls legacy. Numbers of
- * other distributions have the right mean and variance.
+ * cuRAND in kernels: sequence i that curand_init() makes has the numbers i, i + SEQUENCES, .. of
+ * the host's generator with the same seed, in the order that cuRAND's manual calls legacy. Numbers
+ * of other distributions have the right mean and variance.
  */
 #include "numbers.h"
 
@@ -87,11 +87,11 @@ static void all(const char *name, curandRngType_t type, unsigned int sequences, 
 int main(void)
 {
 	auto one_each = [](int i, int j) { return j * 4096 + i; };
+	/* four numbers of a sequence lie side by side */
+	auto four_each = [](int i, int j) { return (j / 4 * 65536 + i) * 4 + j % 4; };
 
 	all<curandStateXORWOW_t>("XORWOW", CURAND_RNG_PSEUDO_XORWOW, 4096, one_each);
 	all<curandStateMRG32k3a_t>("MRG32k3a", CURAND_RNG_PSEUDO_MRG32K3A, 4096, one_each);
-	/* four numbers of a sequence lie side by side */
-	all<curandStatePhilox4_32_10_t>("Philox", CURAND_RNG_PSEUDO_PHILOX4_32_10, 65536,
-					[](int i, int j) { return (j / 4 * 65536 + i) * 4 + j % 4; });
+	all<curandStatePhilox4_32_10_t>("Philox", CURAND_RNG_PSEUDO_PHILOX4_32_10, 65536, four_each);
 	return verdict(!wrong, "%d of %d comparisons are out of bounds", wrong, compared);
 }
