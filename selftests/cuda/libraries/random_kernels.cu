@@ -92,6 +92,7 @@ int main(void)
 
 	all<curandStateXORWOW_t>("XORWOW", CURAND_RNG_PSEUDO_XORWOW, 4096, one_each);
 	all<curandStateMRG32k3a_t>("MRG32k3a", CURAND_RNG_PSEUDO_MRG32K3A, 4096, one_each);
-	all<curandStatePhilox4_32_10_t>("Philox", CURAND_RNG_PSEUDO_PHILOX4_32_10, 65536, four_each);
+	all<curandStatePhilox4_32_10_t>("Philox", CURAND_RNG_PSEUDO_PHILOX4_32_10, 65536,
+					four_each);
 	return verdict(!wrong, "%d of %d comparisons are out of bounds", wrong, compared);
 }
