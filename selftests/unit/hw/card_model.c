@@ -85,7 +85,7 @@ bool card_make(const char *board, unsigned int seed)
 		board_draw(&cfg.board, seed);
 	cfg.vram_size = cfg.board.vram_size;
 	memset(&img, 0, sizeof(img));
-	if (!image_make(&img, boards[nr]))
+	if (!image_make(&img, board))
 		return false;
 	if (fd < 0 || write(fd, img.rom, sizeof(img.rom)) != sizeof(img.rom))
 		return false;
