@@ -121,8 +121,8 @@ void gpu_open(struct gpu *g, const char *node)
 		bail("nouveau_device_new");
 	if (nouveau_client_new(g->dev, &g->client))
 		bail("nouveau_client_new");
-	if (g->dev->chipset != 0xf0)
-		bail("chipset 0x%x is not a GK110", g->dev->chipset);
+	if (g->dev->chipset != 0xf0 && g->dev->chipset != 0xf1)
+		bail("chipset 0x%x is not a GK110 or GK110B", g->dev->chipset);
 	g->bar0 = map_bar0(g->fd);
 }
 
