@@ -15,7 +15,7 @@
 # parts that pass.
 set -u
 # what the caller's environment has of these would decide what tests do
-unset CDPATH BASH_ENV TMPDIR LD_LIBRARY_PATH LD_PRELOAD CUDA_VISIBLE_DEVICES KERNEL SEED GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+unset CDPATH BASH_ENV TMPDIR LD_LIBRARY_PATH LD_PRELOAD CUDA_VISIBLE_DEVICES BOARD KERNEL SEED GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 for name in $(compgen -v); do
 	case $name in KVGPU_TB_NAME | KVGPU_TB_BOOT | KVGPU_REMOTE* | KVGPU_INPROCESS* | KVGPU_CLUSTER* | KVGPU_PTXAS | SLURM_* | HARNESS_*) unset "$name" ;; esac
 done
@@ -50,6 +50,7 @@ what_is()
 	*:tools) echo "kvgpu-top, cuda-info, the benchmarks' reports" ;;
 	*:libraries) echo "symbols and binary interface of libcuda and libcudart" ;;
 	*:kernels) echo "table of kernels, kernels that are not known" ;;
+	*:boards) echo "stock nouveau on the boards of the model, CUDA in guests on each" ;;
 	*:shown) echo "what documents, make and demo show" ;;
 	*) printf '%s\n' "${words[*]}" ;;
 	esac

@@ -160,6 +160,16 @@ run_shown()
 	tap_run "fresh machines: README.md and the table" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/fresh/table_test.py
 }
 
+# run_boards: stock nouveau on dies of three boards, then CUDA in two guests on each board
+run_boards()
+{
+	local board
+	tap_run "native: stock nouveau on the model's boards" $LIMIT selftests/native/run.sh boards
+	for board in k20m k20x k40m; do
+		tap_run "guest: CUDA on vGPUs of a $board" $LIMIT env KERNELS=base BOARD=$board selftests/guest/run.sh quick cuda
+	done
+}
+
 # ------------------------------------------------------------------ parts of check-fast and check
 
 FUZZ_SECONDS=${FUZZ_SECONDS:-}
@@ -240,16 +250,14 @@ part documents	ls	900	tap_run "documents: their command blocks" $LIMIT env PYTHO
 part testbed-guests ls	400	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long guest end
 part testbed-more ls	900	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long crash full kernel fresh_setup end
 for role in base oldest newest; do
-	for layout in flat k20m; do
-		part native-$role-$layout ls 900 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
-			selftests/native/run.sh $role $layout bare load client self-test mesa attacks engines reload
-		part native-$role-$layout-cuda ls 1200 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
-			selftests/native/run.sh $role $layout load cuda
-	done
+	part native-$role ls 900 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
+		selftests/native/run.sh $role k20m bare load client self-test mesa attacks engines reload
+	part native-$role-cuda ls 1200 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
+		selftests/native/run.sh $role k20m load cuda
 	part vfio-$role ls 700 tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT env KERNELS=$role selftests/vfio/run.sh long
 done
 part native-libraries ls 320	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/native/run.sh base k20m load libraries
-part native-compute ls	1800	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/native/run.sh base flat load opencl vulkan clpeak
+part native-compute ls	1800	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/native/run.sh base k20m load opencl vulkan clpeak
 for role in base newest; do
 	while read -r name parts; do
 		# shellcheck disable=SC2086
@@ -265,6 +273,7 @@ for role in base newest; do
 	compute compute
 	EOT
 done
+part boards	ls	1800	run_boards
 part cards	ls	700	tap_run "guest: a server with two cards" $LIMIT env KERNELS=base selftests/guest/run.sh long cards
 part tenants-long ls	900	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh long
 for type in 512m 1g; do

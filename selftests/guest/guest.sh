@@ -50,7 +50,7 @@ no_trouble()
 
 server_up()
 {
-	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 5G >"$OUT/up.log" 2>&1 </dev/null; then
+	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 5G --model-args "--board ${BOARD:-k20m}" >"$OUT/up.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/up.log"
 		result 1 "kvgpu.ko takes the card"
 		return 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # run.sh quick|long [PART...]: guests with stock nouveau on vGPUs of kvgpu.ko. Prints TAP. README.md
-# says what each part tests.
+# says what each part tests. KERNELS: on which kernels; BOARD: on which board of the model.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
@@ -73,7 +73,7 @@ vgpu_cell()
 	local part up=$2
 
 	kernel=$(kernel_of "$1")
-	cell_name="kvgpu on $kernel"
+	cell_name="kvgpu on $kernel${BOARD:+, $BOARD}"
 	shift 2
 	[ $# -gt 0 ] || return
 	if $up; then

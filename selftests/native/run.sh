@@ -10,9 +10,10 @@ cd "$(dirname "$0")/../.." || exit 1
 usage()
 {
 	cat <<'HELP'
-usage: selftests/native/run.sh quick|long
+usage: selftests/native/run.sh quick|long|boards
        selftests/native/run.sh KERNEL BOARD PART...
-Kernels as "tb kernels" lists them, or their roles; boards as gk110-model --help does; parts:
+Kernels as "tb kernels" lists them, or their roles; boards as gk110-model --help does, with other
+options of its behind them ("k20x --seed 3"); parts:
   bare      attacks and engine tests without a driver
   load      nouveau loads, without complaint
   client    kvgpu-client, all subtests (client:NAME,... for some); quick rounds unless LONG=1
@@ -25,6 +26,7 @@ Kernels as "tb kernels" lists them, or their roles; boards as gk110-model --help
   libraries those with NVIDIA's libraries (where these are)
   attacks   attacks beside nouveau
   engines   the model says that each copy engine was at work
+  answers   and that each access to a register was answered, since the card was plugged in
   reload    unload and load again (RELOADS=N, default 20)
 HELP
 }
@@ -49,12 +51,27 @@ long()
 	cell base k20m load opencl vulkan clpeak
 }
 
+# boards: three boards, of each five cards that differ in what is fused off and in which order
+boards()
+{
+	local kernel board seed
+
+	for kernel in base newest; do
+		for board in k20m k20x k40m; do
+			for seed in 1 2 3 4 5; do
+				cell $kernel "$board --seed $seed" load client:copy,sleep,compute,exec answers
+			done
+		done
+	done
+}
+
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as
 part_of_check=native
 [[ ${1-} == -* || -z ${1-} ]] || bed_must_be_free
 case ${1-} in
 quick) mode=quick; build_programs && quick ;;
 long) mode=long; build_programs && long ;;
+boards) mode=long part_of_check=native:boards; build_programs && boards ;;
 -h | --help) usage; exit 0 ;;
 '') usage >&2; exit 2 ;;
 *)
