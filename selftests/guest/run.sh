@@ -85,6 +85,7 @@ vgpu_cell()
 			note "part $part: $((SECONDS - began)) s"
 		done
 		no_trouble "all of it"
+		all_answered
 		note "guest starts: $($TB guest stats </dev/null | head -n 1)"
 	fi
 	bed_down
