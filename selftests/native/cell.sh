@@ -353,14 +353,6 @@ part_engines()
 	fi
 }
 
-part_answers()
-{
-	local errors
-
-	errors=$(model_stats | sed -n 's/.*"pri_errors": \([0-9]*\).*/\1/p')
-	result "$([ "$errors" = 0 ]; echo $?)" "the card answered each access to a register" "$errors without an answer"
-}
-
 part_reload()
 {
 	local out
@@ -384,7 +376,7 @@ cell()
 		[ -z "$cell_over" ] || break
 		case $part in
 		libraries) part_cuda libraries ;;
-		bare | load | mesa | opencl | vulkan | clpeak | cuda | attacks | engines | answers | reload) "part_$part" ;;
+		bare | load | mesa | opencl | vulkan | clpeak | cuda | attacks | engines | reload) "part_$part" ;;
 		self-test) part_self_test ;;
 		client) part_client '' ;;
 		client:*) part_client "${part#client:}" ;;

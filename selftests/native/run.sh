@@ -26,7 +26,6 @@ options of its behind them ("k20x --seed 3"); parts:
   libraries those with NVIDIA's libraries (where these are)
   attacks   attacks beside nouveau
   engines   the model says that each copy engine was at work
-  answers   and that each access to a register was answered, since the card was plugged in
   reload    unload and load again (RELOADS=N, default 20)
 HELP
 }
@@ -59,7 +58,7 @@ boards()
 	for kernel in base newest; do
 		for board in k20m k20x k40m; do
 			for seed in 1 2 3 4 5; do
-				cell $kernel "$board --seed $seed" load client:copy,sleep,compute,exec answers
+				cell $kernel "$board --seed $seed" load client:copy,sleep,compute,exec
 			done
 		done
 	done
