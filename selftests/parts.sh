@@ -274,6 +274,9 @@ for role in base newest; do
 	EOT
 done
 part boards	ls	1800	run_boards
+for p in libraries tenant; do
+	part guest-$p ls 1500 tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT env KERNELS=base selftests/guest/run.sh long $p
+done
 part cards	ls	700	tap_run "guest: a server with two cards" $LIMIT env KERNELS=base selftests/guest/run.sh long cards
 part tenants-long ls	900	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh long
 for type in 512m 1g; do

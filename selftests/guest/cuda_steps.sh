@@ -28,10 +28,12 @@ cuda_steps()
 	no_trouble "CUDA programs in guests"
 }
 
+# cuda_staged [libraries]: false: there is nothing to run
+# shellcheck disable=SC2120 # tenant_steps.sh gives it one
 cuda_staged()
 {
 	local rc
-	selftests/cuda/stage.sh "$share" >"$OUT/cuda-stage.log" 2>&1
+	selftests/cuda/stage.sh "$share" "$@" >"$OUT/cuda-stage.log" 2>&1
 	rc=$?
 	[ $rc != 0 ] || return 0
 	[ $rc = 77 ] && return 1

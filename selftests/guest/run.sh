@@ -29,10 +29,12 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 . selftests/guest/hang_steps.sh
 # shellcheck source=selftests/guest/cuda_steps.sh
 . selftests/guest/cuda_steps.sh
+# shellcheck source=selftests/guest/tenant_steps.sh
+. selftests/guest/tenant_steps.sh
 # shellcheck source=selftests/guest/cards_steps.sh
 . selftests/guest/cards_steps.sh
 
-parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda crowd unload native hang shares compute cards)
+parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda libraries tenant crowd unload native hang shares compute cards)
 paced_parts=(hang shares)	# these parts run in a server whose copy engines are paced
 compute_parts=(compute)		# these in a server whose graphics engine is paced
 cards_parts=(cards)		# these in a server with two cards; all other parts in a plain server

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# here.sh: what a tenant types (steps.sh) in the Debian 12 of root.sh, with the GPU in the process. Prints TAP. Exit code 2: something
-# does not build.
-# here.sh stage FOLDER: puts what steps.sh wants into FOLDER, for a guest
+# here.sh [FOLDER]: what a tenant types (steps.sh) in the Debian 12 of root.sh, with the GPU in the process. Prints TAP. Exit code 2:
+# something does not build. What is in the tenant's home then is left in FOLDER, for a guest.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
 
@@ -14,10 +13,10 @@ stage()
 		cp cuda/nvml/README.md "$1/nvml"
 }
 
-# inside FOLDER IMAGE: in mounts of its own
+# inside FOLDER IMAGE [LEFT]: in mounts of its own
 inside()
 {
-	local d to=$1/root
+	local d rc to=$1/root
 
 	mkdir "$1/lower" "$1/rw" "$to"
 	mount -t erofs -o ro,loop "$2" "$1/lower" && mount -t tmpfs -o mode=755 rw "$1/rw" && mkdir "$1/rw/upper" "$1/rw/work" &&
@@ -25,12 +24,17 @@ inside()
 	for d in dev proc sys; do mount --rbind /$d "$to/$d" || return 2; done
 	cp "$1"/staged/* "$to/root/" && mkdir "$to/gpu" && cp "$1"/gpu/* "$to/gpu/" || return 2
 	chroot "$to" env -i HOME=/root LD_LIBRARY_PATH=/gpu /root/steps.sh
+	rc=$?
+	[ -z "${3-}" ] || cp -a "$to/root/." "$3/" || rc=2
+	return $rc
 }
 
-case ${1-} in
-stage) stage "$2"; exit ;;
-inside) inside "${@:2}"; exit ;;
-esac
+if [ "${1-}" = inside ]; then
+	inside "${@:2}"
+	exit
+fi
+left=${1-}
+[ -z "$left" ] || { mkdir -p "$left" && left=$(readlink -f "$left"); } || exit 2
 if ! image=$(selftests/cuda/tenant/root.sh 2> /dev/null); then
 	echo "1..0 # SKIP no Debian 12 with the toolkit (selftests/cuda/tenant/root.sh fetch)"
 	exit 0
@@ -42,4 +46,4 @@ if ! gpu=$(make -s cuda-inprocess && make -s nvml-inprocess) || ! cp "${gpu##*$'
 	echo "here.sh: the libraries or packages do not build" >&2
 	exit 2
 fi
-unshare --mount "$0" inside "$work" "$image"
+unshare --mount "$0" inside "$work" "$image" "$left"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # steps.sh: runs in a tenant's Debian 12 (root.sh), in a folder with this project's packages, the programs, screen.sh, the README.md of
-# cuda/, and that of cuda/nvml/ as nvml: types the lines with which that begins, and then some. Prints TAP.
+# cuda/, and that of cuda/nvml/ as nvml: types the lines with which that begins, and then some. Prints TAP. Where it was run in that
+# folder already, it compiles the first program alone.
 set -u
 cd "$(dirname "$0")" || exit 1
 n=0 failed=0
@@ -39,8 +40,8 @@ typed()
 
 smi()
 {
-	step "nvidia-smi" 'Tesla K20m' 'mkfifo end && { python3 with_nvml.py hold 64 < end > pid & } && exec 3> end &&
-		until [ -s pid ]; do sleep 0.1; done && nvidia-smi'
+	step "nvidia-smi" 'Tesla K20m' 'mkfifo end && { python3 with_nvml.py hold 64 < end > pid & } && exec 3> end && rm end &&
+		until [ -s pid ]; do sleep 0.1; done && nvidia-smi && rm pid'
 	cp said screen
 	# a tiny guest has no /dev/fd, which <() wants
 	./screen.sh nvml > wanted
@@ -55,11 +56,10 @@ typed "apt install nvidia-cuda-toolkit ./kvgpu-cuda-dev_*.deb" kvgpu-cuda-dev
 smi
 typed "nvcc ./PROGRAM.cu && ./a.out" '^PASS' vector_add
 for program in gemm fft; do
-	typed "nvcc ./PROGRAM.cu -lcublas -lcufft" '' $program
-	mv a.out $program
+	[ -e $program ] || { typed "nvcc ./PROGRAM.cu -lcublas -lcufft" '' $program && mv a.out $program; }
 	step "$program" '^PASS' ./$program
 done
-typed "cmake --toolchain /usr/share/kvgpu-cuda/sm_35.cmake -B built && cmake --build built" 'Built target'
+[ -e built ] || typed "cmake --toolchain /usr/share/kvgpu-cuda/sm_35.cmake -B built && cmake --build built" 'Built target'
 step "the project's program" '^PASS' built/project_fft
 step "Debian's numba" '^ok 3' ./with_numba.py
 step "Debian's PyCUDA" '^PASS' ./with_pycuda.py
