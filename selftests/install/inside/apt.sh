@@ -21,8 +21,8 @@ states()
 		-o -path '/usr/lib/modules/*/modules.*' \) -prune -o -printf '%M %u:%g %p %l\n' -type f -exec md5sum {} + | sort
 }
 
-# saying TEXT COMMAND...: COMMAND succeeds, and its output has the line TEXT
-saying() { "${@:2}" >/tmp/said 2>&1 || { cat /tmp/said; return 1; }; cat /tmp/said; grep -qxF "$1" /tmp/said; }
+# saying TEXT COMMAND...: COMMAND succeeds, and its output has TEXT
+saying() { "${@:2}" >/tmp/said 2>&1 || { cat /tmp/said; return 1; }; cat /tmp/said; grep -qF "$1" /tmp/said; }
 # module_of VERSION: DKMS has installed that version alone, for the kernel
 module_of() { [ "$(dkms status | sed 's/[:,] */ /g')" = "kvgpu/$1 $release x86_64 installed" ] || { dkms status; return 1; }; }
 as_packed() { [ -z "$(dpkg --verify "${names[@]}")" ]; }
