@@ -278,6 +278,7 @@ for p in libraries tenant; do
 	part guest-$p ls 1500 tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT env KERNELS=base selftests/guest/run.sh long $p
 done
 part cards	ls	700	tap_run "guest: a server with two cards" $LIMIT env KERNELS=base selftests/guest/run.sh long cards
+part lives	ls	900	tap_run "guest: a card's three lives" $LIMIT env KERNELS=base selftests/guest/run.sh long lives
 part tenants-long ls	900	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh long
 for type in 512m 1g; do
 	for seed in 1 2 3; do

@@ -110,6 +110,8 @@ state_kept()
 		case $name in
 		*_kib)
 			result "$([ $((after - before)) -lt 4096 ]; echo $?)" "$1 cycles leave $name" "$before, then $after" ;;
+		open_files)
+			result "$([ $((after - before)) -lt 64 ]; echo $?)" "$1 cycles leave $name" "$before, then $after" ;;
 		*)
 			result "$([ "$after" = "$before" ]; echo $?)" "$1 cycles leave $name" "$before, then $after" ;;
 		esac

@@ -33,11 +33,14 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 . selftests/guest/tenant_steps.sh
 # shellcheck source=selftests/guest/cards_steps.sh
 . selftests/guest/cards_steps.sh
+# shellcheck source=selftests/guest/lives_steps.sh
+. selftests/guest/lives_steps.sh
 
-parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda libraries tenant crowd unload native hang shares compute cards)
+parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda libraries tenant crowd unload native hang shares compute cards lives)
 paced_parts=(hang shares)	# these parts run in a server whose copy engines are paced
 compute_parts=(compute)		# these in a server whose graphics engine is paced
-cards_parts=(cards)		# these in a server with two cards; all other parts in a plain server
+cards_parts=(cards)		# these in a server with two cards
+lives_parts=(lives)		# these in one with two cards that nobody has POSTed, and an IOMMU; all other parts in a plain server
 mode=${1-}
 # shellcheck disable=SC2034 # cell.sh records results under this name
 part_of_check=guest
@@ -54,8 +57,8 @@ esac
 bed_must_be_free
 trap 'bed_down' EXIT
 
-# which_parts KIND: prints those of $parts that need a server of that kind: plain, paced, compute or
-# cards
+# which_parts KIND: prints those of $parts that need a server of that kind: plain, paced, compute,
+# cards or lives
 which_parts()
 {
 	local part kind
@@ -64,6 +67,7 @@ which_parts()
 		[[ " ${paced_parts[*]} " != *" $part "* ]] || kind=paced
 		[[ " ${compute_parts[*]} " != *" $part "* ]] || kind=compute
 		[[ " ${cards_parts[*]} " != *" $part "* ]] || kind=cards
+		[[ " ${lives_parts[*]} " != *" $part "* ]] || kind=lives
 		[ $kind != "$1" ] || echo "$part"
 	done
 }
@@ -139,10 +143,12 @@ for kernel in $kernels; do
 	mapfile -t paced < <(which_parts paced)
 	mapfile -t compute < <(which_parts compute)
 	mapfile -t cards < <(which_parts cards)
+	mapfile -t lives < <(which_parts lives)
 	vgpu_cell "$kernel" server_up "${plain[@]}"
 	vgpu_cell "$kernel" paced_server_up "${paced[@]}"
 	vgpu_cell "$kernel" compute_server_up "${compute[@]}"
 	vgpu_cell "$kernel" cards_server_up "${cards[@]}"
+	vgpu_cell "$kernel" lives_server_up "${lives[@]}"
 	[ -n "${CYCLES-}" ] || cycles=5		# the other kernels run fewer cycles than the first
 	export CROWD_SECONDS=${CROWD_SECONDS:-60}	# and shorter crowds
 done
