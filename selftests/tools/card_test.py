@@ -332,6 +332,8 @@ def test_signs():
         check("apt install mokutil" in notes(s)[0], "Secure Boot without mokutil")
         s.programs["mokutil --test-key"] = (0, f"{key} is not enrolled\n")
         check(f"mokutil --import {key}" in notes(s)[0] and "Enroll MOK" in notes(s)[0], "a key that is not enrolled, and what to type")
+        s.programs["mokutil --test-key"] = (1, f"{key} is already in the enrollment request\n")
+        check("waits to be enrolled" in notes(s)[0] and "--import" not in notes(s)[0], "a key that waits for a reboot")
         s.programs["mokutil --test-key"] = (1, f"{key} is already enrolled\n")
         check(notes(s) == [], "a key that is")
 

@@ -41,9 +41,12 @@ def secure_boot_notes(system, now):
         yield f"Secure Boot is on, and {KEY} is not there: dkms generate_mok, then dkms install --force kvgpu"
         return
     said = system.run("mokutil", "--test-key", KEY)[1]
+    rest = "reboot, choose \"Enroll MOK\" in the blue screen, and give that password"
     if "is not enrolled" in said:
         yield (f"Secure Boot is on, and DKMS's key is not enrolled, so this kernel refuses kvgpu.ko. Type: mokutil --import {KEY} (it asks "
-               "for a new password), reboot, choose \"Enroll MOK\" in the blue screen, and give that password")
+               f"for a new password), {rest}")
+    elif "enrollment request" in said:
+        yield f"Secure Boot is on, and DKMS's key waits to be enrolled, with the password that mokutil asked for: {rest}"
     elif "already enrolled" not in said:
         yield f"Secure Boot is on; whether DKMS's key is enrolled says: apt install mokutil && mokutil --test-key {KEY}"
 
