@@ -133,6 +133,7 @@ run_tools()
 run_clouds()
 {
 	tap_run "XML of libvirt-xml/ by both Debians' schemas" 900 selftests/tools/xml_test.sh
+	tap_run "files of sysfs that clouds read" 300 selftests/clouds/sysfs_test.sh
 }
 
 run_libraries()
@@ -227,6 +228,7 @@ part slurm l	330	tap_run "remoting: kvgpu-run in jobs of Slurm" $LIMIT selftests
 part remote-vms-long ls	1200	tap_run "remoting: a VM on another VM's GPU" $LIMIT selftests/remote/vms.sh long
 part remote-arm-long l	900	tap_run "remoting: clients for arm64" $LIMIT selftests/remote/run.sh arm-long
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
+part nova	l	30	tap_run "Nova's functions for vGPUs on a copy of sysfs" 900 selftests/clouds/nova.sh
 part monitoring l	60	tap_run "Prometheus on kvgpu-top: metrics, alerts, console" 900 selftests/monitoring/run.sh
 part install-packages l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long package
 part install-apt l	1500	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long apt_roots

@@ -16,6 +16,8 @@ instances_steps()
 
 several_steps()
 {
+	local rc
+
 	if [ "$mode" = long ]; then
 		server_idle
 		together t1:4g
@@ -24,6 +26,9 @@ several_steps()
 	else
 		together $first:512m t2:1g
 	fi
+	in_server python3 /share/sysfs.py >"$OUT/clouds.log" 2>&1
+	rc=$?
+	relay "files that clouds read" $rc <"$OUT/clouds.log"
 	no_trouble "several guests at once"
 }
 
