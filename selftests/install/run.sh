@@ -208,6 +208,7 @@ after_install()
 	vgpus=$(await_vgpus)
 	result "$([ "$vgpus" = "$by_mdevctl $by_libvirt" ]; echo $?)" "both vGPUs are there" "$vgpus"
 	in_machine 300 "update-initramfs -u, as an upgrade of the kernel does" update-initramfs -u
+	in_machine 180 "profile, metrics, report" /root/kvgpu/selftests/install/inside/admin.sh $gpu $by_mdevctl
 }
 
 # await_vgpus: waits, a minute at most, until both vGPUs are there; prints those that are
