@@ -5,7 +5,11 @@
 set -u
 here=$(dirname "$(readlink -f "$0")")
 tree=$(readlink -f "$here/../..")
-[ "${KVGPU_IN_NET:-}" ] || KVGPU_IN_NET=1 exec unshare -n "$0" "$@"	# a network of its own, so that ports are free
+if [ -z "${KVGPU_PROMETHEUS:-}" ]; then
+	KVGPU_PROMETHEUS=$("$tree/selftests/fetch.sh" prometheus - prometheus) || { echo "Bail out! Debian's Prometheus can't be fetched"; exit 1; }
+	export KVGPU_PROMETHEUS
+	exec unshare -n "$0" "$@"	# a network of its own, so that ports are free
+fi
 dir=$(mktemp -d)
 server=
 prometheus=
@@ -88,7 +92,7 @@ test_console()
 	result $? "a card that was lost is shown as such"
 }
 
-root=$("$tree/selftests/fetch.sh" prometheus - prometheus) || { echo "Bail out! Debian's Prometheus can't be fetched"; exit 1; }
+root=$KVGPU_PROMETHEUS
 promtool=$root/usr/bin/promtool
 make -s -C "$tree" top >/dev/null
 top=$(make -s -C "$tree" print-top)
