@@ -130,6 +130,14 @@ run_tools()
 	tap_run "make bench-remote: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/remote_report_test.py
 }
 
+run_monitoring()
+{
+	local suite
+	for suite in bookworm trixie; do
+		tap_run "Prometheus of $suite on kvgpu-top: metrics, alerts, console" 900 env KVGPU_SUITE=$suite selftests/monitoring/run.sh
+	done
+}
+
 run_clouds()
 {
 	tap_run "XML of libvirt-xml/ by both Debians' schemas" 900 selftests/tools/xml_test.sh
@@ -229,7 +237,7 @@ part remote-vms-long ls	1200	tap_run "remoting: a VM on another VM's GPU" $LIMIT
 part remote-arm-long l	900	tap_run "remoting: clients for arm64" $LIMIT selftests/remote/run.sh arm-long
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
 part nova	l	30	tap_run "Nova's functions for vGPUs on a copy of sysfs" 900 selftests/clouds/nova.sh
-part monitoring l	60	tap_run "Prometheus on kvgpu-top: metrics, alerts, console" 900 selftests/monitoring/run.sh
+part monitoring l	60	run_monitoring
 part install-packages l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long package
 part install-apt l	1500	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long apt_roots
 part install-apt-machine ls	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long apt_machine
