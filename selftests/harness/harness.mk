@@ -3,14 +3,15 @@
 # chip/ is a malicious GPU: selftests/harness/README.md.
 
 HARNESS		:= $(O)/harness
-HARNESS_ROOMS	:= $(filter-out mdev/debugfs.c mdev/machine/show.c,$(wildcard mdev/*.c mdev/machine/*.c)) $(wildcard hw/*.c mmio-trap/*.c gtt-shadow/*.c sched/*.c)
+HARNESS_ROOMS	:= $(wildcard mdev/*.c mdev/machine/*.c) $(wildcard hw/*.c mmio-trap/*.c gtt-shadow/*.c sched/*.c)
 HARNESS_SRC	:= $(wildcard selftests/harness/*.c selftests/harness/kernel/*.c selftests/harness/chip/*.c) selftests/unit/hw/fwbuild.c selftests/unit/hw/postrom.c
 HARNESS_TESTS	:= $(patsubst selftests/harness/tests/%.c,%,$(wildcard selftests/harness/tests/*_test.c))
+HARNESS_TOPICS	:= $(patsubst selftests/harness/topics/%.c,%,$(wildcard selftests/harness/topics/*.c))
 # headers of Linux that the module includes and that include/user does not have: made here, they
 # include kernel.h, and come before the system's headers of the same names
 HARNESS_LINUX	:= anon_inodes atomic bitmap bitops completion debugfs delay device dma-mapping err eventfd file firmware fs genalloc hashtable interrupt io \
 		   iommu kobject kthread ktime mdev mm module moduleparam mutex pci pid random rbtree rcupdate refcount rtmutex \
-		   sched sched/mm sched/rt sched/signal sizes slab spinlock sysfs tracepoint uaccess vmalloc wait workqueue xarray
+		   sched sched/mm sched/rt sched/signal seq_file sizes slab spinlock sysfs tracepoint uaccess vmalloc wait workqueue xarray
 # a folder for each list: a header of another list would come before include/user's
 HARNESS_INCLUDE	:= $(GENERATED)/harness/include-$(shell echo '$(HARNESS_LINUX)' | sha256sum | cut -c1-8)
 HARNESS_HEADERS	:= $(HARNESS_LINUX:%=$(HARNESS_INCLUDE)/linux/%.h) $(HARNESS_INCLUDE)/linux/vfio.h $(HARNESS_INCLUDE)/trace/define_trace.h
@@ -21,7 +22,7 @@ HARNESS_CPPFLAGS := -I. -I$(HARNESS_INCLUDE) -Iinclude -Iinclude/user
 HARNESS_CFLAGS	:= -D_GNU_SOURCE $(SAN_CFLAGS) -fPIC -fno-semantic-interposition -Wno-sign-compare -Wno-missing-field-initializers -Wno-empty-body -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-function -DKVGPU_PROBED -DKVGPU_HAVE_VFIO_FREE_DEVICE -DKVGPU_HAVE_VFIO_IOMMUFD
 HARNESS_OPT	:= -O2
 HARNESS_OBJ	:= $(patsubst %.c,$(HARNESS)/pic/%.o,$(HARNESS_ROOMS) $(HARNESS_SRC))
-HARNESS_BINS	:= $(HARNESS_TESTS:%=$(HARNESS)/%)
+HARNESS_BINS	:= $(HARNESS_TESTS:%=$(HARNESS)/%) $(HARNESS_TOPICS:%=$(HARNESS)/%)
 HARNESS_FUZZ	:= $(HARNESS)/actors_fuzz
 # All but the tests is linked once, not into each program. Tests set variables of it, so they are
 # position independent, too (no copy relocations).
@@ -38,7 +39,7 @@ $(HARNESS_LINUX:%=$(HARNESS_INCLUDE)/linux/%.h):
 	@echo '#include "selftests/harness/kernel/kernel.h"' > $@
 
 # tests do little themselves, and without -O2 they compile in half the time
-$(HARNESS)/pic/selftests/harness/tests/%.o: HARNESS_OPT := -O0
+$(HARNESS)/pic/selftests/harness/tests/%.o $(HARNESS)/pic/selftests/harness/topics/%.o: HARNESS_OPT := -O0
 $(HARNESS)/pic/%.o: %.c selftests/harness/harness.mk | $(HARNESS_HEADERS)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(HARNESS_CPPFLAGS) $(HARNESS_CFLAGS) $(HARNESS_OPT) $(ASAN) -fno-sanitize=alignment,nonnull-attribute -MMD -MP -c $< -o $@
@@ -47,6 +48,8 @@ $(HARNESS_LIB): $(HARNESS_OBJ)
 	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) -shared -Wl,-soname,libharness.so -Wl,-Bsymbolic $^ -o $@
 $(HARNESS)/%_test: $(HARNESS)/pic/selftests/harness/tests/%_test.o $(HARNESS_LIB)
 	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -Wl,-rpath,'$$ORIGIN' -o $@ -lcmocka
+$(HARNESS_TOPICS:%=$(HARNESS)/%): $(HARNESS)/%: $(HARNESS)/pic/selftests/harness/topics/%.o $(HARNESS_LIB)
+	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -Wl,-rpath,'$$ORIGIN' -o $@
 $(HARNESS)/%_fuzz: $(HARNESS)/pic/selftests/harness/tests/%_fuzz.o $(HARNESS_LIB)
 	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -Wl,-rpath,'$$ORIGIN' -o $@
 

@@ -26,6 +26,7 @@ for t in "${slow[@]}"; do
 done
 day=${HARNESS_DAY:-$(($(date +%s) / 86400 % 4))}
 [[ $day == [0-3] ]] || { echo "run.sh: HARNESS_DAY is 0, 1, 2 or 3, not '$day'" >&2; exit 2; }
+export HARNESS_DAY=$day
 [ "$mode" != quick ] || echo "# HARNESS_DAY=$day: ${#slow[@]} programs are slow, a quarter of them runs"
 
 # another_day NAME: a program of slow.list that quick does not run today

@@ -288,6 +288,8 @@ void harness_point(const char *where)
 
 void harness_wait(const void *what, u64 until)
 {
+	u64 from = harness_now;
+
 	if (current->spins)
 		harness_fail("sleeps with a spinlock held");
 	current->what = what;
@@ -298,6 +300,7 @@ void harness_wait(const void *what, u64 until)
 	leave(policy.switch_ppm != 0);
 	--*waited_by(what);
 	current->what = NULL;
+	current->slept += harness_now - from;
 }
 
 void harness_wake(const void *what)
@@ -430,6 +433,11 @@ void task_kill(struct task_struct *t)
 		harness_fail("%s can't be ended", t->name);
 	t->state = DONE;
 	t->pid->alive = false;
+}
+
+u64 task_slept(const struct task_struct *t)
+{
+	return t->slept;
 }
 
 bool task_done(const struct task_struct *t)

@@ -89,6 +89,7 @@ struct task_struct *task_new(const char *name, void (*fn)(void *arg), void *arg)
 /* End @t, which must be waiting: it never runs again. */
 void task_kill(struct task_struct *t);
 bool task_done(const struct task_struct *t);
+u64 task_slept(const struct task_struct *t); /* ns in which it waited so far */
 /*
  * Return the memory of the running thread's VMM; NULL: it has none, as a thread of the kernel or
  * the first thread.

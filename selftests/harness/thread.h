@@ -18,7 +18,7 @@ struct task_struct {
 	size_t size;
 	const char *name;
 	enum state state;
-	u64 until;
+	u64 until, slept; /* slept: ns in which it waited so far */
 	const void *what; /* as in harness_wait() */
 	/* rt: has real-time priority; starved: could run, but gets no CPU */
 	bool actor, lazy, stop, stopped, queues, rt, starved;

@@ -2,7 +2,7 @@
 /*
  * A channel does nothing but ask for NON_STALL_INTERRUPTs. The chip does not say which channel
  * raised one, so no channel can be stopped for raising too many. So the number that the host serves
- * is bounded: selftests/harness checks that, by its own clock (tests/interrupt_test.c). Here how
+ * is bounded: selftests/harness checks that, by its own clock (topics/interrupts.c). Here how
  * many it serves is only printed; a guest must still be told, and its channel must go on.
  */
 #include <stdio.h>

@@ -15,10 +15,11 @@
 #ifndef KVGPU_HARNESS_CHIP_H
 #define KVGPU_HARNESS_CHIP_H
 
-#include <linux/types.h>
+#include "kvgpu/types.h"
 
-#define CHIP_VRAM  (2624ull << 20) /* four partitions of 512 MiB and the pool */
-#define CHIP_RUNLS 3
+#define CHIP_VRAM   (2624ull << 20) /* four partitions of 512 MiB and the pool */
+#define CHIP_RUNLS  3
+#define CHIP_NOBODY (KVGPU_MAX_CHAN - 1) /* a channel that no vGPU of a test has */
 
 struct chip_manners {
 	/* loads at once what may run; after a preempt first what that took off */
@@ -99,6 +100,30 @@ bool chip_misname(u16 chid, u16 id, bool for_good);
  */
 bool chip_fault(u16 chid, u64 va);
 bool chip_pbdma_intr(u16 chid, u32 bits);
+/*
+ * PBDMA @p interrupts with @bits, and names channel @chid, which it may have or not. Return false
+ * if its last interrupt is not acknowledged.
+ */
+bool chip_pbdma_raise(u32 p, u16 chid, u32 bits);
+/* The copy engine of runlist 0 interrupts. @code: what its LAUNCHERR says. */
+void chip_copy_raise(u32 intr, u32 code);
+/* The copy engine's interrupt is not acknowledged. */
+bool chip_copy_raised(void);
+/*
+ * Channel @chid faults, if it is loaded, and holds no engine by that: chip_fault() is for faults of
+ * GR's work. The runlist stands still until the host clears PFIFO_RUNLIST_ERROR.
+ */
+bool chip_fault_now(u16 chid);
+/* GMMU unit @unit (of a BAR) faults at @va. Return false if its last fault is not acknowledged. */
+bool chip_bar_fault(u32 unit, u64 va);
+/*
+ * GR halts and interrupts, until the host lets it go on. @inst: the instance block of its context;
+ * 0: it has none. @gpccs: bits of GPCCS_TRAP of GPC @gpc. @trap: bits of GR_TRAP.
+ */
+void chip_gr_trap(u64 inst, u32 gpc, u32 gpccs, u32 trap);
+void chip_put(u32 reg, u32 val); /* the register has this value from now on */
+/* Load the channel on GR in the place of what GR has, if it may be loaded and GR holds nothing. */
+void chip_load_on_gr(u16 chid);
 /*
  * PBDMA 0, which does not stop at what it interrupts for, goes on to channel @chid when its channel
  * has been read once, and stops there with the interrupts @bits.

@@ -3,8 +3,10 @@
  * What goes wrong with channels: hangs, faults, interrupts, a full queue, and the end of a
  * chip_hold().
  */
+#include "gk110/ce.h"
 #include "gk110/fifo.h"
 #include "gk110/gr.h"
+#include "gk110/grinit.h"
 #include "gk110/mmu.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
@@ -108,6 +110,87 @@ bool chip_pbdma_intr(u16 chid, u32 bits)
 	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(p);
 	chip_raise(0);
 	return true;
+}
+
+bool chip_pbdma_raise(u32 p, u16 chid, u32 bits)
+{
+	u32 *intr = &chip.reg[(PBDMA(p) + PBDMA_INTR0) / 4];
+
+	if (*intr)
+		return false;
+	chip_put(PBDMA(p) + PBDMA_CHANNEL,
+		 PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, chid));
+	*intr |= bits;
+	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(p);
+	chip_raise(0);
+	return true;
+}
+
+#define COPIES 2 /* number of runlist 0's copy engine */
+
+void chip_copy_raise(u32 intr, u32 code)
+{
+	chip_put(GK110_CE(COPIES) + GK110_CE_LAUNCHERR, code);
+	chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4] |= intr;
+	chip_raise(0);
+}
+
+bool chip_copy_raised(void)
+{
+	return chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4];
+}
+
+static void unit_fault(u32 unit, u64 inst, u64 va)
+{
+	chip_put(GMMU_FAULT_INST(unit), FIELD_PREP(GMMU_FAULT_INST_ADDR, inst >> GMMU_ADDR_SHIFT));
+	chip_put(GMMU_FAULT_VA_LO(unit), lower_32_bits(va));
+	chip_put(GMMU_FAULT_VA_HI(unit), upper_32_bits(va));
+	chip_put(GMMU_FAULT_INFO(unit), 2);
+	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(unit);
+}
+
+bool chip_fault_now(u16 chid)
+{
+	if (!chip_loaded(chid))
+		return false;
+	unit_fault(0, chip.chan[chid].inst, 0x1000);
+	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(0);
+	chip_raise(0);
+	return true;
+}
+
+bool chip_bar_fault(u32 unit, u64 va)
+{
+	if (chip.reg[GMMU_FAULT_SOURCE / 4] & BIT(unit))
+		return false;
+	unit_fault(unit, 0, va);
+	chip_raise(0);
+	return true;
+}
+
+void chip_gr_trap(u64 inst, u32 gpc, u32 gpccs, u32 trap)
+{
+	chip_put(GR_FECS + FECS_CHAN_ADDR,
+		 (inst ? FECS_CHAN_VALID : 0) | FIELD_PREP(FECS_CHAN_INST, inst >> 12));
+	chip_put(GR_GPC(gpc, GPC_GPCCS + GPCCS_TRAP), gpccs);
+	chip_put(GR_TRAP_GPC_MASK, gpccs ? BIT(gpc) : 0);
+	chip_put(GR_TRAP, trap);
+	chip_put(GR_INTR, GR_INTR_TRAP);
+	chip.gr_halts = true;
+	chip_raise(0);
+}
+
+void chip_put(u32 reg, u32 val)
+{
+	chip.reg[reg / 4] = val;
+}
+
+void chip_load_on_gr(u16 chid)
+{
+	if (!chip_may_load(chid, 0) || chip.engine[0].stuck || chip.engine[0].chid == chid)
+		return;
+	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
+	chip_load_some(0, chid);
 }
 
 void chip_pbdma_stop_next(u16 chid, u32 bits)

@@ -282,6 +282,7 @@ ktime_t ktime_get(void);
 #define ktime_get_boottime ktime_get
 /* the time of day, which is that of 2026 */
 #define ktime_get_real_ns()  (harness_now + 1792000000000000000ull)
+#define ktime_to_us(t)	     ((long long)(t) / 1000)
 #define ktime_add_us(t, us)  ((t) + (s64)(us)*1000)
 #define ktime_add_ms(t, ms)  ((t) + (s64)(ms)*1000000)
 #define ktime_after(a, b)    ((a) > (b))

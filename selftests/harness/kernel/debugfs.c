@@ -1,22 +1,88 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A kernel without debugfs. mdev/debugfs.c and mdev/machine/show.c are not built here. */
-#include "mdev/internal.h"
+/* debugfs: folders and files with text. A read by an admin is debugfs_text(). */
+#include "selftests/harness/kernel/services.h"
 
-void vgpu_debugfs_init(void)
+struct dentry {
+	struct list_head node;
+	struct dentry *parent;
+	const char *name;
+	const struct file_operations *fops; /* NULL: a folder */
+	void *data;
+};
+
+static LIST_HEAD(entries);
+
+static struct dentry *add(const char *name, struct dentry *parent,
+			  const struct file_operations *fops, void *data)
 {
+	struct dentry *d = calloc(1, sizeof(*d));
+
+	d->name = name;
+	d->parent = parent;
+	d->fops = fops;
+	d->data = data;
+	list_add_tail(&d->node, &entries);
+	return d;
 }
-void vgpu_debugfs_exit(void)
+
+struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
 {
+	return add(name, parent, NULL, NULL);
 }
-void vgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu)
+
+void debugfs_create_file(const char *name, umode_t mode, struct dentry *parent, void *data,
+			 const struct file_operations *fops)
 {
+	add(name, parent, fops, data);
 }
-void vgpu_debugfs_gpu_remove(struct kvgpu_gpu *gpu)
+
+void debugfs_remove(struct dentry *dir)
 {
+	struct dentry *d, *next;
+
+	list_for_each_entry_safe(d, next, &entries, node)
+		if (d == dir || d->parent == dir) {
+			list_del(&d->node);
+			free(d);
+		}
 }
-void vgpu_debugfs_vgpu_add(struct kvgpu_vgpu *v)
+
+static void seq_vprintf(struct seq_file *s, const char *fmt, va_list ap)
 {
+	if (s->len < sizeof(s->text))
+		s->len += vsnprintf(s->text + s->len, sizeof(s->text) - s->len, fmt, ap);
+	if (s->len >= sizeof(s->text))
+		harness_fail("a file of debugfs is longer than %zu bytes", sizeof(s->text));
 }
-void vgpu_debugfs_vgpu_remove(struct kvgpu_vgpu *v)
+
+void seq_printf(struct seq_file *s, const char *fmt, ...)
 {
+	va_list ap;
+
+	va_start(ap, fmt);
+	seq_vprintf(s, fmt, ap);
+	va_end(ap);
+}
+
+void seq_puts(struct seq_file *s, const char *text)
+{
+	seq_printf(s, "%s", text);
+}
+
+const char *debugfs_text(const char *dir, const char *file)
+{
+	static struct seq_file s;
+	struct dentry *d;
+
+	list_for_each_entry(d, &entries, node)
+		if (d->fops && !strcmp(d->name, file) && d->parent &&
+		    !strcmp(d->parent->name, dir)) {
+			s.len = 0;
+			s.text[0] = 0;
+			s.private = d->data;
+			if (d->fops->show(&s, NULL))
+				harness_fail("%s/%s can't be read", dir, file);
+			return s.text;
+		}
+	harness_fail("debugfs has no %s/%s", dir, file);
 }

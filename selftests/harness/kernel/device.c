@@ -157,6 +157,41 @@ static void put(void *at, const void *from, size_t n)
 		chip_doorbell(off, *(const u32 *)from);
 }
 
+/* The interrupt, and its thread */
+static struct {
+	irqreturn_t (*hard)(int, void *), (*thread)(int, void *);
+	void *arg;
+	struct task_struct *task;
+	bool wake, stop, runs;
+	u64 ran, worked;
+	u32 nr_runs, nr_slow;
+	struct {
+		u32 reg;
+		u64 ns;
+	} slow[8];
+} irq;
+void (*irq_has_read)(u32 reg);
+
+void irq_slow(u32 reg, u64 ns)
+{
+	irq.slow[irq.nr_slow].reg = reg;
+	irq.slow[irq.nr_slow++].ns = ns;
+}
+
+static u32 read_register(u32 reg)
+{
+	u32 val = chip_read(reg), i;
+
+	if (current != irq.task)
+		return val;
+	for (i = 0; i < irq.nr_slow; i++)
+		if (irq.slow[i].reg == reg)
+			harness_now += irq.slow[i].ns;
+	if (irq_has_read)
+		irq_has_read(reg);
+	return val;
+}
+
 u32 ioread32(const void *at)
 {
 	u64 off, vram;
@@ -166,7 +201,7 @@ u32 ioread32(const void *at)
 	harness_point("ioread32");
 	switch (where(at, &off)) {
 	case PLACE_BAR0:
-		return chip_read(off);
+		return read_register(off);
 	case PLACE_BAR1:
 		nr_userd_reads += off < KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE;
 	}
@@ -429,17 +464,9 @@ int pci_alloc_irq_vectors(struct pci_dev *p, unsigned int min_vecs, unsigned int
 
 /* ------------------------------------------------------------------ the interrupt */
 
-static struct {
-	irqreturn_t (*hard)(int, void *), (*thread)(int, void *);
-	void *arg;
-	struct task_struct *task;
-	bool wake, stop, runs;
-	u64 ran;
-} irq;
-
 static void irq_main(void *arg)
 {
-	u64 began;
+	u64 began, slept;
 
 	while (!irq.stop) {
 		if (!irq.wake && !chip_intr()) {
@@ -449,7 +476,9 @@ static void irq_main(void *arg)
 			continue;
 		}
 		began = harness_now;
+		slept = task_slept(irq.task);
 		irq.runs = true;
+		irq.nr_runs++;
 		if (irq.wake || irq.hard(33, irq.arg) == IRQ_WAKE_THREAD) {
 			irq.wake = false;
 			irq.thread(33, irq.arg);
@@ -463,6 +492,7 @@ static void irq_main(void *arg)
 			harness_wake(&irq.runs);
 		}
 		irq.ran += harness_now - began + IRQ_NS;
+		irq.worked += harness_now - began + IRQ_NS - (task_slept(irq.task) - slept);
 		harness_now += IRQ_NS;
 		harness_point("interrupt");
 	}
@@ -471,6 +501,16 @@ static void irq_main(void *arg)
 u64 irq_time(void)
 {
 	return irq.ran;
+}
+
+u64 irq_worked(void)
+{
+	return irq.worked;
+}
+
+u32 irq_runs(void)
+{
+	return irq.nr_runs;
 }
 
 void irq_line(void)
@@ -492,6 +532,8 @@ int request_threaded_irq(int n, irqreturn_t (*hard)(int, void *),
 	irq.thread = thread;
 	irq.arg = arg;
 	irq.wake = irq.stop = false;
+	irq.nr_slow = 0;
+	irq_has_read = NULL;
 	irq.task = task_new("interrupt", irq_main, NULL);
 	sched_set_fifo_low(irq.task);
 	return 0;

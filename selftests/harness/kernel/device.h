@@ -48,6 +48,7 @@ struct device_attribute {
 #define KOBJ_CHANGE 2
 int kobject_uevent(struct kobject *k, int action);
 
+#define dev_name(d)	      ((d)->name)
 #define dev_get_drvdata(d)    ((d)->drvdata)
 #define dev_set_drvdata(d, p) ((d)->drvdata = (p))
 #define dev_to_node(d)	      ((void)(d), 0)
@@ -338,6 +339,7 @@ struct mdev_type {
 struct mdev_device {
 	struct device dev;
 	struct mdev_type *type;
+	char name[16]; /* takes the place of a UUID */
 };
 struct mdev_driver {
 	const char *device_api;

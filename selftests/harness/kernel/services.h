@@ -31,7 +31,13 @@ void device_begin(void);
 void device_end(void);
 void harness_log_to(bool on);
 u32 userd_reads(void); /* reads of doorbells and mirrors in BAR1 by the host */
-u64 irq_time(void); /* ns that the handler and its thread ran */
+u64 irq_time(void); /* ns that the handler and its thread ran, with the sleeps of the thread */
+u64 irq_worked(void); /* the same without these sleeps */
+u32 irq_runs(void); /* runs of the thread that have begun */
+/* From now on each read of register @reg by the interrupt thread takes @ns more. */
+void irq_slow(u32 reg, u64 ns);
+/* Not NULL: the interrupt thread has read a register, and calls this before it goes on. */
+extern void (*irq_has_read)(u32 reg);
 void irq_line(void); /* the card raises its interrupt: the handler runs soon */
 /* From now on an access to configuration space takes @ns, as if its thread got no CPU. */
 void pci_slow(u64 ns);
@@ -135,6 +141,9 @@ void mdev_remove(struct mdev_device *m);
 void card_remove(struct pci_dev *pdev);
 int device_open(struct vfio_device *v, struct container *c);
 void device_close(struct vfio_device *v);
+
+/* debugfs.c: the text of a file, until the next call. @dir: the name of the folder it is in. */
+const char *debugfs_text(const char *dir, const char *file);
 
 /* mm.c: mappings of a VMM's process */
 /* Return the address; 0: refused. */

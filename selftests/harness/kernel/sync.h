@@ -43,10 +43,24 @@ struct file {
 	void *private_data;
 	struct list_head node;
 };
+struct seq_file {
+	char text[64 << 10];
+	size_t len;
+	void *private;
+};
 struct file_operations {
 	struct module *owner;
 	int (*release)(struct inode *inode, struct file *file);
+	int (*show)(struct seq_file *s, void *unused); /* of a file of debugfs */
 };
+#define DEFINE_SHOW_ATTRIBUTE(n) static const struct file_operations n##_fops = { .show = n##_show }
+void seq_printf(struct seq_file *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void seq_puts(struct seq_file *s, const char *text);
+struct dentry;
+struct dentry *debugfs_create_dir(const char *name, struct dentry *parent);
+void debugfs_create_file(const char *name, umode_t mode, struct dentry *parent, void *data,
+			 const struct file_operations *fops);
+void debugfs_remove(struct dentry *d);
 struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
 				int flags);
 void fput(struct file *f);
@@ -78,6 +92,7 @@ void harness_mutex_init(struct mutex *m, const char *name);
 #define DEFINE_MUTEX(n) struct mutex n = { .name = #n }
 void mutex_lock(struct mutex *m);
 bool mutex_trylock(struct mutex *m);
+#define mutex_lock_interruptible(m) (mutex_lock(m), 0)
 void mutex_unlock(struct mutex *m);
 void mutex_destroy(struct mutex *m);
 #define rt_mutex_init(m) harness_mutex_init(m, #m)
@@ -104,6 +119,8 @@ void wake_up_all(const wait_queue_head_t *w);
 #define spin_lock_init(l)  ((l)->owner = NULL)
 void spin_lock(spinlock_t *l);
 void spin_unlock(spinlock_t *l);
+#define spin_lock_irq	spin_lock
+#define spin_unlock_irq spin_unlock
 #define spin_lock_irqsave(l, flags) \
 	({                          \
 		(flags) = 0;        \

@@ -440,6 +440,7 @@ static void mdev_release(struct device *d)
 
 struct mdev_device *mdev_create(const char *type)
 {
+	static unsigned int names;
 	struct mdev_device *m = calloc(1, sizeof(*m));
 	unsigned int i;
 
@@ -450,7 +451,8 @@ struct mdev_device *mdev_create(const char *type)
 		m->type->refs++;
 		mdevs++;
 	}
-	m->dev.name = "vgpu";
+	snprintf(m->name, sizeof(m->name), "vgpu%u", ++names);
+	m->dev.name = m->name;
 	m->dev.refs = 1;
 	m->dev.release = mdev_release;
 	if (m->type && !the_mdev_driver->probe(m))

@@ -124,7 +124,7 @@ static void gr_on(u32 i, u32 us)
 	g_ring(g, 1, us & 1);
 	chip_at_work(id_of(i, 1), true);
 	if (resident(i))
-		load_on_gr(id_of(i, 1));
+		chip_load_on_gr(id_of(i, 1));
 	if ((us & 3) == 3) {
 		harness_sleep(10 * US);
 		g_ring(g, 1, 0);
@@ -264,7 +264,7 @@ static void honest(void *arg)
 			harness_sleep(10 * US);
 			if (resident(HONEST) && (chip.engine[0].chid == NO_CHAN ||
 						 !chip_engine_works(chip.engine[0].chid)))
-				load_on_gr(id);
+				chip_load_on_gr(id);
 			did += chip_engine_works(id) ? 10 * US : 0;
 		}
 		chip_at_work(id, false);

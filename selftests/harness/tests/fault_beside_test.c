@@ -44,7 +44,7 @@ static void once(u32 kernel_ms, bool faults)
 	k = vmach_gpu_time_get(world.vgpu[KERNELS].v->m);
 	p = vmach_gpu_time_get(f->v->m);
 	began = harness_now;
-	if (faults && !fault_now(id))
+	if (faults && !chip_fault_now(id))
 		harness_fail("not loaded");
 	while (faults && (!READ_ONCE(vmach_chan_find(f->v, (gchid_t){ 2 })->dead) ||
 			  chip.reg[PFIFO_RUNLIST_ERROR / 4] & 1))

@@ -118,7 +118,7 @@ static void piece(struct world_vgpu *g)
 	go = with_holds;
 	while (with_holds && !(chip.reg[PFIFO_RUNLIST_BLOCK / 4] & 1) && harness_now < until)
 		harness_sleep(2 * US);
-	if (c && chip.pbdma[0].chid == c->hchid.v && fault_now(c->hchid.v)) {
+	if (c && chip.pbdma[0].chid == c->hchid.v && chip_fault_now(c->hchid.v)) {
 		fault_at++;
 		faults++;
 	}

@@ -70,7 +70,7 @@ static void light(void *arg)
 		while (!served() && harness_now < end)
 			harness_sleep(LOOK_NS);
 		if (!job.unseen)
-			load_on_gr(id);
+			chip_load_on_gr(id);
 		userd_write(USERD_GP_GET, n);
 		chip_at_work(id, !job.unseen);
 		harness_sleep(job.work_us * US);
@@ -90,7 +90,7 @@ static void serve_other(void)
 		return;
 	id = chan_at(OTHER, 1);
 	if (chip_may_load(id, 0) && chip.engine[0].chid != id && !chip.at_work[chan_at(LIGHT, 1)])
-		load_on_gr(id);
+		chip_load_on_gr(id);
 }
 
 static void meter(void *arg)

@@ -37,7 +37,7 @@ static void works(void *arg)
 
 	chip_at_work(chan_at(WORKER, 1), true);
 	for (; harness_now < end; harness_sleep(STEP), all++) {
-		load_on_gr(chan_at(WORKER, 1));
+		chip_load_on_gr(chan_at(WORKER, 1));
 		/* chip_hold() stands for a kernel of one thread block */
 		if (harness_now >= next &&
 		    chip_hold(chan_at(ACCOMPLICE, 1), kind->kernel_ms * MS)) {

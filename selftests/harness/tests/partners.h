@@ -52,25 +52,6 @@ static void who_works(void *arg)
 		had += chip_engine_works(chan_at(WORKER, 1));
 }
 
-/*
- * Channel @id faults, if it is loaded, and holds no engine by that: chip_fault() is for faults of
- * GR's work. The runlist stands still until the host clears PFIFO_RUNLIST_ERROR.
- */
-static bool fault_now(u16 id)
-{
-	if (!chip_loaded(id))
-		return false;
-	chip.reg[GMMU_FAULT_INST(0) / 4] =
-		FIELD_PREP(GMMU_FAULT_INST_ADDR, chip.chan[id].inst >> GMMU_ADDR_SHIFT);
-	chip.reg[GMMU_FAULT_VA_LO(0) / 4] = 0x1000;
-	chip.reg[GMMU_FAULT_VA_HI(0) / 4] = 0;
-	chip.reg[GMMU_FAULT_INFO(0) / 4] = 2;
-	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(0);
-	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(0);
-	chip_raise(0);
-	return true;
-}
-
 static void kick(u32 i)
 {
 	g_write(&world.vgpu[i], PFIFO_RUNLIST_SUBMIT, 2);
@@ -182,15 +163,6 @@ static bool worker_would_be_chosen(void)
 	if (wf != af)
 		return wf;
 	return ahead < -near || (ahead <= near && s->ents.next == &w->node);
-}
-
-/* Load the channel on GR in the place of what GR has, if it may be loaded and GR holds nothing. */
-static void load_on_gr(u16 id)
-{
-	if (!chip_may_load(id, 0) || chip.engine[0].stuck || chip.engine[0].chid == id)
-		return;
-	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
-	chip_load_some(0, id);
 }
 
 /*

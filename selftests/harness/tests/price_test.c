@@ -32,7 +32,7 @@ static void light_jobs(void *arg)
 		while (!(listed(WORKER) && chip_may_load(id, 0)) && harness_now < end)
 			harness_sleep(5 * US);
 		waited += harness_now - asked;
-		load_on_gr(id);
+		chip_load_on_gr(id);
 		chip_at_work(id, true);
 		harness_sleep(job_ns);
 		chip_at_work(id, false);

@@ -88,7 +88,7 @@ static void all_fault(struct world_vgpu *g, u32 nr, u64 end)
 	for (i = 2; i < 2 + nr && harness_now < end; i++) {
 		c = vmach_chan_find(g->v, (gchid_t){ i });
 		while (!chip_loaded(c->hchid.v) && harness_now < end) {
-			load_on_gr(c->hchid.v);
+			chip_load_on_gr(c->hchid.v);
 			harness_sleep(5 * US);
 		}
 		if (paces == STORMS || paces == NOBODYS) {
@@ -99,11 +99,11 @@ static void all_fault(struct world_vgpu *g, u32 nr, u64 end)
 			while (COPY_INTR)
 				harness_sleep(5 * US);
 			while (!chip_loaded(c->hchid.v) && harness_now < end) {
-				load_on_gr(c->hchid.v);
+				chip_load_on_gr(c->hchid.v);
 				harness_sleep(5 * US);
 			}
 		}
-		if (!fault_now(c->hchid.v))
+		if (!chip_fault_now(c->hchid.v))
 			continue;
 		faults++;
 		while ((!READ_ONCE(c->dead) || chip.reg[PFIFO_RUNLIST_ERROR / 4] & 1) &&
@@ -181,7 +181,7 @@ static void meter(void *arg)
 	for (; !done; harness_sleep(20 * US)) {
 		step = harness_now - last;
 		last = harness_now;
-		load_on_gr(id);
+		chip_load_on_gr(id);
 		all += step;
 		had += chip_engine_works(id) ? step : 0;
 		if (chip.reg[PFIFO_RUNLIST_ERROR / 4] & 1) {

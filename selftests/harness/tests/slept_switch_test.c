@@ -51,7 +51,7 @@ static void light_jobs(void *arg)
 		kick(ATTACKER);
 		while (!(listed(0) && chip_may_load(id, 0)) && harness_now < end)
 			harness_sleep(5 * US);
-		load_on_gr(id);
+		chip_load_on_gr(id);
 		harness_sleep(10 * US);
 		/* below the budget of 2,000 a second */
 		if (interrupts)
@@ -79,7 +79,7 @@ static void meter(void *arg)
 		last = harness_now;
 		/* a PBDMA that has stopped keeps its channel */
 		if (!chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4])
-			load_on_gr(id);
+			chip_load_on_gr(id);
 		all += step;
 		had += chip_engine_works(id) ? step : 0;
 		a_had += chip_engine_works(chan_at(ATTACKER, 1)) ? step : 0;

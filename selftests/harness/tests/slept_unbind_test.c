@@ -53,7 +53,7 @@ static void unbinds_again(void *arg)
 				while (COPY_INTR)
 					harness_sleep(5 * US);
 			}
-			load_on_gr(id);
+			chip_load_on_gr(id);
 			chip_pbdma_intr(id, PBDMA_INTR0_DEVICE);
 			g_unbind(g, 2);
 			unbinds++;
@@ -72,7 +72,7 @@ static void meter(void *arg)
 	for (; !done; harness_sleep(20 * US)) {
 		step = harness_now - last;
 		last = harness_now;
-		load_on_gr(id);
+		chip_load_on_gr(id);
 		all += step;
 		had += chip_engine_works(id) ? step : 0;
 		since = chip.reg[PFIFO_RUNLIST_BLOCK / 4] & 1 ? since + step : 0;

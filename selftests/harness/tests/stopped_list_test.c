@@ -35,7 +35,7 @@ static void before_write(u32 reg, u32 val)
 		return;
 	if (reg == PFIFO_RUNLIST_SUBMIT && dying->dead) {
 		if (faults_in_unbind)
-			faults += fault_now(dying->hchid.v);
+			faults += chip_fault_now(dying->hchid.v);
 		late.seed = harness_random();
 		harness_policy(&late);
 	}
@@ -59,7 +59,7 @@ static void loaded_again(struct world_vgpu *g)
 {
 	g_bind(g, 2);
 	g_enable(g, 2, true);
-	load_on_gr(g_hchid(g, 2));
+	chip_load_on_gr(g_hchid(g, 2));
 	dying = vmach_chan_find(g->v, (gchid_t){ 2 });
 }
 
@@ -86,7 +86,7 @@ static void faults_again(void *arg)
 
 	for (; harness_now < end && !vmach_vgpu_suspended(g->v->m); unbinds++) {
 		loaded_again(g);
-		faults += fault_now(dying->hchid.v);
+		faults += chip_fault_now(dying->hchid.v);
 		while (!READ_ONCE(dying->dead) && harness_now < end)
 			harness_sleep(20 * US);
 		g_unbind(g, 2);
@@ -107,7 +107,7 @@ static void meter(void *arg)
 	u16 id = chan_at(VICTIM, 1);
 
 	for (; !done; harness_sleep(20 * US), all++) {
-		load_on_gr(id);
+		chip_load_on_gr(id);
 		had += chip_engine_works(id);
 		stopped += chip.reg[PFIFO_RUNLIST_ERROR / 4] & 1;
 		blocked += chip.reg[PFIFO_RUNLIST_BLOCK / 4] & 1;

@@ -44,7 +44,7 @@ static void piece(void)
 	chip_at_work(id, true);
 	while (harness_now < end) {
 		if (listed(WORKER))
-			load_on_gr(id);
+			chip_load_on_gr(id);
 		harness_sleep(10 * US);
 	}
 	chip_at_work(id, false);

@@ -27,7 +27,7 @@ static void light_jobs(void *arg)
 		g_ring(&world.vgpu[WORKER], 1, 1);
 		while (!listed(WORKER) && harness_now < end)
 			harness_sleep(5 * US);
-		load_on_gr(id);
+		chip_load_on_gr(id);
 		chip_at_work(id, true);
 		harness_sleep(JOB_NS);
 		chip_at_work(id, false);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* admin.h has the contracts. */
+#include "selftests/harness/admin.h"
+#include "selftests/harness/world.h"
+
+static struct device *dev_of(u32 vgpu)
+{
+	return vgpu == CARD ? &world.pdev.dev : &world.vgpu[vgpu].mdev->dev;
+}
+
+static struct device_attribute *sysfs_file(u32 vgpu, const char *name)
+{
+	const struct attribute_group **g = vgpu == CARD ? the_pci_driver->dev_groups :
+							  the_mdev_driver->driver.dev_groups;
+	struct attribute **a;
+
+	for (a = g[0]->attrs; *a; a++)
+		if (!strcmp((*a)->name, name))
+			return container_of(*a, struct device_attribute, attr);
+	harness_fail("sysfs has no file %s", name);
+}
+
+u64 admin_read(u32 vgpu, const char *file)
+{
+	struct device_attribute *d = sysfs_file(vgpu, file);
+	char buf[PAGE_SIZE];
+
+	if (d->show(dev_of(vgpu), d, buf) < 0)
+		harness_fail("%s can't be read", file);
+	return strtoull(buf, NULL, 10);
+}
+
+void admin_write(u32 vgpu, const char *file, const char *text)
+{
+	struct device_attribute *d = sysfs_file(vgpu, file);
+
+	if (d->store(dev_of(vgpu), d, text, strlen(text)) != strlen(text))
+		harness_fail("%s can't be %s", file, text);
+}
+
+struct admin_place admin_place(u32 vgpu)
+{
+	const char *name = dev_name(dev_of(vgpu));
+	const char *at = strstr(debugfs_text(pci_name(&world.pdev), "vgpus"), name);
+	struct admin_place p;
+
+	if (!at || sscanf(at + strlen(name),
+			  " %*s %*s partition 0x%llx bar1 0x%llx bar3 0x%llx pramin 0x%llx",
+			  &p.part, &p.bar1, &p.bar3, &p.pramin) != 4)
+		harness_fail("debugfs does not tell where vGPU %u is", vgpu);
+	return p;
+}
+
+bool admin_chan(u32 vgpu, u32 chan, struct admin_chan *c)
+{
+	const char *at = debugfs_text(dev_name(dev_of(vgpu)), "channels"), *end;
+	unsigned int guest;
+
+	for (; *at; at = end + 1) {
+		end = strchr(at, '\n');
+		if (sscanf(at,
+			   "guest %u chip %u runlist %*u -> %*u instance %*u:0x%*x shadow 0x%llx tsg %*d -> %d",
+			   &guest, &c->id, &c->inst, &c->tsg) != 4)
+			harness_fail("a channel in debugfs is \"%s\"", at);
+		c->enabled = memmem(at, end - at, " enabled", 8);
+		c->dead = memmem(at, end - at, " dead", 5);
+		if (guest == chan)
+			return true;
+	}
+	return false;
+}
+
+bool admin_chan_lives(u32 vgpu, u32 chan)
+{
+	struct admin_chan c;
+
+	return admin_chan(vgpu, chan, &c) && !c.dead;
+}
+
+u64 admin_word(u32 vgpu, const char *file, const char *word)
+{
+	const char *at = strstr(debugfs_text(dev_name(dev_of(vgpu)), file), word);
+
+	if (!at)
+		harness_fail("%s in debugfs has no \"%s\"", file, word);
+	return strtoull(at + strlen(word), NULL, 0);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A test is a row of a table: who acts (roles) on a chip of which manners, and what must hold
+ * afterwards. A program has a table for one topic. Each row runs in a process of its own.
+ */
+#ifndef KVGPU_HARNESS_SCENE_H
+#define KVGPU_HARNESS_SCENE_H
+
+#include "selftests/harness/admin.h"
+#include "selftests/harness/world.h"
+
+#define MS 1000000ull
+#define US 1000ull
+
+struct role {
+	void (*act)(const struct role *r); /* a thread of the VMM */
+	u32 vgpu;
+	u64 arg;
+	bool lazy; /* as in actor_new() */
+};
+
+/* What is measured: a value, how much it has grown, or that in thousandths of the time. */
+struct measure {
+	const char *name;
+	u64 (*read)(u32 vgpu);
+	enum { VALUE, GROWTH, PART } kind;
+};
+
+struct must {
+	const struct measure *what;
+	u32 vgpu; /* or CARD */
+	u64 least, most;
+	const char *why; /* begins with the invariant, S1 to S6 */
+};
+#define AT_LEAST(n) (n), ~0ull
+#define AT_MOST(n)  0, (n)
+#define IS(n)	    (n), (n)
+
+#define SCENE_ROLES 6
+#define SCENE_MUSTS 6
+
+struct scene {
+	const char *name;
+	u32 vgpus; /* of one VMM, each runs channel 1 and has work (setup_begin()) */
+	struct chip_manners chip;
+	struct policy policy; /* .seed 0 stands for 1 */
+	u64 ms; /* the time of scene_goes_on() */
+	u64 arg[4]; /* for the functions of the row */
+	void (*probe)(const struct scene *s); /* before the card is probed */
+	void (*before)(const struct scene *s); /* when the vGPUs run */
+	struct role roles[SCENE_ROLES]; /* all end by themselves */
+	void (*after)(const struct scene *s); /* when all roles have ended */
+	struct must must[SCENE_MUSTS]; /* asked between roles and .after */
+	/*
+	 * The first two roles run with all kinds of interleavings (explore.h), which choose the
+	 * chip's manners and the policy.
+	 */
+	bool interleaved;
+	bool slow; /* make check runs a quarter of these rows a day */
+};
+
+/* the row that runs */
+extern const struct scene *scene;
+/* For .ms since the roles have begun, or until scene_stop(). */
+bool scene_goes_on(void);
+void scene_stop(void);
+
+/*
+ * main() of a program. Arguments: patterns of names (fnmatch()), of which rows run; -l lists them.
+ * TAP on stdout.
+ */
+int scenes_main(int argc, char **argv, const struct scene *s, u32 nr);
+#define SCENES(table)                                                     \
+	int main(int argc, char **argv)                                   \
+	{                                                                 \
+		return scenes_main(argc, argv, table, ARRAY_SIZE(table)); \
+	}
+
+/* of a vGPU */
+extern const struct measure m_charged; /* gpu_time_ns, in thousandths of the time */
+extern const struct measure m_strikes;
+extern const struct measure m_faults, m_events_dropped, m_lives; /* m_lives: of channel 1 */
+/* of the card; m_irq_ran: with its sleeps */
+extern const struct measure m_interrupts, m_irq_ran, m_irq_worked, m_resets;
+/* what the roles have counted, in scene_count[] by .vgpu */
+extern const struct measure m_count;
+extern u64 scene_count[8];
+
+#endif

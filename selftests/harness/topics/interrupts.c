@@ -1,0 +1,1100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts (docs/interrupts.md): what a guest can raise takes some of the interrupt thread only
+ * (S5, S6), what comes late is not the next tenant's (S4, S5), and a guest is told of its own only
+ * (S4).
+ */
+#include "gk110/ce.h"
+#include "gk110/fifo.h"
+#include "gk110/gr.h"
+#include "gk110/grinit.h"
+#include "gk110/mmu.h"
+#include "gk110/pmc.h"
+#include "gk110/ram.h"
+#include "selftests/harness/chip/state.h"
+#include "selftests/harness/scene.h"
+
+#include <linux/bitfield.h>
+
+#define PER_SECOND 2000 /* docs/interrupts.md: the budget of a vGPU, and of nobody's */
+#define EVENTS	   32 /* so many events wait until the guest is told */
+#define SECRET	   0x01230456u /* what another vGPU's registers have */
+#define INTR0	   (chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4])
+#define FATAL	   (PBDMA_INTR0_FATAL & ~(PBDMA_INTR0_FATAL - 1))
+
+/* ------------------------------------------------------------------ storms */
+
+/* A channel does nothing but NON_STALL_INTERRUPTs, and no other channel has work. */
+static void nonstalls(const struct role *r)
+{
+	for (; scene_goes_on(); harness_sleep(2500))
+		chip_nonstall();
+}
+
+static void wants_nonstall(const struct scene *s)
+{
+	g_write(&world.vgpu[0], PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
+}
+
+/* The driver stops wanting interrupts as soon as it has said that it wants them. */
+static void wants_and_does_not(const struct role *r)
+{
+	for (; scene_goes_on(); harness_sleep(5000)) {
+		wants_nonstall(scene);
+		g_write(&world.vgpu[0], PFIFO_INTR_EN, 0);
+	}
+}
+
+/* Bad methods on PBDMA .arg, which names a channel that is nobody's. */
+static void nobodys_methods(const struct role *r)
+{
+	for (; scene_goes_on(); harness_sleep(20 * US))
+		scene_count[0] += chip_pbdma_raise(r->arg, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
+}
+
+/* Copies have ended, and told so. Their channels have left the engine when that is served. */
+static void nobodys_copies(const struct role *r)
+{
+	for (; scene_goes_on(); harness_sleep(5 * US))
+		if (!chip_copy_raised())
+			chip_copy_raise(2, 0);
+}
+
+/*
+ * A bad method of nobody's, and the next one is there before the thread has looked whether all is
+ * served: scene_count[0] of them, scene_count[1] at most in one run of the thread.
+ */
+static void again(u32 reg)
+{
+	static u32 in_run, run;
+
+	if (INTR0 || !(scene->arg[0] ? scene_count[0] < scene->arg[0] : scene_goes_on()))
+		return;
+	in_run = run == irq_runs() ? in_run + 1 : 1;
+	run = irq_runs();
+	scene_count[0]++;
+	scene_count[1] = max_t(u64, scene_count[1], in_run);
+	chip_pbdma_raise(0, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
+}
+
+static void goes_on_again(const struct scene *s)
+{
+	irq_slow(PBDMA(0) + PBDMA_CHANNEL, s->arg[1] * US);
+	irq_has_read = again;
+	chip_nonstall();
+	chip_pbdma_raise(0, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
+}
+
+static void waits(const struct role *r)
+{
+	while (scene_goes_on())
+		harness_sleep(MS);
+	harness_sleep(10 * MS);
+}
+
+static void is_served(const struct scene *s)
+{
+	if (INTR0)
+		harness_fail("S6: the last interrupt is not acknowledged");
+}
+
+static void unbinds(const struct role *r)
+{
+	harness_sleep(MS);
+	g_unbind(&world.vgpu[0], 1);
+	scene_count[2] = scene_goes_on();
+	scene_stop();
+}
+
+/* Channels 2 to 9 fault, one after the other, and then all begin anew. */
+static void faults(const struct role *r)
+{
+	struct world_vgpu *g = &world.vgpu[r->vgpu];
+	struct admin_chan c;
+	u64 list[8];
+	u32 i;
+
+	while (scene_goes_on()) {
+		g_write(g, PMC_ENABLE, 0);
+		g_write(g, PMC_ENABLE, ~0u);
+		for (i = 0; i < 8; i++) {
+			list[i] = 2 + i;
+			g_inst(g, 2 + i, 0, 0);
+			g_bind(g, 2 + i);
+			g_enable(g, 2 + i, true);
+		}
+		g_list(g, list, 8);
+		for (i = 2; i < 10 && scene_goes_on(); i++) {
+			harness_sleep(600 * US);
+			if (!admin_chan(r->vgpu, i, &c) || !chip_may_load(c.id, 0))
+				continue;
+			chip_load_on_gr(c.id);
+			scene_count[0] += chip_fault_now(c.id);
+			while (chip.reg[PFIFO_RUNLIST_ERROR / 4] & 1 && scene_goes_on())
+				harness_sleep(2 * US);
+		}
+	}
+}
+
+static void slow_services(const struct scene *s)
+{
+	irq_slow(PBDMA(0) + PBDMA_CHANNEL, s->arg[1] * US);
+	irq_slow(PBDMA(1) + PBDMA_CHANNEL, s->arg[1] * US);
+	irq_slow(GK110_CE(2) + GK110_CE_LAUNCHERR, s->arg[1] * US);
+	g_ring(&world.vgpu[0], 1, 0);
+	harness_sleep(100 * MS);
+}
+
+/* Exceptions with all the registers that explain them, until the channel is ended. */
+static void dear_exceptions(const struct role *r)
+{
+	struct admin_chan c;
+	u32 g;
+
+	for (g = 0; g < 5; g++)
+		chip_put(GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), ~0u);
+	while (scene_count[0] < PER_SECOND && admin_chan(0, 1, &c) && !c.dead) {
+		chip_gr_trap(c.inst, 0, ~0u, ~0u);
+		scene_count[0]++;
+		while (chip.gr_halts)
+			harness_sleep(100 * US);
+	}
+}
+
+/* ------------------------------------------------------------ late interrupts, other owners */
+
+#define STORMER	  (&world.vgpu[0])
+#define NEIGHBOUR (&world.vgpu[1])
+
+static void raise_and_wait(u16 id)
+{
+	while (!chip_pbdma_raise(0, id, PBDMA_INTR0_DEVICE))
+		harness_sleep(5 * US);
+	while (INTR0)
+		harness_sleep(5 * US);
+}
+
+/* The neighbour gets the channel's id next. It must not be told, nor pay, for the last owner. */
+static void neighbour_gets(u16 id)
+{
+	u64 list[] = { 1, 9 };
+
+	g_inst(NEIGHBOUR, 9, 0, 0);
+	g_bind(NEIGHBOUR, 9);
+	g_list(NEIGHBOUR, list, 2);
+	g_enable(NEIGHBOUR, 9, true);
+	if (g_hchid(NEIGHBOUR, 9) != id)
+		harness_fail("the neighbour gets another id");
+}
+
+static void neighbour_is_told_nothing(const struct scene *s)
+{
+	if (!admin_chan_lives(1, 9) || !chip.chan[g_hchid(NEIGHBOUR, 9)].enabled)
+		harness_fail(
+			"S5: a neighbour's channel ends by an interrupt of its id's last owner");
+	if (g_read(NEIGHBOUR, PFIFO_PBDMA_INTR_SOURCE) | g_read(NEIGHBOUR, PFIFO_MMU_FAULT_SOURCE) |
+	    g_read(NEIGHBOUR, GK110_CE(2) + GK110_CE_INTR))
+		harness_fail("S4: a neighbour is told an interrupt of its id's last owner");
+}
+
+/* The guest resets PFIFO while the thread rests, with a fatal interrupt of its channel pending. */
+static void storms_and_resets(const struct role *r)
+{
+	u16 id = g_hchid(STORMER, 1);
+	u32 i;
+
+	for (i = 0; i < PER_SECOND + 100; i++)
+		raise_and_wait(id);
+	chip_pbdma_raise(0, id, FATAL);
+	g_write(STORMER, PMC_ENABLE, 0);
+	neighbour_gets(id);
+	harness_sleep(20 * MS);
+}
+
+/*
+ * The thread has read whose the copy engine's interrupt is, and gets no CPU for a while. Meanwhile
+ * the guest resets PFIFO, because the channel does not leave the engine: that ends its interrupt.
+ */
+static bool inside, gone;
+
+static void ce_late(u32 reg)
+{
+	u64 end = harness_now + 5 * MS;
+
+	if (reg != GK110_CE(2) + GK110_CE_LAUNCHERR || inside)
+		return;
+	chip_put(GK110_CE(2) + GK110_CE_INTR, 0);
+	inside = true;
+	while (!gone && harness_now < end)
+		harness_sleep(20 * US);
+}
+
+static void resets_under_a_report(const struct role *r)
+{
+	u16 id = g_hchid(STORMER, 1);
+	u32 i;
+
+	/* .arg: the thread rests, for interrupts of nobody's beyond their budget */
+	for (i = 0; i < r->arg; i++)
+		raise_and_wait(CHIP_NOBODY);
+	chip_copies(id, harness_now + 300 * US);
+	irq_has_read = ce_late;
+	chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8);
+	while (!inside)
+		harness_sleep(2 * US);
+	g_write(STORMER, PMC_ENABLE, 0);
+	neighbour_gets(id);
+	gone = true;
+	harness_sleep(5 * MS);
+}
+
+/* Interrupts of a tenant in its last second are not counted for the next tenant of the vGPU. */
+static void last_second(const struct role *r)
+{
+	u64 began = harness_now;
+	u32 i;
+
+	for (i = 0; i < PER_SECOND + 5 && admin_chan_lives(0, 1); i++)
+		raise_and_wait(g_hchid(STORMER, 1));
+	if (admin_chan_lives(0, 1))
+		harness_fail("S5: %u interrupts in a second, and the channel goes on", i);
+	harness_sleep(20 * MS);
+	world_close(0);
+	if (!world_open(0, setup_c))
+		harness_fail("the vGPU can't be opened");
+	setup_run(0, 1, 0);
+	scene_count[0] = admin_read(0, "strikes");
+	if (harness_now - began > 1000 * MS)
+		harness_fail("more than a second has passed");
+	raise_and_wait(g_hchid(STORMER, 1));
+	harness_sleep(50 * MS);
+	scene_count[0] = admin_read(0, "strikes") - scene_count[0];
+}
+
+/*
+ * Copy engines do not stop at an interrupt. If it is served in a rest, another channel may be on
+ * the engine: that is told, and does not pay.
+ */
+static void copies_in_a_rest(const struct role *r)
+{
+	u16 id = g_hchid(STORMER, 1);
+	u32 i;
+
+	chip_copies(id, harness_now + 20000 * MS);
+	for (i = 0; i < 2 * PER_SECOND; i++) {
+		/* interrupts of nobody's keep the thread in rests, if .arg says so */
+		if (r->arg)
+			chip_pbdma_raise(1, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
+		chip_copy_raise(2, 0);
+		while (chip_copy_raised())
+			harness_sleep(5 * US);
+	}
+	harness_sleep(5 * MS);
+}
+
+static void spend_nobodys_budget(const struct scene *s)
+{
+	u32 i;
+
+	for (i = 0; i < PER_SECOND; i++)
+		raise_and_wait(CHIP_NOBODY);
+}
+
+/* A fault beyond the budget, which makes the thread rest, is a strike. */
+static void faults_beyond_the_budget(const struct role *r)
+{
+	u16 id = g_hchid(STORMER, 1);
+	u32 i;
+
+	for (i = 0; i < PER_SECOND; i++)
+		raise_and_wait(id);
+	chip_load_on_gr(id);
+	if (!chip_fault_now(id))
+		harness_fail("the channel can't fault");
+	harness_sleep(50 * MS);
+}
+
+/* ------------------------------------------------------------------ what a guest is told */
+
+static u64 told_va(u32 vgpu, u8 unit)
+{
+	struct world_vgpu *g = &world.vgpu[vgpu];
+	u32 rec = PFIFO_MMU_FAULT_RECORDS + unit * 16;
+
+	return (u64)g_read(g, rec + 8) << 32 | g_read(g, rec + 4);
+}
+
+static void bar_fault(u32 unit, u64 va)
+{
+	while (!chip_bar_fault(unit, va))
+		harness_sleep(10 * US);
+	while (chip.reg[GMMU_FAULT_SOURCE / 4] & BIT(unit))
+		harness_sleep(10 * US);
+}
+
+static int set_irqs(u32 vgpu, u32 index, u32 flags, u32 start, u32 count, s32 data)
+{
+	struct {
+		struct vfio_irq_set hdr;
+		s32 data;
+	} s = { { sizeof(s.hdr) + 4, flags, index, start, count }, data };
+	struct vfio_device *dev = world.vgpu[vgpu].dev;
+
+	return dev->ops->ioctl(dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s);
+}
+
+#define MASK	VFIO_IRQ_SET_ACTION_MASK
+#define UNMASK	VFIO_IRQ_SET_ACTION_UNMASK
+#define TRIGGER VFIO_IRQ_SET_ACTION_TRIGGER
+#define NONE	VFIO_IRQ_SET_DATA_NONE
+#define BOOL	VFIO_IRQ_SET_DATA_BOOL
+#define EVENTFD VFIO_IRQ_SET_DATA_EVENTFD
+#define INTX	VFIO_PCI_INTX_IRQ_INDEX
+#define MSI	VFIO_PCI_MSI_IRQ_INDEX
+#define REQ	VFIO_PCI_REQ_IRQ_INDEX
+
+/* The VMM's thread is busy with the vGPU when more_than_fit() asks: it signals to many waiters. */
+static u32 rounds;
+
+static void signals(const struct role *r)
+{
+	u32 begun = 0;
+
+	eventfd_cost(3, 30 * MS);
+	set_irqs(0, MSI, TRIGGER | EVENTFD, 0, 1, 3);
+	while (begun < 5) {
+		harness_sleep(MS);
+		if (rounds > begun && ++begun)
+			set_irqs(0, MSI, TRIGGER | BOOL, 0, 1, 1);
+	}
+	eventfd_cost(3, 0);
+}
+
+/*
+ * Of the events that come meanwhile the guest is told those that fit, each as it was: the queue is
+ * filled from five places in it.
+ */
+static void more_than_fit(const struct role *r)
+{
+	struct admin_place p = admin_place(0);
+	struct world_vgpu *g = &world.vgpu[0];
+	u32 host, locked, i;
+	u64 first, last;
+
+	for (rounds = 1; rounds <= 5; rounds++) {
+		while (eventfd_signals(&host, &locked) < rounds)
+			harness_sleep(MS);
+		first = rounds * 0x10000;
+		for (i = 0; i < EVENTS - 1; i++)
+			bar_fault(GMMU_UNIT_BAR1, p.bar1 + first + i * 0x1000);
+		bar_fault(GMMU_UNIT_BAR3, p.bar3 + first);
+		for (i = 0; i < rounds; i++)
+			raise_and_wait(g_hchid(g, 1));
+		last = told_va(0, GMMU_UNIT_BAR3);
+		if (told_va(0, GMMU_UNIT_BAR1) != first || last != first)
+			harness_fail("S4: faults at 0x%llx are told as at 0x%llx and 0x%llx", first,
+				     told_va(0, GMMU_UNIT_BAR1), last);
+		if (g_read(g, PFIFO_PBDMA_INTR_SOURCE))
+			harness_fail("S4: more events are told than fit");
+		for (i = 0; i < 7; i++) {
+			g_write(g, PFIFO_MMU_FAULT_SOURCE, ~0u);
+			bar_fault(GMMU_UNIT_BAR1, p.bar1);
+			while (!g_read(g, PFIFO_MMU_FAULT_SOURCE))
+				harness_sleep(10 * US);
+		}
+		g_write(g, PFIFO_MMU_FAULT_SOURCE, ~0u);
+	}
+}
+
+/* Events name the guest's own instance block and the offset in its own BAR1, not the card's. */
+static void names_are_the_guests(const struct role *r)
+{
+	u32 want = FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, G_INST(1) >> 12), is;
+	struct admin_chan c;
+
+	admin_chan(r->vgpu, 1, &c);
+	chip_gr_trap(c.inst, 0, 0, BIT(2));
+	harness_sleep(10 * MS);
+	is = g_read(&world.vgpu[r->vgpu], GR_FECS + FECS_CHAN_ADDR);
+	if (is != want)
+		harness_fail("S4: an exception names the block 0x%08x, the guest's is 0x%08x", is,
+			     want);
+	bar_fault(GMMU_UNIT_BAR1, admin_place(r->vgpu).bar1 + 0x5000);
+	harness_sleep(10 * MS);
+	if (told_va(r->vgpu, GMMU_UNIT_BAR1) != 0x5000)
+		harness_fail("S4: a fault of BAR1 is told at 0x%llx",
+			     told_va(r->vgpu, GMMU_UNIT_BAR1));
+}
+
+/*
+ * A channel hangs, and its guest preempts it, or its group (.arg). The guest is told of the hang by
+ * its own ids: by the chip's it would recover another channel of its own.
+ */
+static void preempts_a_hang(const struct role *r)
+{
+	u64 list[] = { RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 1) | 5, 1 };
+	u32 want = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE, is = 0, e;
+	struct world_vgpu *g = &world.vgpu[0];
+	struct admin_chan c;
+
+	if (r->arg)
+		g_list(g, list, 2);
+	admin_chan(0, 1, &c);
+	if (c.id == 1 || (r->arg ? c.tsg < 0 || c.tsg == 5 : c.tsg >= 0))
+		harness_fail("the chip's ids are the guest's");
+	while (!chip_hang(c.id, false))
+		harness_sleep(MS);
+	g_preempt(g, r->arg, r->arg ? 5 : 1);
+	harness_sleep(10 * MS);
+	for (e = 0; e < 4 && !is; e++)
+		is = g_read(g, PFIFO_ENGINE_STATUS(e));
+	want |= r->arg ? PFIFO_STATUS_TSG | 5 : 1;
+	if (is != want)
+		harness_fail("S4: a guest is told of a hang by the status 0x%08x, not 0x%08x", is,
+			     want);
+}
+
+static void trap_of(u32 vgpu, u32 gpccs)
+{
+	struct admin_chan c;
+
+	admin_chan(vgpu, 1, &c);
+	chip_put(GR_TPC(0, 0, TPC_TRAP), gpccs == GPCCS_TRAP_TPC(0) ? TPC_TRAP_MP : 0);
+	chip_gr_trap(c.inst, 0, gpccs, GR_TRAP_GPC);
+	harness_sleep(10 * MS);
+}
+
+static void pbdma_intr_of(u32 vgpu, u32 intr0, u32 intr1)
+{
+	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
+	chip_put(PBDMA(0) + PBDMA_INTR1_EN, ~0u);
+	chip_put(PBDMA(0) + PBDMA_INTR1, intr1);
+	while (!chip_pbdma_intr(g_hchid(&world.vgpu[vgpu], 1), intr0))
+		harness_sleep(MS);
+	harness_sleep(10 * MS);
+	chip_put(PBDMA(0) + PBDMA_INTR1, 0);
+}
+
+static void copy_intr_of(u32 vgpu, u32 intr)
+{
+	chip_copies(g_hchid(&world.vgpu[vgpu], 1), harness_now + 5 * MS);
+	chip_copy_raise(intr, 8);
+	harness_sleep(10 * MS);
+}
+
+enum fault { PROP, MP, HCE, PBDMA_ERROR, LAUNCH, COPY };
+
+static void error_of(u32 vgpu, enum fault f)
+{
+	if (f == PROP || f == MP)
+		trap_of(vgpu, f == PROP ? GPCCS_TRAP_PROP : GPCCS_TRAP_TPC(0));
+	else if (f == HCE || f == PBDMA_ERROR)
+		pbdma_intr_of(vgpu, f == PBDMA_ERROR, f == HCE);
+	else
+		copy_intr_of(vgpu,
+			     f == LAUNCH ? GK110_CE_INTR_LAUNCHERR : GK110_CE_INTR_NONBLOCKPIPE);
+}
+
+/*
+ * vGPU 1 has an error, which registers of the chip tell of, and the host acknowledges it. The
+ * registers keep their values: vGPU 0 is not told them with an error of another kind.
+ */
+static const struct residue {
+	enum fault theirs, ours;
+	u32 regs[3], val;
+	bool untold; /* nor does vGPU 1 have this error */
+} residues[] = {
+	{ PROP,
+	  MP,
+	  { GR_GPC(0, GPC_PROP_ESR_COORDS), GR_GPC(0, GPC_PROP_ESR_FORMAT),
+	    GR_GPC(0, GPC_PROP_ESR_STORAGE) },
+	  SECRET },
+	{ PROP, MP, { GR_TRAPPED_DATA }, SECRET, true },
+	{ HCE, PBDMA_ERROR, { PBDMA(0) + PBDMA_HCE_DATA, PBDMA(0) + PBDMA_HCE_METHOD }, SECRET },
+	{ LAUNCH, COPY, { GK110_CE(2) + GK110_CE_LAUNCHERR }, 8 },
+};
+
+static void is_not_told(const struct role *r)
+{
+	const struct residue *d = &residues[r->arg];
+	u32 i, left = 0;
+
+	for (i = 0; i < 3 && d->regs[i]; i++)
+		chip_put(d->regs[i], d->val);
+	error_of(1, d->theirs);
+	if (!d->untold && g_read(&world.vgpu[1], d->regs[0]) != d->val)
+		harness_fail("vGPU 1 is not told of its own error: register 0x%06x is 0x%08x",
+			     d->regs[0], g_read(&world.vgpu[1], d->regs[0]));
+	error_of(0, d->ours);
+	for (i = 0; i < 3 && d->regs[i]; i++)
+		left |= g_read(&world.vgpu[0], d->regs[i]);
+	if (left)
+		harness_fail("S4: an error of vGPU 0 tells of 0x%08x of vGPU 1's error", left);
+}
+
+/*
+ * No context is on GR. FECS_CHAN_ADDR keeps the block of the last one, whose memory is vGPU 0's by
+ * now: an exception that comes then is nobody's, and is acknowledged.
+ */
+static void trap_without_context(const struct role *r)
+{
+	struct admin_chan c;
+
+	admin_chan(0, 1, &c);
+	chip_gr_trap(0, 0, GPCCS_TRAP_PROP, GR_TRAP_GPC);
+	chip_put(GR_FECS + FECS_CHAN_ADDR, FIELD_PREP(FECS_CHAN_INST, c.inst >> 12));
+	harness_sleep(10 * MS);
+	if (g_read(&world.vgpu[0], GR_INTR))
+		harness_fail("S4: a vGPU is told an exception of no context");
+	if (chip.gr_halts)
+		harness_fail("S5: an exception of no context is not acknowledged");
+}
+
+/* -------------------------------------------------------- GR's units end their exceptions */
+
+/* .arg of the scene: ESR, GPC, bit of GPCCS_TRAP (0: a unit of the hub), bit of GR_TRAP. */
+static bool error, stands;
+
+static void cleared(u32 reg, u32 val)
+{
+	const u64 *unit = scene->arg;
+
+	if (reg == unit[0] && val == (GR_ESR_ENABLE | GR_ESR_CLEAR))
+		error = false;
+	if (reg == (unit[2] ? GR_GPC(unit[1], GPC_GPCCS + GPCCS_TRAP) : GR_TRAP) && !error &&
+	    val & (unit[2] ?: unit[3]))
+		stands = false;
+}
+
+/* The bits of the unit stand, and interrupt as soon as the host lets GR go on. */
+static void latch(const struct role *r)
+{
+	struct admin_chan c;
+
+	for (; scene_goes_on(); harness_sleep(20 * US)) {
+		if (!stands || chip.gr_halts)
+			continue;
+		admin_chan(scene_count[1], 1, &c);
+		chip_gr_trap(c.inst, scene->arg[1], scene->arg[2], scene->arg[3]);
+		scene_count[0]++;
+	}
+}
+
+/* vGPU 0 has one error of the unit, and leaves; vGPU 1 gets GR, and does nothing wrong. */
+static void one_error(const struct role *r)
+{
+	chip_before_write = cleared;
+	error = stands = true;
+	harness_sleep(MS);
+	scene_count[1] = 1;
+	g_unbind(&world.vgpu[0], 1);
+	harness_sleep(100 * MS);
+	scene_count[2] = stands;
+	scene_stop();
+	chip_before_write = NULL;
+}
+
+/* Whatever ESR is armed at bring-up is written with CLEAR at an acknowledge. */
+static u32 armed[WRITTEN_MAX], nr_armed;
+
+static void arms(u32 reg, u32 val)
+{
+	u32 i;
+
+	if ((val & ~GR_ESR_ENABLE) != GR_ESR_CLEAR)
+		return;
+	for (i = 0; i < nr_armed && armed[i] != reg; i++)
+		;
+	if (i == nr_armed)
+		armed[nr_armed++] = reg;
+}
+
+static void watch_armed(const struct scene *s)
+{
+	chip_before_write = arms;
+}
+
+static void all_units_trap(const struct role *r)
+{
+	u32 gpcs = admin_word(CARD, "card", "gpcs "), rops = admin_word(CARD, "card", "rops "), g,
+	    t, i;
+	u32 val;
+
+	chip_before_write = NULL;
+	/* of the hub, ROPs, and each GPC with two PPCs; TEX, POLY and L1C of TPCs */
+	if (nr_armed != 7 + 2 * rops + 6 * gpcs + 3 * GR_NR_TPC)
+		harness_fail("%u units are armed", nr_armed);
+	for (g = 0; g < gpcs; g++) {
+		for (t = 0; t < 3; t++)
+			chip_put(GR_TPC(g, t, TPC_TRAP), ~0u);
+		chip_put(GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), ~0u);
+	}
+	chip_gr_trap(0, 0, ~0u, ~0u);
+	chip_put(GR_TRAP_GPC_MASK, ~0u);
+	chip_watch_writes();
+	harness_sleep(10 * MS);
+	for (i = 0; i < nr_armed; i++)
+		if (!chip_written(armed[i], &val) || !(val & GR_ESR_CLEAR))
+			harness_fail(
+				"S5: the unit of register 0x%06x is armed, and not acknowledged",
+				armed[i]);
+}
+
+/* ------------------------------------------------------------------ VFIO_DEVICE_SET_IRQS */
+
+static const struct {
+	const char *name;
+	u32 index, flags, start, count;
+	s32 data; /* number of an eventfd, or 0 or 1 for BOOL */
+	int want;
+} forms[] = {
+	{ "no such interrupt", VFIO_PCI_NUM_IRQS, TRIGGER | NONE, 0, 1, 0, -EINVAL },
+	{ "ERR", VFIO_PCI_ERR_IRQ_INDEX, TRIGGER | EVENTFD, 0, 1, 3, -EINVAL },
+	{ "MSI-X", VFIO_PCI_MSIX_IRQ_INDEX, TRIGGER | EVENTFD, 0, 1, 3, -EINVAL },
+	{ "the second MSI", MSI, TRIGGER | EVENTFD, 1, 1, 3, -EINVAL },
+	{ "two MSIs", MSI, TRIGGER | EVENTFD, 0, 2, 3, -EINVAL },
+	{ "so many that the end wraps", MSI, TRIGGER | EVENTFD, 1, ~0u, 3, -EINVAL },
+	{ "no action", MSI, EVENTFD, 0, 1, 3, -EINVAL },
+	{ "two actions", INTX, MASK | UNMASK | NONE, 0, 1, 0, -EINVAL },
+	{ "no data type", MSI, TRIGGER, 0, 1, 3, -EINVAL },
+	{ "two data types", MSI, TRIGGER | NONE | BOOL, 0, 1, 1, -EINVAL },
+	{ "a flag that is none", MSI, TRIGGER | NONE | 1 << 10, 0, 1, 0, -EINVAL },
+	{ "an eventfd for nothing", MSI, TRIGGER | EVENTFD, 0, 0, 3, -EINVAL },
+	{ "no eventfd", MSI, TRIGGER | EVENTFD, 0, 1, 99, -EBADF },
+	{ "less than none", MSI, TRIGGER | EVENTFD, 0, 1, -2, -EINVAL },
+	{ "MSI masked", MSI, MASK | NONE, 0, 1, 0, -EINVAL },
+	{ "REQ unmasked", REQ, UNMASK | NONE, 0, 1, 0, -EINVAL },
+	{ "masked by an eventfd", INTX, MASK | EVENTFD, 0, 1, 3, -ENOTTY },
+	{ "unmasked by no eventfd", INTX, UNMASK | EVENTFD, 0, 1, 99, -EBADF },
+	{ "all INTx masked", INTX, MASK | NONE, 0, 0, 0, -EINVAL },
+	{ "set", MSI, TRIGGER | EVENTFD, 0, 1, 3, 0 },
+	{ "set again", MSI, TRIGGER | EVENTFD, 0, 1, 3, 0 },
+	{ "taken by -1", MSI, TRIGGER | EVENTFD, 0, 1, -1, 0 },
+	{ "taken by a count of 0", MSI, TRIGGER | NONE, 0, 0, 0, 0 },
+	{ "INTx", INTX, TRIGGER | EVENTFD, 0, 1, 4, 0 },
+	{ "its unmask", INTX, UNMASK | EVENTFD, 0, 1, 5, 0 },
+	{ "a second unmask", INTX, UNMASK | EVENTFD, 0, 1, 6, -EBUSY },
+	{ "the unmask taken", INTX, UNMASK | EVENTFD, 0, 1, -1, 0 },
+	{ "masked", INTX, MASK | NONE, 0, 1, 0, 0 },
+	{ "unmasked, not really", INTX, UNMASK | BOOL, 0, 1, 0, 0 },
+	{ "unmasked", INTX, UNMASK | BOOL, 0, 1, 1, 0 },
+	{ "REQ", REQ, TRIGGER | EVENTFD, 0, 1, 7, 0 },
+};
+
+static void all_forms(const struct role *r)
+{
+	struct vfio_irq_set small = {
+		.argsz = sizeof(small), .flags = TRIGGER | EVENTFD, .index = MSI, .count = 1
+	};
+	struct vfio_device *dev = world.vgpu[0].dev;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(forms); i++)
+		if (set_irqs(0, forms[i].index, forms[i].flags, forms[i].start, forms[i].count,
+			     forms[i].data) != forms[i].want)
+			harness_fail("SET_IRQS, %s: not %d", forms[i].name, forms[i].want);
+	if (dev->ops->ioctl(dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&small) != -EINVAL)
+		harness_fail("SET_IRQS takes an eventfd that is not there");
+}
+
+static void line_can_rise(const struct scene *s)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+
+	g_write(g, PMC_INTR_MASK(PMC_LEAF_HOST), ~0u);
+	g_write(g, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
+	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL | PFIFO_INTR_PBDMA);
+}
+
+/* clang-format off */
+/* Steps of a VMM: SET_IRQS with NONE or an eventfd, and what the eventfds have got afterwards. */
+static const struct step {
+	enum { END, SET, UP, DOWN, LEVEL, WRITE, CLOSE } op;
+	u32 index, flags;
+	s32 fd; /* of SET, WRITE, CLOSE */
+	s32 got_fd; /* 0: it is not asked */
+	u64 got;
+} scripts[][16] = { {
+	{ SET, MSI, TRIGGER | EVENTFD, 3 },
+	{ UP, .got_fd = 3, .got = 1 },
+	{ LEVEL, .got_fd = 3, .got = 0 },
+	/* an eventfd that is set while the line is up is signalled at once, the former is not */
+	{ SET, MSI, TRIGGER | EVENTFD, 4, 4, 1 },
+	{ LEVEL, .got_fd = 3, .got = 0 },
+	{ DOWN },
+	{ UP, .got_fd = 4, .got = 1 },
+	{ DOWN },
+	{ SET, MSI, TRIGGER | NONE },
+	{ UP, .got_fd = 4, .got = 0 },
+	/* a VMM tests its eventfd: TRIGGER with 0 does nothing, with 1 signals it */
+	{ SET, MSI, TRIGGER | EVENTFD, 5, 5, 1 },
+	{ SET, MSI, TRIGGER | BOOL, 0, 5, 0 },
+	{ SET, MSI, TRIGGER | BOOL, 1, 5, 1 },
+}, {
+	{ SET, INTX, TRIGGER | EVENTFD, 3 },
+	{ SET, INTX, UNMASK | EVENTFD, 4 },
+	/* told once, which masks it; the line is up at the unmask, so told again */
+	{ UP, .got_fd = 3, .got = 1 },
+	{ LEVEL, .got_fd = 3, .got = 0 },
+	{ WRITE, .fd = 4, .got_fd = 3, .got = 1 },
+	{ DOWN },
+	{ WRITE, .fd = 4, .got_fd = 3, .got = 0 },
+	{ SET, INTX, MASK | NONE },
+	{ UP, .got_fd = 3, .got = 0 },
+	{ SET, INTX, UNMASK | NONE, 0, 3, 1 },
+	/* MSI takes over from INTx, then the eventfd of INTx's unmask is closed */
+	{ SET, MSI, TRIGGER | EVENTFD, 5 },
+	{ WRITE, .fd = 4, .got_fd = 3, .got = 0 },
+	{ CLOSE, .fd = 4 },
+	{ SET, INTX, UNMASK | EVENTFD, 6 },
+}, { /* one for both: the unmask's handler runs inside the signal */
+	{ SET, INTX, TRIGGER | EVENTFD, 3 },
+	{ SET, INTX, UNMASK | EVENTFD, 3 },
+	{ UP },
+	{ DOWN },
+	{ UP },
+	{ DOWN },
+}, { /* these are interleaved */
+	{ SET, MSI, TRIGGER | EVENTFD, 3 },
+	{ SET, MSI, TRIGGER | EVENTFD, 4 },
+	{ CLOSE, .fd = 3 },
+	{ SET, MSI, TRIGGER | NONE },
+	{ CLOSE, .fd = 4 },
+	{ SET, MSI, TRIGGER | EVENTFD, 5 },
+}, {
+	{ SET, INTX, TRIGGER | EVENTFD, 3 },
+	{ SET, INTX, UNMASK | EVENTFD, 4 },
+	{ WRITE, .fd = 4 },
+	{ SET, INTX, UNMASK | EVENTFD, -1 },
+	{ SET, INTX, UNMASK | EVENTFD, 3 },
+	{ WRITE, .fd = 3 },
+	{ CLOSE, .fd = 3 },
+	{ SET, INTX, TRIGGER | EVENTFD, -1 },
+	{ SET, INTX, MASK | NONE },
+	{ SET, INTX, UNMASK | NONE },
+}, {
+	{ SET, REQ, TRIGGER | EVENTFD, 7 },
+	{ SET, REQ, TRIGGER | NONE },
+} };
+/* clang-format on */
+
+static void plays(const struct role *r)
+{
+	const struct step *s, *first = scripts[r->arg];
+	struct world_vgpu *g = &world.vgpu[0];
+	bool waits = !scene->interleaved;
+	u64 got;
+
+	for (s = first; s->op; s++) {
+		switch (s->op) {
+		case SET:
+			if (set_irqs(0, s->index, s->flags, 0,
+				     !(s->index == MSI && s->flags & NONE), s->fd) &&
+			    waits)
+				harness_fail("step %td is refused", s - first);
+			break;
+		case UP:
+			chip_nonstall();
+			harness_sleep(3 * MS);
+			if (!(g_read(g, PFIFO_INTR) & PFIFO_INTR_NONSTALL))
+				harness_fail("the line does not rise");
+			break;
+		case DOWN:
+			g_write(g, PFIFO_INTR, PFIFO_INTR_NONSTALL);
+			break;
+		case WRITE:
+			user_eventfd_write(s->fd);
+			break;
+		case CLOSE:
+			user_eventfd_close(s->fd);
+			break;
+		default:
+			break;
+		}
+		if (waits && (s->op == LEVEL || s->op == WRITE))
+			harness_sleep(5 * MS);
+		got = s->got_fd ? user_eventfd_read(s->got_fd) : 0;
+		if (got != s->got)
+			harness_fail("after step %td eventfd %d has got %llu signals, not %llu",
+				     s - first, s->got_fd, got, s->got);
+	}
+}
+
+static void line_goes_up_and_down(const struct role *r)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		chip_nonstall();
+		g_read(g, PFIFO_INTR);
+		g_write(g, PFIFO_INTR, PFIFO_INTR_NONSTALL);
+		harness_sleep(4000);
+	}
+}
+
+/* The vfio core does so, without the vGPU's lock, while an admin removes the device. */
+static void is_to_be_removed(const struct role *r)
+{
+	struct vfio_device *dev = world.vgpu[0].dev;
+	u32 i;
+
+	for (i = 0; i < 8; i++)
+		dev->ops->request(dev, i);
+}
+
+static void req_can_be_told(const struct scene *s)
+{
+	set_irqs(0, REQ, TRIGGER | EVENTFD, 0, 1, 6);
+}
+
+/* ---------------------------------------------------------- what a signal costs, and whom */
+
+#define SIGNAL_MS 25
+
+static void signals_are_dear(const struct scene *s)
+{
+	set_irqs(0, s->arg[0] ? INTX : MSI, TRIGGER | EVENTFD, 0, 1, 3);
+	line_can_rise(s);
+	if (s->arg[0]) {
+		set_irqs(0, INTX, UNMASK | EVENTFD, 0, 1, 4);
+		chip_pbdma_intr(g_hchid(&world.vgpu[0], 1), PBDMA_INTR0_DEVICE);
+		harness_sleep(50 * MS);
+	} else {
+		g_inst(&world.vgpu[1], 2, 0, 0);
+	}
+	eventfd_cost(3, SIGNAL_MS * MS);
+}
+
+static void raises(const struct role *r)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	u32 p;
+
+	while (scene_goes_on()) {
+		chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
+		harness_sleep(MS);
+		for (p = 0; p < 3; p++)
+			g_write(g, PBDMA(p) + PBDMA_INTR0, ~0u);
+		g_write(g, PFIFO_PBDMA_INTR_SOURCE, ~0u);
+	}
+}
+
+/* Another way to a signal: the line of INTx stays up, and user space unmasks it. */
+static void unmasks(const struct role *r)
+{
+	for (; scene_goes_on(); harness_sleep(SIGNAL_MS * MS))
+		user_eventfd_write(4);
+}
+
+/* scene_count[0]: most us that a bind and an unbind take */
+static void neighbour_binds(const struct role *r)
+{
+	u64 began;
+
+	for (; scene_goes_on(); harness_sleep(3 * MS)) {
+		began = harness_now;
+		g_bind(&world.vgpu[1], 2);
+		g_unbind(&world.vgpu[1], 2);
+		scene_count[0] = max(scene_count[0], (harness_now - began) / US);
+	}
+}
+
+static u64 read_host_signals(u32 vgpu)
+{
+	u32 host, locked;
+
+	eventfd_signals(&host, &locked);
+	return host;
+}
+/* An eighth of a CPU is the vGPU's for signals by the host's threads. Some come from them. */
+static const struct measure m_host_signals = { "signals by the host", read_host_signals, VALUE };
+#define AN_EIGHTH 2, 2 + 2000 / 8 / SIGNAL_MS
+
+static u64 read_locked_signals(u32 vgpu)
+{
+	u32 host, locked;
+
+	eventfd_signals(&host, &locked);
+	return locked;
+}
+static const struct measure m_locked_signals = { "signals under a lock of the card",
+						 read_locked_signals, VALUE };
+
+static void signals_are_cheap(const struct scene *s)
+{
+	eventfd_cost(3, 0);
+}
+
+/* scene_count[0]: ms after which the next tenant is told of its first interrupt */
+static void next_tenant(const struct role *r)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	u32 n, host, locked;
+	u64 began;
+
+	set_irqs(0, MSI, TRIGGER | EVENTFD, 0, 1, 3);
+	line_can_rise(scene);
+	eventfd_cost(3, 2000 * MS);
+	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
+	harness_sleep(2100 * MS);
+	world_close(0);
+	if (!world_open(0, setup_c))
+		harness_fail("the next tenant can't open the vGPU");
+	setup_run(0, 1, 0);
+	set_irqs(0, MSI, TRIGGER | EVENTFD, 0, 1, 4);
+	line_can_rise(scene);
+	eventfd_cost(4, 1);
+	harness_sleep(50 * MS);
+	began = harness_now;
+	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
+	do {
+		harness_sleep(MS);
+		n = eventfd_signals(&host, &locked);
+	} while (!n && harness_now - began < 20000 * MS);
+	scene_count[0] = (harness_now - began) / MS;
+}
+
+/* ------------------------------------------------------------------ the table */
+
+/* clang-format off */
+
+#define CALM  { .late = 1 }
+#define EAGER { .eager = true, .late = 1 }
+#define IDLES { .idles = true }
+#define MIXED { .eager = true, .busy = true, .late = 2, .idles = true }
+#define ROUGH { .oversleep_ns = 3000, .switch_ppm = 500 }
+#define COARSE { .oversleep_ns = 3000 }
+#define CHANCE { .switch_ppm = 3000 }
+#define UNKNOWN_GPCCS BIT(4) /* bits that no source tells for a GK110 */
+#define UNKNOWN_TRAP  BIT(2)
+#define PPC(g, p) { GR_PPC(g, p, PPC_ESR), g, UNKNOWN_GPCCS, GR_TRAP_GPC }
+
+#define STORM(n, pol, ...)                                                                   \
+	{ n, 1, CALM, pol, .ms = 200, .before = wants_nonstall,                                \
+	  .roles = { { nonstalls }, ##__VA_ARGS__ },                                           \
+	  .must = { { &m_irq_ran, CARD, AT_MOST(200), "S5: one source's interrupts" },       \
+		    /* twice what docs/interrupts.md says; who waits is told in the end */ \
+		    { &m_interrupts, CARD, 10, 928, "S5: one source's interrupts" } } }
+
+/* A service takes so many us, and the next interrupt is there at once. */
+#define HALF(us)                                                                            \
+	{ "services of " #us " us take half of the time", 1, CALM, CHANCE, .ms = 1000,       \
+	  .arg = { 0, us }, .before = goes_on_again, .roles = { { waits } },                 \
+	  .must = { { &m_irq_worked, CARD, 100, 550, "S6: the interrupt thread works" } } }
+
+#define ALL { { nobodys_copies }, { nobodys_methods, 0, 1 }, { nonstalls }, { faults } }
+#define MIX(n, us, s, ...)                                                                  \
+	{ n, 2, MIXED, ROUGH, .ms = 1000, .arg = { 0, us }, .before = slow_services, .slow = s, \
+	  .roles = __VA_ARGS__,                                                             \
+	  .must = { { &m_irq_worked, CARD, AT_MOST(550), "S6: the interrupt thread works" }, \
+		    { &m_count, 0, AT_LEAST(100), "no such storm" } } }
+
+#define UNIT(n, ...)                                                                        \
+	{ n, 2, CALM, .ms = 200, .arg = __VA_ARGS__, .roles = { { latch }, { one_error } },  \
+	  .must = { { &m_count, 0, AT_LEAST(1), "no such error" },                          \
+		    { &m_count, 2, IS(0), "S5: an error of a unit is not acknowledged" },    \
+		    { &m_strikes, 1, IS(0), "S5: a neighbour pays for an error" },           \
+		    { &m_lives, 1, IS(1), "S5: a neighbour pays for an error" } } }
+
+#define SCRIPT(n, i) { n, 1, CALM, .before = line_can_rise, .roles = { { plays, 0, i } } }
+#define RACE(n, i, prepare, against) \
+	{ n, 1, .interleaved = true, .before = prepare, .roles = { { against }, { plays, 0, i } } }
+
+static const struct scene table[] = {
+	STORM("a storm of NON_STALL", {}),
+	STORM("a storm of NON_STALL that nobody wants for long", CHANCE, { wants_and_does_not }),
+	{ "an interrupt that does not go away", 1, CALM, .ms = 900, .arg = { 1000 },
+	  .before = goes_on_again, .roles = { { waits } }, .after = is_served,
+	  .must = { { &m_count, 0, IS(1000), "S6: an interrupt is not served" },
+		    { &m_count, 1, AT_MOST(64), "S6: one run of the thread goes on and on" } } },
+	{ "an unbind does not wait for later interrupts", 1, CALM, CHANCE, .ms = 50,
+	  .before = goes_on_again, .roles = { { unbinds } },
+	  .must = { { &m_count, 2, IS(1), "S6: a thread waits until no more interrupts come" } } },
+	HALF(30),
+	HALF(90),
+	HALF(270),
+	HALF(810),
+	{ "a storm of nobody's", 1, CALM, .ms = 2000, .roles = { { nobodys_methods } },
+	  /* beyond the budget one in 50 us */
+	  .must = { { &m_count, 0, PER_SECOND, 44000, "S6: nobody's budget" } } },
+	MIX("all kinds, 200 us each", 200, false, ALL),
+	MIX("all kinds, 60 us each", 60, false, ALL),
+	MIX("all kinds, 20 us each", 20, true, ALL),
+	MIX("all kinds, quick", 0, true, ALL),
+	MIX("faults, 200 us each", 200, true, { { faults } }),
+	MIX("copies and faults, 200 us each", 200, true, { { nobodys_copies }, { faults } }),
+	MIX("methods and faults, 200 us each", 200, true, { { nobodys_methods, 0, 1 },
+	    { faults } }),
+	{ "exceptions of GR are dear", 1, CALM, .roles = { { dear_exceptions } },
+	  .must = { { &m_count, 0, 20, PER_SECOND / 10, "S5: reading one takes long" } } },
+
+	{ "an id of a storm gets another owner", 2, IDLES, COARSE,
+	  .roles = { { storms_and_resets } }, .after = neighbour_is_told_nothing },
+	{ "a reset waits for a report", 2, IDLES, COARSE,
+	  .roles = { { resets_under_a_report } }, .after = neighbour_is_told_nothing },
+	{ "a reset waits for a report in a rest", 2, IDLES, COARSE,
+	  .roles = { { resets_under_a_report, 0, PER_SECOND + 1 } },
+	  .after = neighbour_is_told_nothing },
+	{ "the last tenant's interrupts", 1, { .eager = true, .late = 1, .idles = true },
+	  .roles = { { last_second } },
+	  .must = { { &m_lives, 0, IS(1), "S5: a tenant pays for the last one's interrupts" },
+		    { &m_count, 0, IS(0), "S5: a tenant pays for the last one's interrupts" } } },
+	{ "copies that are told in a rest are free", 1, IDLES, COARSE,
+	  .before = spend_nobodys_budget, .roles = { { copies_in_a_rest, 0, 1 } },
+	  .must = { { &m_lives, 0, IS(1), "S5: a channel pays for what may be another's" } } },
+	{ "copies beyond the budget end their channel", 1, IDLES, COARSE,
+	  .roles = { { copies_in_a_rest } },
+	  .must = { { &m_lives, 0, IS(0), "S5: a storm of copies goes on" } } },
+	{ "a fault beyond the budget", 1, IDLES, COARSE, .roles = { { faults_beyond_the_budget } },
+	  .must = { { &m_strikes, 0, IS(1), "S5: a fault that makes the thread rest" } } },
+
+	{ "more events than fit", 1, CALM, .roles = { { signals }, { more_than_fit } },
+	  .must = { { &m_events_dropped, 0, IS(15), "S4: events are lost" } } },
+	{ "names of vGPU 0", 2, CALM, .roles = { { names_are_the_guests, 0 } } },
+	{ "names of vGPU 1", 2, CALM, .roles = { { names_are_the_guests, 1 } } },
+	{ "a channel that hangs", 1, EAGER, .roles = { { preempts_a_hang } },
+	  .must = { { &m_lives, 0, IS(0), "S5: a channel hangs and goes on" } } },
+	{ "a group that hangs", 1, EAGER, .roles = { { preempts_a_hang, 0, 1 } },
+	  .must = { { &m_lives, 0, IS(0), "S5: a group hangs and goes on" } } },
+	{ "where a neighbour's PROP failed", 2, CALM, .roles = { { is_not_told, 0, 0 } } },
+	{ "what a neighbour asked GR for", 2, CALM, .roles = { { is_not_told, 0, 1 } } },
+	{ "what a neighbour's HCE refused", 2, CALM, .roles = { { is_not_told, 0, 2 } } },
+	{ "what was wrong with a neighbour's launch", 2, CALM, .roles = { { is_not_told, 0, 3 } } },
+	{ "an exception of no context", 1, CALM, .roles = { { trap_without_context } },
+	  .must = { { &m_faults, 0, IS(0), "S4: a vGPU is told another's exception" } } },
+
+	UNIT("an error of PPC 0 of GPC 0 ends", PPC(0, 0)),
+	UNIT("an error of PPC 1 of GPC 0 ends", PPC(0, 1)),
+	UNIT("an error of PPC 0 of GPC 4 ends", PPC(4, 0)),
+	UNIT("an error of PPC 1 of GPC 4 ends", PPC(4, 1)),
+	UNIT("an error of the PD ends", { GR_PD_ESR, 0, 0, UNKNOWN_TRAP }),
+	{ "what is armed is acknowledged", 1, CALM, .probe = watch_armed,
+	  .roles = { { all_units_trap } } },
+
+	{ "forms of SET_IRQS", 1, CALM, .roles = { { all_forms } } },
+	SCRIPT("MSI goes by edges", 0),
+	SCRIPT("INTx is a level", 1),
+	SCRIPT("one eventfd for INTx and its unmask", 2),
+	RACE("MSI is replaced while signalled", 3, line_can_rise, line_goes_up_and_down),
+	RACE("INTx and its unmask are replaced", 4, line_can_rise, line_goes_up_and_down),
+	RACE("REQ is replaced while signalled", 5, req_can_be_told, is_to_be_removed),
+
+	{ "who pays for a signal", 2, { .eager = true, .late = 1, .load_ppm = 20000 }, .ms = 2000,
+	  .before = signals_are_dear, .roles = { { raises }, { neighbour_binds } },
+	  .after = signals_are_cheap,
+	  .must = { { &m_irq_ran, CARD, AT_MOST(200), "S5: signals to a VMM" },
+		    { &m_host_signals, 0, AN_EIGHTH, "S5: signals to a VMM" },
+		    { &m_locked_signals, 0, IS(0), "S5: signals to a VMM" },
+		    { &m_count, 0, AT_MOST(10000), "S5: a neighbour waits for signals" } } },
+	{ "who pays for an unmask", 1, EAGER, .ms = 2000, .arg = { 1 }, .before = signals_are_dear,
+	  .roles = { { unmasks } }, .after = signals_are_cheap,
+	  .must = { { &m_host_signals, 0, AN_EIGHTH, "S5: signals to a VMM that unmasks" } } },
+	{ "the next tenant owes nothing", 1, EAGER, .roles = { { next_tenant } },
+	  .after = signals_are_cheap,
+	  .must = { { &m_count, 0, AT_MOST(50), "S5: a tenant's signals delay the next one's" } } },
+};
+
+/* clang-format on */
+
+SCENES(table)
