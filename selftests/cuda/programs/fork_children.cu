@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process looks at the GPUs and forks; parent and children use the GPU side by side. Each must
- * have a file of nouveau's, and with it an address space, of its own. Not where the GPU is in the
- * process.
+ * A process forks before its first call; parent and children use the GPU side by side. Each must
+ * have a file of nouveau's, and with it an address space, of its own. A child of a process that has
+ * used the GPU has no driver. Not where the GPU is in the process.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -85,13 +85,23 @@ static int use_gpu(uint32_t who)
 	return wrong;
 }
 
+static bool late_child_is_told()
+{
+	uint32_t *x;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(cudaMalloc(&x, N * 4) != cudaErrorInitializationError);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
+}
+
 int main()
 {
 	pid_t parent = getpid(), child[CHILDREN];
-	int devices, failed = 0, status, go[2];
+	int failed = 0, status, go[2];
 	char byte;
 
-	CHECK(cudaGetDeviceCount(&devices));
 	if (pipe(go))
 		return 2;
 	for (int i = 0; i < CHILDREN; i++) {
@@ -116,5 +126,7 @@ int main()
 			       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 		failed += status != 0;
 	}
-	return verdict(!wrong && !failed, "parent and %d children, %d pieces wrong, %d children failed", CHILDREN, wrong, failed);
+	bool told = late_child_is_told();
+	return verdict(!wrong && !failed && told, "parent and %d children, %d pieces wrong, %d children failed, a late one was %stold",
+		       CHILDREN, wrong, failed, told ? "" : "not ");
 }
