@@ -8,7 +8,7 @@
 cloud_sysfs()
 {
 	local device=$1/devices/pci0000:00/$GPU
-	mkdir -p "$1"/{bus/pci/devices,class/mdev_bus,kernel/iommu_groups/7}
+	mkdir -p "$1"/{bus/pci/devices,class/mdev_bus,class/iommu/dmar0,kernel/iommu_groups/7}
 	fake_gpu "$1" $GPU
 	fake_types "$1" $GPU
 	ln -s "../../../devices/pci0000:00/$GPU" "$1/bus/pci/devices/$GPU"

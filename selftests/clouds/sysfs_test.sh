@@ -42,6 +42,11 @@ while IFS=$'\t' read -r path form; do
 	done
 done <"$dir/rows"
 rm -rf "$dir/sys"
+cp -a "$dir/whole" "$dir/sys"
+rm -r "$dir/sys/class/iommu" "$dir/sys/devices/pci0000:00/$GPU/iommu_group"
+look
+result "$([ $? -eq 0 ] && [ "$(grep -c 'SKIP no IOMMU' "$dir/out")" = 2 ]; echo $?)" "no IOMMU: the card has no group"
+rm -rf "$dir/sys"
 mkdir "$dir/sys"
 look
 result "$([ $? -eq 1 ]; echo $?)" "no card: it fails"
