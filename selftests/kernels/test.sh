@@ -20,7 +20,7 @@ suite_of() { sed 's/#.*//' testbed/packages/kernels.list | awk -v r="$1" '$2 == 
 base=$(suite_of base) oldest=$(suite_of oldest) newest=$(suite_of newest)
 export KVGPU_KERNEL_TABLE=$work/table KVGPU_KERNEL_RESULTS=$work/results
 
-# scripts in place of make and tb, which fail for the kernels in $FAILING
+# scripts in place of make and tb, which fail for the kernels in $FAILING, and of socat, which asks a model
 mkdir "$work/bin" "$work/share"
 cat >"$work/bin/make" <<-'FAKE'
 	#!/bin/sh
@@ -32,6 +32,7 @@ cat >"$work/bin/tb" <<-FAKE
 	case \$1 in
 	kernels) printf '$base 12.1-made-up base\n$oldest 11.1-made-up oldest\n$newest 13.2-made-up newest\n' ;;
 	share) echo $work/share ;;
+	status) echo stats model.sock ;;
 	up) case " \$FAILING " in *" \$3 "*) echo "tb: error: no"; exit 1 ;; esac; echo "\$3" >$work/up ;;
 	run) shift 2; case \$* in
 		*load.sh) case " \$FAILING " in *" load-\$(cat $work/up) "*) exit 1 ;; esac; echo 5 ;;
@@ -39,7 +40,8 @@ cat >"$work/bin/tb" <<-FAKE
 		esac ;;
 	esac
 FAKE
-chmod +x "$work/bin/make" "$work/bin/tb"
+printf '#!/bin/sh\necho %s\n' "'{\"pri_errors\": 0}'" >"$work/bin/socat"
+chmod +x "$work"/bin/*
 
 # passed VERSION: writes a table in which the newest kernel passed last with VERSION; empty: never
 passed()
@@ -85,7 +87,7 @@ builds_of_all()
 cells()
 {
 	local out
-	out=$(FAILING=$4 TB=$work/bin/tb OUT=$work bash -c '
+	out=$(FAILING=$4 TB=$work/bin/tb PATH=$work/bin:$PATH OUT=$work bash -c '
 		. selftests/native/cell.sh
 		part_of_check=native mode=$1
 		cell "$2" flat load reload
