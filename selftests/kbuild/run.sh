@@ -84,7 +84,7 @@ copy_sources()
 {
 	mkdir -p "$1"
 	make -s --no-print-directory print-module-sources | tar -cf - -T - | tar -xf - --no-same-owner -C "$1" &&
-		sed 's/@VERSION@/1/' dkms.conf >"$1/dkms.conf"
+		sed 's/#MODULE_VERSION#/1/' dkms.conf >"$1/dkms.conf"
 }
 
 # relay < TAP of the inside, under our numbers
