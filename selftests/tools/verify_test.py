@@ -227,6 +227,9 @@ def test_run():
               data["registers"]["0x002394"] == 0x6e, "the JSON has the board, and its registers first")
         check(len(data["questions"]) == 27 and max(map(len, page.splitlines())) <= 110, "the page has a person's width")
         check("KVGPU_VBIOS=" in page and "no IOMMU" in page, "the page has the notes")
+        m.verify("--until", "machine")
+        with open(f"{m.root}/out/report-1.json") as f, open(f"{m.root}/out/report-1.txt") as t:
+            check((json.load(f), t.read()) == (data, page), "the first run's report stays beside the next one's")
 
 
 def test_stops():

@@ -30,7 +30,7 @@ kernel=$(kernel_of base)
 # up OPTION...: a server whose cards nobody has POSTed, and in it kvgpu, not loaded yet
 up()
 {
-	local share
+	local share rc
 	if ! $TB up --driver none --kernel "$kernel" --mem 3G --model-args --unposted "$@" >"$OUT/up.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/up.log"
 		result 1 "the server boots"
@@ -43,8 +43,10 @@ up()
 	cp "$OUT/hostile.flat" "$share/"
 	cp "$(make -s print-kvgpu "KERNEL=$kernel")" "$(make -s print-firmware)" selftests/verify/inside.sh "$share/"
 	cp -r tools/verify "$share/tool"
-	in_server /share/verify/inside.sh install >"$OUT/install.log" 2>&1
-	result $? "module, firmware and command are installed" "$(tail -n 1 "$OUT/install.log")"
+	LIMIT=900 in_server /share/verify/inside.sh install >"$OUT/install.log" 2>&1
+	rc=$?
+	result $rc "module, firmware and command are installed" "status $rc; $(tail -n 1 "$OUT/install.log")"
+	return $rc
 }
 
 # report FOLDER EXPRESSION: what Python makes of the report, called d, and of its stages by name, s

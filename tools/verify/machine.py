@@ -20,10 +20,10 @@ def iommu(run):
     group = run.system.link(f"{run.card.folder}/iommu_group")
     if group is None:
         return {"iommu": "off"}, ["no IOMMU: a fault of the card or of kvgpu can write to any memory. "
-                                  "Turn it on in the firmware's set-up, and boot with iommu=strict"]
+                                  "Turn it on in the firmware's set-up, and boot with iommu.strict=1"]
     kind = run.system.read(f"/sys/kernel/iommu_groups/{group}/type", "unknown")
     members = run.system.names(f"/sys/kernel/iommu_groups/{group}/devices")
-    notes = [] if kind == "DMA" else [f"the IOMMU is on, but not strict (type {kind}): boot with iommu=strict"]
+    notes = [] if kind == "DMA" else [f"the IOMMU is on, but not strict (type {kind}): boot with iommu.strict=1"]
     return {"iommu": kind, "iommu_group": members}, notes
 
 

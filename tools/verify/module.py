@@ -21,7 +21,7 @@ NEWS = re.compile(r"verified on: |^graphics firmware from |^the card is not init
 ADVICE = (("boot script", "let nouveau drive the card once before kvgpu, and report opcode and offset"),
           ("no VBIOS", "the ROM does not answer: is the bus alive (stage registers)? Let nouveau drive the card once"),
           ("all ones", "turn the machine off and on"),
-          ("have the GPCs power", "turn the machine off and on (a reboot is not enough), and try again without nouveau before"),
+          ("have the GPCs power", "let nouveau drive the card once (kvgpu-card host, then kvgpu-card share), or turn the machine off and on; a reboot is not enough"),
           ("FECS", "run kvgpu-firmware again, and turn the machine off and on"),
           ("copy engine did not finish", "the card was cut off. Turn the machine off and on; report the log of this run"),
           ("was not taken", "PFIFO does not take the runlist: turn the machine off and on, and report the registers"),
