@@ -21,8 +21,11 @@ def unless_said(text, stages, good, bad):
         outs = [done.get(s) for s in stages]
         if any(o and (text in o.cause or any(text in n for n in o.notes)) for o in outs):
             return bad
-        missing = [s for s, o in zip(stages, outs) if not o or o.status != "pass"]
-        return f"open: did not pass: {', '.join(missing)}" if missing else good
+        failed = [s for s, o in zip(stages, outs) if o and o.status == "fail"]
+        missing = [s for s, o in zip(stages, outs) if not o or o.status == "skip"]
+        if failed:
+            return f"open: failed: {', '.join(failed)}"
+        return f"open: not run: {', '.join(missing)}" if missing else good
     return ask
 
 
@@ -42,7 +45,7 @@ def busy(done):
 def memory(done):
     board = done["bring-up"].facts.get("board") if "bring-up" in done else None
     if not board:
-        return "open: bring-up did not pass"
+        return "open: no bring-up of this run has told it"
     return f"{len(board['memory_mib'])} controllers with {sum(board['memory_mib'])} MiB in all; is that the board's size?"
 
 
