@@ -19,6 +19,7 @@ for look in 1 2 3 4 5 6 7 8 9 10; do
 			print "slab_unreclaimable_kib", v["SUnreclaim:"]
 		}' /proc/zoneinfo /proc/meminfo
 done | awk '!($1 in least) || $2 < least[$1] { least[$1] = $2 } END { for (name in least) print name, least[name] }'
+echo 1 >/proc/sys/vm/stat_refresh	# what single CPUs have counted comes into the sums
 awk '$1 == "nr_foll_pin_acquired" { a = $2 } $1 == "nr_foll_pin_released" { r = $2 } END { print "pages_pinned", a - r }' /proc/vmstat
 awk '/\[kvgpu\]/ { n += $2 } END { print "vmalloc_bytes", n + 0 }' /proc/vmallocinfo
 echo "module_users $(awk '$1 == "kvgpu" { print $3 }' /proc/modules)"
