@@ -3,13 +3,13 @@
 other card changes. What was chosen is kept in CHOSEN, a file for each card, for the next boot."""
 import os
 
+import module
 from holders import holders, tell
 from module import BringUp, advice, card_lines
 from system import KernelLog
 
 DRIVERS = {"shared": "kvgpu", "whole": "vfio-pci", "host": "nouveau"}
 CHOSEN = "/etc/kvgpu/cards"
-AUTOPROBE = "/sys/bus/pci/drivers_autoprobe"
 SETTLE_S = 60
 
 
@@ -77,18 +77,9 @@ def check_iommu(group):
 # ------------------------------------------------------------------ changes
 
 def load(system, driver):
-    """Loads a driver without letting it take cards that have none."""
-    if system.exists(f"/sys/bus/pci/drivers/{driver}"):
-        return
-    was = system.read(AUTOPROBE, "1")
-    system.write(AUTOPROBE, "0")
-    try:
-        status, said = system.run("modprobe", driver)
-    finally:
-        system.write(AUTOPROBE, was)
-    if status:
-        said = " ".join(said.split()) or f"modprobe ended with {status}"
-        raise Refused(f"{driver} can't be loaded: {said}{remedy(said)}")
+    error = module.load(system, driver)
+    if error:
+        raise Refused(f"{driver} can't be loaded: {error}{remedy(error)}")
 
 
 def move(system, card, driver):

@@ -57,9 +57,8 @@ class BringUp:
         return f"step {self.failed_at}: {text}" if text else f"step {self.failed_at}, error without a message"
 
 
-def load(run, name):
-    """Loads a driver without letting it take other cards. Returns an error, or nothing."""
-    system = run.system
+def load(system, name):
+    """Loads a driver without letting it take cards that have none. Returns an error, or nothing."""
     if system.exists(f"{DRIVERS}/{name}"):
         return ""
     was = system.read(AUTOPROBE, "1")
@@ -68,11 +67,11 @@ def load(run, name):
         status, said = system.run("modprobe", name)
     finally:
         system.write(AUTOPROBE, was)
-    return said.strip() or f"modprobe ended with {status}" if status else ""
+    return " ".join(said.split()) or f"modprobe ended with {status}" if status else ""
 
 
 def bind(run):
-    error = load(run, "kvgpu")
+    error = load(run.system, "kvgpu")
     if error:
         return error
     try:

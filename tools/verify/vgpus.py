@@ -223,7 +223,7 @@ def native(run):
         return skipped("kvgpu-client is not there", PROGRAMS)
     unbind(run)
     run.log.mark()
-    error = load(run, "nouveau")
+    error = load(run.system, "nouveau")
     if error:
         return skipped(f"nouveau can't be loaded: {error}", "modprobe nouveau")
     try:
