@@ -214,7 +214,7 @@ all_answered()
 	local n late name="each register that was used is there, and was on"
 
 	n=$(unanswered)
-	late=$(in_server "dmesg | grep -c 'bus: MMIO read of 00000000 FAULT at 002a00 . !ENGINE'")
+	late=$(in_server dmesg | grep -c 'bus: MMIO read of 00000000 FAULT at 002a00 . !ENGINE')
 	if [ "$n" != '?' ] && [ "${late:-0}" -gt 0 ] && [ "$n" -le $((late * 6)) ]; then
 		known_bug 0 "$name" "nouveau stops PFIFO beside its own interrupt handler"
 		return
