@@ -154,11 +154,15 @@ struct place {
 	unsigned int files;
 };
 
-static bool place_open(struct place *p)
+static bool place_open(struct jit *j, struct place *p)
 {
 	p->files = 0;
 	snprintf(p->folder, sizeof(p->folder), "/tmp/kvgpu-jit-XXXXXX");
-	return mkdtemp(p->folder);
+	if (mkdtemp(p->folder))
+		return true;
+	jit_say(j, "PTX can't be compiled: no folder for ptxas can be made in /tmp (%s)",
+		strerror(errno));
+	return false;
 }
 
 static void name_of(const struct place *p, const char *what, char *out)
@@ -301,7 +305,7 @@ CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form for
 	find_tool("ptxas", tool);
 	if (!may_spawn(j))
 		return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
-	if (!place_open(&p))
+	if (!place_open(j, &p))
 		return CUDA_ERROR_OPERATING_SYSTEM;
 	name_of(&p, "out", out);
 	argv[k++] = tool;
@@ -342,7 +346,7 @@ CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsi
 	unsigned int i, k = 0;
 	struct place p;
 
-	if (!r && !place_open(&p))
+	if (!r && !place_open(j, &p))
 		r = CUDA_ERROR_OPERATING_SYSTEM;
 	if (r) {
 		free(in);
