@@ -5,7 +5,7 @@ import re
 import shutil
 
 MAX_README = 110
-MAX_PAGES = 3370
+MAX_PAGES = 3568
 MAX_LINE = 400
 HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
 
