@@ -289,6 +289,7 @@ for p in libraries tenant; do
 done
 part cards	ls	700	tap_run "guest: a server with two cards" $LIMIT env KERNELS=base selftests/guest/run.sh long cards
 part lives	ls	900	tap_run "guest: a card's three lives" $LIMIT env KERNELS=base selftests/guest/run.sh long lives
+part symptoms ls	600	tap_run "guest: what breaks, as docs/admin.md shows it" $LIMIT env KERNELS=base selftests/guest/run.sh long symptoms
 part tenants-long ls	900	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh long
 for type in 512m 1g; do
 	for seed in 1 2 3; do

@@ -102,6 +102,7 @@ cards_lost()
 	result "$([ $? -ne 0 ]; echo $?)" "nothing runs on a card that does not answer" "$(grep -m 1 'Bail out\|^not ok' "$OUT/cards-lost.log")"
 	await 60 in_server sh -c "dmesg | grep -q 'kvgpu $at: .*the card was cut off'"
 	result $? "the second card is cut off"
+	symptom_of 'the card was cut off' dmesg
 	sleep 3
 	result "$([ "$(counter t3 strikes)" = 0 ] && [ "$(counter t3 faults)" = 0 ]; echo $?)" "t3 has neither strikes nor faults"
 	all_busy_end

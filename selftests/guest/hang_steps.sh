@@ -150,6 +150,7 @@ hang_suspended()
 	LIMIT=600 check_client "in t1, again and again" t1 halt
 	result "$([ "$(counter t1 suspended)" = 1 ]; echo $?)" "t1 is suspended after it hung a copy engine again and again" \
 		"$(counter t1 strikes) strikes"
+	symptom_of 'suspended after' dmesg
 	in_server killall kvgpu-tenants
 	wait $mute
 	hang_told halt

@@ -35,12 +35,14 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 . selftests/guest/cards_steps.sh
 # shellcheck source=selftests/guest/lives_steps.sh
 . selftests/guest/lives_steps.sh
+# shellcheck source=selftests/guest/symptoms_steps.sh
+. selftests/guest/symptoms_steps.sh
 
-parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda libraries tenant crowd unload native hang shares compute cards lives)
+parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda libraries tenant crowd unload native hang shares compute cards lives symptoms)
 paced_parts=(hang shares)	# these parts run in a server whose copy engines are paced
 compute_parts=(compute)		# these in a server whose graphics engine is paced
 cards_parts=(cards)		# these in a server with two cards
-lives_parts=(lives)		# these in one with two cards that nobody has POSTed, and an IOMMU; all other parts in a plain server
+lives_parts=(lives symptoms)	# these in one with two cards that nobody has POSTed, and an IOMMU; all other parts in a plain server
 mode=${1-}
 # shellcheck disable=SC2034 # cell.sh records results under this name
 part_of_check=guest
