@@ -53,12 +53,12 @@ long()
 # boards: three boards, of each five cards that differ in what is fused off and in which order
 boards()
 {
-	local kernel board seed
+	local kernel name seed
 
 	for kernel in base newest; do
-		for board in k20m k20x k40m; do
+		for name in k20m k20x k40m; do
 			for seed in 1 2 3 4 5; do
-				cell $kernel "$board --seed $seed" load client:copy,sleep,compute,exec
+				cell $kernel "$name --seed $seed" load client:copy,sleep,compute,exec
 			done
 		done
 	done
