@@ -655,6 +655,7 @@ void (*chip_before_write)(u32 reg, u32 val);
 void chip_write(u32 reg, u32 val)
 {
 	u32 was = chip.reg[reg / 4];
+	u64 pd;
 
 	if (chip_before_write)
 		chip_before_write(reg, val);
@@ -713,11 +714,13 @@ void chip_write(u32 reg, u32 val)
 		be_late(&chip.preempt_late);
 		break;
 	case FB_MMU_INVALIDATE:
-		if (val & FB_MMU_INVALIDATE_TRIGGER && chip.mem_ops < QUEUE_MAX)
-			ask_invalidate((u64)FIELD_GET(FB_MMU_INVALIDATE_PDB_ADDR,
-						      chip.reg[FB_MMU_INVALIDATE_PDB / 4])
-					       << 12,
-				       val & FB_MMU_INVALIDATE_ALL_PDB);
+		pd = (u64)FIELD_GET(FB_MMU_INVALIDATE_PDB_ADDR, chip.reg[FB_MMU_INVALIDATE_PDB / 4])
+		     << 12;
+		/* with HUB_ONLY the TLBs of GPCs, which channels use, stay as they are */
+		if (val & FB_MMU_INVALIDATE_TRIGGER && chip.mem_ops < QUEUE_MAX &&
+		    (!(val & FB_MMU_INVALIDATE_HUB_ONLY) || pd == chip_bar_pd(1) ||
+		     pd == chip_bar_pd(3)))
+			ask_invalidate(pd, val & FB_MMU_INVALIDATE_ALL_PDB);
 		be_late(&chip.flush_late);
 		break;
 	case FLUSH_BAR:
