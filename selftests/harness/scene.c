@@ -40,6 +40,7 @@ SYSFS(strikes, "strikes", GROWTH);
 SYSFS(faults, "faults", GROWTH);
 SYSFS(interrupts, "chip_interrupts", GROWTH);
 SYSFS(resets, "engine_resets", GROWTH);
+SYSFS(lost, "lost", VALUE);
 
 static u64 read_events_dropped(u32 vgpu)
 {

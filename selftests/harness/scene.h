@@ -76,12 +76,21 @@ int scenes_main(int argc, char **argv, const struct scene *s, u32 nr);
 		return scenes_main(argc, argv, table, ARRAY_SIZE(table)); \
 	}
 
+/* Wait for something that a row is about: a row fails that waits for 5 s. */
+#define UNTIL(cond)                                                              \
+	for (u64 end = harness_now + 5000 * MS; !(cond); harness_sleep(20 * US)) \
+		if (harness_now > end)                                           \
+	harness_fail("never: %s", #cond)
+/* g_list() of these entries; TSG: the header of group @id with @n members */
+#define LIST(g, ...) g_list(g, (u64[]){ __VA_ARGS__ }, sizeof((u64[]){ __VA_ARGS__ }) / sizeof(u64))
+#define TSG(id, n)   (RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, n) | (id))
+
 /* of a vGPU */
 extern const struct measure m_charged; /* gpu_time_ns, in thousandths of the time */
 extern const struct measure m_strikes;
 extern const struct measure m_faults, m_events_dropped, m_lives; /* m_lives: of channel 1 */
 /* of the card; m_irq_ran: with its sleeps */
-extern const struct measure m_interrupts, m_irq_ran, m_irq_worked, m_resets;
+extern const struct measure m_interrupts, m_irq_ran, m_irq_worked, m_resets, m_lost;
 /* what the roles have counted, in scene_count[] by .vgpu */
 extern const struct measure m_count;
 extern u64 scene_count[8];
