@@ -638,6 +638,8 @@ static void all_units_trap(const struct role *r)
 			harness_fail(
 				"S5: the unit of register 0x%06x is armed, and not acknowledged",
 				armed[i]);
+	if (chip_written(GR_TRAP_GPC_MASK, &val) < gpcs || val != BIT(gpcs - 1))
+		harness_fail("S5: traps of GPCs are acknowledged by 0x%x", val);
 }
 
 /* ------------------------------------------------------------------ VFIO_DEVICE_SET_IRQS */
