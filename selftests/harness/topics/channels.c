@@ -1,0 +1,763 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Channels, their groups (TSGs) and lists: what a channel uses is exchanged or freed when it is off
+ * the chip (S1, S2), the chip's list has what guests submit, nobody else pays or waits (S4 to S6).
+ */
+#include "gk110/bar.h"
+#include "gk110/ce.h"
+#include "gk110/fifo.h"
+#include "gk110/mmu.h"
+#include "gk110/pmc.h"
+#include "gk110/ram.h"
+#include "selftests/harness/chip/state.h"
+#include "selftests/harness/scene.h"
+
+#include <linux/bitfield.h>
+
+#define G	   (&world.vgpu[0])
+#define NEIGHBOUR  (&world.vgpu[1])
+#define MOST_CHANS 63
+
+static void run(struct world_vgpu *g, u32 chan)
+{
+	g_inst(g, chan, 0, 0);
+	g_bind(g, chan);
+	g_enable(g, chan, true);
+}
+
+/* Channels 2 to .arg[0] run, too. No vGPU has work: all are on the chip. */
+static void more(const struct scene *s)
+{
+	u32 i;
+
+	for (i = 2; i <= s->arg[0]; i++)
+		run(G, i);
+	for (i = 0; i < s->vgpus; i++)
+		g_ring(&world.vgpu[i], 1, 0);
+	harness_sleep(200 * MS);
+}
+
+/* ------------------------------------------------------------- a channel gets another space */
+
+enum { IS_LISTED, IS_ENABLED, IS_GROUPED, IS_BOUND, IS_RESET };
+
+static void two_run(const struct scene *s)
+{
+	g_space(G, 1);
+	g_map_vram(G, 1, 16, G_DATA);
+	run(G, 2);
+	g_list(G, (u64[]){ 2, 1 }, s->roles[0].arg == IS_LISTED ? 1 : 2);
+}
+
+static void gets_a_space(const struct role *r)
+{
+	g_inst(G, r->arg == IS_GROUPED ? 2 : 1, 1, 0);
+	if (r->arg == IS_LISTED) {
+		LIST(G, 1, 2);
+	} else if (r->arg == IS_GROUPED) {
+		LIST(G, TSG(5, 2), 1, 2);
+		g_enable(G, 2, true);
+		g_preempt(G, true, 5);
+		LIST(G, 2, 1);
+	} else {
+		g_enable(G, 1, true);
+	}
+	if (r->arg == IS_BOUND)
+		g_chan_anew(G, 1);
+	if (r->arg == IS_RESET)
+		world_reset(0);
+	else
+		g_tlb(G, 0);
+}
+
+static void takes_memory(const struct role *r)
+{
+	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
+}
+
+static void invalidates(const struct role *r)
+{
+	g_tlb(G, 0);
+	g_unmap(G, 0, 17);
+	g_tlb(G, 0);
+}
+
+/*
+ * A preempt of channel 1 ends at once, and a unit has the channel for 20 ms more, by its own status
+ * only. Meanwhile the guest gives it another space, or unbinds it. The oracle looks all the time.
+ */
+enum { PBDMA_HAS, GR_HAS, COPIES_HAVE, UNBINDS = 4 };
+
+static void is_somewhere(const struct role *r)
+{
+	struct context *on[] = { &chip.pbdma[0], &chip.engine[0], &chip.engine[1] }, was;
+	u32 i;
+	u16 id = g_hchid(G, 1);
+
+	chip_load_on_gr(id);
+	was = chip.pbdma[0];
+	was.id = CHIP_NOBODY;
+	for (i = 0; i < 3; i++)
+		on[i]->chid = NO_CHAN;
+	*on[r->arg % UNBINDS] = was;
+	if (r->arg == COPIES_HAVE)
+		chip_switch(id, 20 * MS);
+	scene_count[0] = 1;
+	g_inst(G, 1, 1, 0);
+	if (r->arg & UNBINDS)
+		g_unbind(G, 1);
+	else
+		g_enable(G, 1, true);
+	if (chip.chan[id].enabled)
+		harness_fail("S5: a channel that was ended is enabled on the chip again");
+}
+
+static void leaves_late(const struct role *r)
+{
+	UNTIL(scene_count[0]);
+	harness_sleep(20 * MS);
+	chip.pbdma[0].chid = chip.engine[0].chid = chip.engine[1].chid = NO_CHAN;
+}
+
+/* ------------------------------------------------------------------ groups */
+
+/*
+ * The chip knows channels of a group by the group's name, and loads any of them. So all are
+ * disabled when the host preempts the group or unbinds one of them.
+ */
+static u16 members[2];
+
+static void rests(u32 reg, u32 val)
+{
+	if (reg != PFIFO_PREEMPT && reg != PCCSR_INST(members[1]))
+		return;
+	scene_count[0]++;
+	if (chip.chan[members[0]].enabled || chip.chan[members[1]].enabled ||
+	    (reg != PFIFO_PREEMPT && chip_loaded(members[0])))
+		harness_fail("S2: register 0x%x is written, and the group may run", reg);
+}
+
+static u64 directory(u16 id)
+{
+	return *(u64 *)chip_vram(chip.chan[id].inst + GMMU_INST_PDB_LO);
+}
+
+enum { OTHER_SPACE, UNBOUND, UNBOUND_UNUSED };
+
+static void group_changes(const struct role *r)
+{
+	u64 was;
+
+	g_inst(G, 2, 0, 0);
+	g_bind(G, 2);
+	LIST(G, TSG(5, 2), 1, 2);
+	if (r->arg != UNBOUND_UNUSED)
+		g_enable(G, 2, true);
+	members[0] = g_hchid(G, 1);
+	members[1] = g_hchid(G, 2);
+	harness_sleep(20 * MS);
+	was = directory(members[0]);
+	chip_before_write = rests;
+	if (r->arg == OTHER_SPACE) {
+		g_inst(G, 1, 1, 0);
+		g_enable(G, 1, true);
+	} else {
+		g_unbind(G, 2);
+	}
+	chip_before_write = NULL;
+	if (!chip.chan[members[0]].enabled ||
+	    (r->arg == OTHER_SPACE && directory(members[0]) == was))
+		harness_fail("S5: a channel of the group does not go on");
+}
+
+/* The guest's preempt of a group is for the channel that runs, though the first one never has. */
+static void preempts_the_second(const struct role *r)
+{
+	g_inst(G, 2, 0, 0);
+	g_bind(G, 2);
+	run(G, 3);
+	LIST(G, TSG(5, 2), 2, 3);
+	chip_load_on_gr(g_hchid(G, 3));
+	g_enable(G, 3, false);
+	g_preempt(G, true, 5);
+	if (chip_loaded(g_hchid(G, 3)) || !admin_chan_lives(0, 3))
+		harness_fail("S4: a guest has preempted its group, a channel of it is there");
+}
+
+/*
+ * Channel 1 of group 5 has faulted and stays bound. Channel 2 is listed in the group in its place,
+ * and does what must end it. WHOLE: channel 1 hangs, which ends its group.
+ */
+enum { COPIES_STORM, HANGS, IS_PREEMPTED, WHOLE };
+
+static void beside_a_dead_one(const struct role *r)
+{
+	struct admin_chan c;
+	u32 i;
+
+	LIST(G, TSG(5, 1), 1);
+	if (r->arg != WHOLE) {
+		UNTIL(chip_fault(g_hchid(G, 1), 0x1000));
+		UNTIL(!admin_chan_lives(0, 1));
+	}
+	run(G, 2);
+	g_list(G, (u64[]){ TSG(5, 1 + (r->arg == WHOLE)), 2, 1 }, r->arg == WHOLE ? 3 : 2);
+	g_ring(G, 2, 1);
+	admin_chan(0, 2, &c);
+	if (r->arg == COPIES_STORM) {
+		chip.copies_tsg = true;
+		chip_copies(c.tsg, NEVER);
+		for (i = 0; i < 4000 && admin_chan_lives(0, 2); i++) {
+			chip_copy_raise(2, 0);
+			while (chip_copy_raised())
+				harness_sleep(5 * US);
+		}
+	} else {
+		UNTIL(chip_hang(r->arg == WHOLE ? g_hchid(G, 1) : c.id, false));
+	}
+	if (r->arg == IS_PREEMPTED)
+		g_preempt(G, true, 5);
+	else
+		harness_sleep(3000 * MS);
+	if (admin_chan_lives(0, 1) || admin_chan_lives(0, 2) || chip_loaded(c.id))
+		harness_fail("S5: a channel of a group is to be ended, and one goes on");
+}
+
+/*
+ * The interrupt thread has read a group's id from a copy engine's status, and gets no CPU for
+ * 10 ms. Meanwhile the group goes, and a neighbour's group gets its id.
+ */
+static bool has_read;
+static u32 reads; /* so many of the status are to come */
+
+static void reads_late(u32 reg)
+{
+	if (reg != PFIFO_ENGINE_STATUS(3) || !reads || --reads)
+		return;
+	has_read = true;
+	chip.copying_until = chip.switch_until = 0;
+	harness_sleep(10 * MS);
+}
+
+enum { COPY_FAILS, STAYS, IS_CLOSED };
+
+static void id_goes_on(const struct role *r)
+{
+	struct admin_chan was, c;
+
+	LIST(G, TSG(5, 1), 1);
+	admin_chan(0, 1, &was);
+	chip.copies_tsg = true;
+	irq_has_read = reads_late;
+	reads = r->arg == STAYS ? 11 : 1;
+	if (r->arg == STAYS) {
+		chip_switch(was.tsg, 1000 * MS);
+		chip_alarm();
+	} else {
+		chip_copies(was.tsg, harness_now + 1000 * MS);
+		chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8);
+	}
+	UNTIL(has_read);
+	if (r->arg == IS_CLOSED) {
+		world_close(0);
+		world_unmake(0);
+	} else {
+		LIST(G, 1);
+	}
+	LIST(NEIGHBOUR, TSG(5, 1), 1);
+	harness_sleep(20 * MS);
+	admin_chan(1, 1, &c);
+	if (c.tsg != was.tsg)
+		harness_fail("the neighbour's group gets another id");
+	if (g_read(NEIGHBOUR, GK110_CE(2) + GK110_CE_LAUNCHERR) |
+	    g_read(NEIGHBOUR, GK110_CE(2) + GK110_CE_INTR))
+		harness_fail("S4: a neighbour is told an error of its group's id's last owner");
+}
+
+/* Interrupts of an idle unit, for which the interrupt thread sleeps again and again. */
+static bool calm;
+
+static void idle_unit(void *arg)
+{
+	for (; scene_goes_on(); harness_sleep(20 * US))
+		if (!calm)
+			chip_pbdma_raise(1, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
+}
+
+static void idle_storm(const struct role *r)
+{
+	task_new("an idle unit", idle_unit, NULL);
+}
+
+/* ------------------------------------------------------------------ lists */
+
+/*
+ * The chip's list in the guests' names: "2:" a group's header with its count, "1/3" vGPU 1's. The
+ * host's own channel has no name. The host must know each channel by the name that the chip has
+ * for it, or can't drive it off.
+ */
+static const char *listed(void)
+{
+	static char text[1000], name[KVGPU_MAX_CHAN][8];
+	static u64 entry[2 * KVGPU_MAX_CHAN];
+	int tsg[KVGPU_MAX_CHAN], group = -1;
+	u32 nr = chip_list(0, entry), left = 0, id, i, v, c;
+	struct admin_chan ac;
+	char *at = text;
+
+	for (v = 0; v < scene->vgpus; v++)
+		for (c = 1; c <= 6; c++)
+			if (admin_chan(v, c, &ac)) {
+				sprintf(name[ac.id], v ? " %u/%u" : "%.0u %u", v, c);
+				tsg[ac.id] = ac.tsg;
+			}
+	for (*at = 0, i = 0; i < nr; i++) {
+		id = FIELD_GET(RUNLIST_ID, entry[i]);
+		if (entry[i] & RUNLIST_TSG) {
+			group = id;
+			left = FIELD_GET(RUNLIST_TSG_COUNT, entry[i]);
+			at += sprintf(at, " %u:", left);
+			continue;
+		}
+		if (*name[id] && tsg[id] != (left ? group : -1))
+			harness_fail("S1: the host has channel%s in another group", name[id]);
+		left -= !!left;
+		at += sprintf(at, *name[id] ? "%s" : " host", name[id]);
+	}
+	return text + !!*text;
+}
+
+static void must_be_listed(const char *want)
+{
+	if (strcmp(listed(), want))
+		harness_fail("S5: the chip's list has \"%s\", and not \"%s\"", listed(), want);
+}
+
+#define UNBIND(c) PCCSR_INST(c), 0
+#define BIND(c)	  PCCSR_INST(c), PCCSR_INST_BIND | G_INST(c) >> 12
+#define BLOCK(on) PFIFO_RUNLIST_BLOCK, on
+
+/* A list, or a register and what is written there. */
+static const struct step {
+	const char *listed;
+	u32 reg, val, nr;
+	u64 entry[10];
+} steps[][6] = {
+	{ { "4 2 3", 0, 0, 4, { 4, 100, 2, 3 } },
+	  { "4 3", UNBIND(2) },
+	  { "4 2 3", BIND(2) },
+	  { "" } },
+	{ { "2: 1 2 3", 0, 0, 8, { TSG(7, 3), 1, 100, 2, TSG(9, 2), 101, 102, 3 } },
+	  { "1: 2 3", UNBIND(1) } },
+	{ { "1: 1 1: 4 6",
+	    0,
+	    0,
+	    10,
+	    { TSG(7, 1), 1, TSG(7, 2), 2, 3, TSG(8, 1), 4, TSG(7, 1), 5, 6 } },
+	  { "2: 2 3", 0, 0, 3, { TSG(7, 2), 2, 3 } } },
+	{ { "1 2", 0, 0, 2, { 1, 2 } }, { "", BLOCK(1) }, { "1 2", BLOCK(0) } },
+	{ { "1 3 5 1/1", 0, 0, 3, { 1, 3, 5 } } },
+};
+
+static void submits(const struct role *r)
+{
+	const struct step *s;
+
+	for (s = steps[r->arg]; s->listed; s++) {
+		if (s->reg)
+			g_write(G, s->reg, s->val);
+		else
+			g_list(G, s->entry, s->nr);
+		must_be_listed(s->listed);
+		g_preempt(G, false, 1);
+		if (!*s->listed && chip_loaded(g_hchid(G, 1)))
+			harness_fail("S4: a runlist is blocked, and a channel is loaded from it");
+	}
+}
+
+/* While the host writes a neighbour's list, channel 2 faults, and its guest submits it again. */
+static void chip_takes_long(u32 reg, u32 val)
+{
+	if (reg != PFIFO_RUNLIST_SUBMIT || scene_count[0])
+		return;
+	scene_count[0] = 1 + chip_fault_now(g_hchid(G, 2));
+	harness_sleep(2 * MS);
+}
+
+static void lists_once(const struct role *r)
+{
+	LIST(G, 1, TSG(7, 2), 2, 4, 3);
+	chip_load_on_gr(g_hchid(G, 2));
+	chip_before_write = chip_takes_long;
+	LIST(NEIGHBOUR, 1);
+}
+
+static void submits_again(const struct role *r)
+{
+	UNTIL(scene_count[0]);
+	harness_sleep(MS);
+	LIST(G, 1, TSG(7, 2), 2, 4, 3);
+	harness_sleep(5 * MS);
+	must_be_listed("1 3 1/1"); /* a fault ends the channel's group */
+}
+
+/* All vGPUs together may not list more than the chip takes: it fails the run. */
+static void too_long(const struct role *r)
+{
+	struct world_vgpu *g;
+	u32 i;
+
+	for (g = world.vgpu; g < world.vgpu + scene->vgpus; g++) {
+		for (i = 0; i < KVGPU_MAX_CHAN; i++)
+			g_store64(g, 0xd00000 + i * RUNLIST_ENTRY_SIZE, 1);
+		g_write(g, PFIFO_RUNLIST_BASE, 0xd00000 >> 12);
+		g_write(g, PFIFO_RUNLIST_SUBMIT, KVGPU_MAX_CHAN - 1);
+		if (!strstr(debugfs_text(dev_name(&g->mdev->dev), "faults"), "too long, cut"))
+			harness_fail("S5: a guest is not told that its list is cut");
+	}
+}
+
+/* scene_count[]: how many blocks of eight channel ids a vGPU gets */
+static void binds_all(const struct role *r)
+{
+	struct admin_chan ac;
+	u32 v, c;
+
+	for (v = 0; v < scene->vgpus; v++)
+		for (c = 1; c < KVGPU_MAX_CHAN; c += 8, scene_count[v]++) {
+			g_inst_at(&world.vgpu[v], 0x400000, G_USERD(1), 0, 0);
+			g_bind_at(&world.vgpu[v], c, 0x400000);
+			if (!admin_chan(v, c, &ac))
+				break;
+		}
+	if (scene_count[3] < 8 || scene_count[3] != scene_count[0])
+		harness_fail("S5: one vGPU has %llu blocks of channels, another one %llu",
+			     scene_count[0], scene_count[3]);
+}
+
+/* ------------------------------------------------------------------ how long it takes */
+
+/*
+ * All channels are unbound at once. scene_count[0]: by how many us that takes longer while the
+ * interrupt thread sleeps again and again.
+ */
+enum { RESETS_PFIFO, RESETS_FUNCTION, CLOSES };
+
+static u64 stop(u32 how)
+{
+	u64 list[MOST_CHANS], began;
+	u32 c;
+
+	if (!G->open && !world_open(0, setup_c))
+		harness_fail("the vGPU can't be opened");
+	g_write(G, PMC_ENABLE, ~0u);
+	setup_run(0, 1, 0);
+	for (c = 2; c <= MOST_CHANS; c++) {
+		run(G, c);
+		list[c - 2] = c;
+	}
+	g_list(G, list, c - 2);
+	scene_count[1] += admin_chan_lives(0, MOST_CHANS);
+	calm = scene_count[1] == 1;
+	harness_sleep(300 * MS);
+	began = harness_now;
+	if (how == RESETS_PFIFO)
+		g_write(G, PMC_ENABLE, 0);
+	else if (how == RESETS_FUNCTION)
+		world_reset(0);
+	else
+		world_close(0);
+	return harness_now - began;
+}
+
+static void stops(const struct role *r)
+{
+	u64 alone = stop(r->arg), beside = stop(r->arg);
+
+	scene_count[0] = beside > alone ? (beside - alone) / US : 0;
+	scene_stop();
+	harness_sleep(MS);
+}
+
+/*
+ * A guest resets GR while its channels hang, one after the other: the chip loads the next one when
+ * the end of one is done. scene_count[0]: ms
+ */
+static void chip_loads_the_next(u32 reg, u32 val)
+{
+	u32 c;
+
+	for (c = 1; reg == PFIFO_RUNLIST_ERROR && c <= scene->arg[0] && !chip_is_stuck(); c++)
+		scene_count[1] += chip_hang(g_hchid(G, c), false);
+}
+
+static void resets_gr(const struct role *r)
+{
+	u64 began;
+
+	LIST(G, 1, 2, 3, 4, 5);
+	UNTIL(chip_hang(g_hchid(G, 1), false));
+	chip_before_write = chip_loads_the_next;
+	began = harness_now;
+	g_write(G, PMC_ENABLE, (u32)~PMC_ENABLE_GR);
+	scene_count[0] = (harness_now - began) / MS;
+	chip_before_write = NULL;
+}
+
+/* ------------------------------------------------------------------ reads that go wrong */
+
+/*
+ * Channels are unbound that a PBDMA has and that wait for GR, and reads of registers fail now and
+ * then: the code for that is no status, and is not written back as the channel's runlist.
+ */
+static void unbinds_while_reads_fail(const struct role *r)
+{
+	static const struct chip_manners wrong = { .error_ppm = 150000 };
+	struct context first;
+
+	for (; scene_count[0] < 60 && !admin_read(CARD, "lost"); scene_count[0]++) {
+		run(G, 2);
+		LIST(G, 1, 2);
+		chip_load_on_gr(g_hchid(G, 1));
+		first = chip.pbdma[0];
+		chip_load_some(0, g_hchid(G, 2));
+		chip.engine[0] = first;
+		chip_set_manners(&wrong);
+		g_unbind(G, 2);
+		chip_look("after the unbind");
+		chip_set_manners(&scene->chip);
+	}
+}
+
+/*
+ * A page is unmapped while FB_MMU_CTRL reads all ones .arg times, as if the bus lost the reads; 0:
+ * while a channel has filled the MMU's queue, which then loses what the host asks for.
+ */
+static void page_goes(const struct role *r)
+{
+	u16 id = g_hchid(G, 1);
+
+	UNTIL(chip_loaded(id));
+	chip_look("the chip has seen the page");
+	if (!r->arg)
+		chip_mem_ops(id);
+	chip.ones = r->arg;
+	takes_memory(r);
+	chip_look("after the unmap");
+	if (chip.ones)
+		harness_fail("S2: an invalidate counts as done after reads of all ones");
+}
+
+/* ------------------------------------------------------------------ who waits for whom */
+
+enum { LISTS = 1, FLUSHES = 2, TABLES = 4, PREEMPTS = 8, HOLDS = 16, GROUPS = 32 };
+#define EVERY(us) ((us) << 8)
+
+static void act(u32 vgpu, u32 what, u32 i)
+{
+	struct world_vgpu *g = &world.vgpu[vgpu];
+
+	if (what & LISTS)
+		g_list(g, (u64[]){ 1, 2 }, 1 + i % 2);
+	if (what & GROUPS) { /* and drops one */
+		LIST(g, TSG(5, 1), 1);
+		LIST(g, 1);
+	}
+	if (what & FLUSHES)
+		g_write(g, FLUSH_L2_DIRTY, FLUSH_TRIGGER);
+	if (what & TABLES) {
+		g_map_vram(g, 0, 20 + i % 8, G_DATA);
+		g_tlb(g, 0);
+	}
+	if (what & HOLDS) { /* work that can't be preempted for 1.9 s */
+		UNTIL(chip_hold(g_hchid(g, 1), 1900 * MS));
+		harness_sleep(MS);
+	}
+	if (what & (HOLDS | PREEMPTS))
+		g_preempt(g, false, 1);
+}
+
+static void attacker(const struct role *r)
+{
+	u32 i;
+
+	harness_sleep(300 * MS);
+	for (i = 0; scene_goes_on() && i < scene->arg[1]; i++)
+		act(r->vgpu, r->arg, i);
+	scene_stop();
+}
+
+/* scene_count[0]: most us that a command takes; [1]: commands */
+static void neighbour(const struct role *r)
+{
+	u64 began;
+
+	while (scene_goes_on()) {
+		harness_sleep((r->arg >> 8) * US);
+		began = harness_now;
+		act(r->vgpu, r->arg & 0xff, scene_count[1]++);
+		scene_count[0] = max(scene_count[0], (harness_now - began) / US);
+	}
+}
+
+/* The neighbours have no work, and all tables are made. */
+static void are_idle(const struct scene *s)
+{
+	struct policy quiet = { .seed = 1 };
+	u32 v, i;
+
+	harness_policy(&quiet);
+	for (v = 0; v < s->vgpus; v++) {
+		g_ring(&world.vgpu[v], 1, !v);
+		for (i = 0; i < 8; i++)
+			act(v, TABLES, i);
+	}
+	harness_sleep(50 * MS);
+	harness_policy(&s->policy);
+}
+
+/*
+ * A kernel of vGPU 2, whose ring is empty, is put off for a moment when others get work: it must
+ * not count as done. scene_count[0]: the vGPU's thousandths of the GPU
+ */
+static void is_put_off(const struct role *r)
+{
+	u16 first = g_hchid(G, 1), id = g_hchid(&world.vgpu[2], 1);
+	u32 i, all = 25000;
+
+	g_ring(&world.vgpu[2], 1, 1);
+	g_write(&world.vgpu[2], PFIFO_RUNLIST_SUBMIT, 1);
+	UNTIL(chip_engine_works(id));
+	chip_at_work(id, true);
+	g_ring(&world.vgpu[2], 1, 0);
+	harness_sleep(20 * MS);
+	g_ring(G, 1, 1);
+	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
+	chip_load_some(0, first);
+	for (i = 0; i < 2; i++, harness_sleep(10 * US)) {
+		g_ring(&world.vgpu[i], 1, 1);
+		g_write(&world.vgpu[i], PFIFO_RUNLIST_SUBMIT, 1);
+	}
+	for (i = 0; i < all; i++, harness_sleep(20 * US))
+		scene_count[1] += chip_engine_works(id);
+	scene_count[0] = scene_count[1] * 1000 / all;
+}
+
+/* clang-format off */
+
+#define CALM   { .late = 1 }
+#define EAGER  { .eager = true, .late = 1 }
+#define BUSY   { .eager = true, .busy = true, .late = 1 }
+#define IDLES  { .eager = true, .late = 1, .idles = true }
+#define LOOKS  { .late = 1, .look_ppm = 200000 }
+#define RESTLESS { .eager = true, .load_ppm = 2000, .late = 1, .idles = true }
+#define COARSE { .oversleep_ns = 3000 }
+/* A VMM's lazy thread goes on so much later when it has slept; PREEMPTED: it stops anywhere. */
+#define LATE(us)      { .idle_ns = (us) * US, .oversleep_ns = 5000 }
+#define PREEMPTED(us) \
+	{ .seed = 5, .idle_ns = (us) * US, .delay_ppm = 100000, .delay_ns = (us) * US }
+
+#define RACE(n, a, ...) \
+	{ n, 1, .interleaved = true, .before = two_run, \
+	  .roles = { { gets_a_space, 0, a }, __VA_ARGS__ } }
+#define SOMEWHERE(n, a) \
+	{ n, 1, LOOKS, .roles = { { is_somewhere, 0, a }, { leaves_late } }, \
+	  .must = { { &m_lives, 0, IS(0), "S5: a channel that does not leave goes on" }, \
+		    { &m_lost, CARD, IS(0), "S5: a channel that leaves late" } } }
+#define CHANGES(n, a) { n, 1, IDLES, .roles = { { group_changes, 0, a } }, \
+	  .must = { { &m_count, 0, AT_LEAST(1), "the group is not preempted" }, \
+		    { &m_lives, 0, IS(1), "S5: a channel of a group that changes" } } }
+#define DEAD(n, a, ...) { n, 2, IDLES, .roles = { { beside_a_dead_one, 0, a } }, \
+	  .must = { { &m_lost, CARD, IS(0), "S5: a channel of a group ends" }, __VA_ARGS__ } }
+#define NEXT_OWNER(n, a) { n, 2, CALM, .roles = { { id_goes_on, 0, a } }, \
+	  .must = { { &m_lives, 1, IS(1), "S5: a neighbour pays for a group before its own" } } }
+#define STEPS(n, v, i) \
+	{ n, v, EAGER, .arg = { 6 }, .before = more, .roles = { { submits, 0, i } } }
+#define STOP(n, a) { n, 1, { .idles = true }, COARSE, .ms = 60000, \
+	  .roles = { { stops, 0, a }, { idle_storm } }, \
+	  .must = { { &m_count, 0, AT_MOST(20000), "S5: channels are unbound beside interrupts" }, \
+		    { &m_count, 1, IS(2), "not so many channels" }, \
+		    { &m_strikes, 0, IS(0), "S5: a stop beside interrupts" } } }
+/* most us of a command of the neighbour's; the attacker acts so many times */
+#define WAITS(n, v, most, times, ...) \
+	{ n, v, .ms = 60000, .arg = { 0, times }, .before = are_idle, \
+	  .must = { { &m_count, 0, AT_MOST(most), "S5: a neighbour waits" }, \
+		    { &m_count, 1, AT_LEAST(3), "the neighbour does too little" }, \
+		    { &m_lost, CARD, IS(0), "S5: a thread that is late" }, \
+		    { &m_lives, 1, IS(1), "S5: a neighbour's channel" } }, __VA_ARGS__ }
+#define ALL (LISTS | FLUSHES | TABLES)
+#define STARVES(n, ...) WAITS(n, 2, 50000, 3, .chip = RESTLESS, .policy = __VA_ARGS__, \
+	  .roles = { { attacker, 0, ALL, true }, { neighbour, 1, ALL | EVERY(1000) } })
+
+static const struct scene table[] = {
+	RACE("an enabled channel is enabled, memory goes", IS_ENABLED, { takes_memory }),
+	RACE("an enabled channel is enabled beside invalidates", IS_ENABLED, { invalidates }),
+	RACE("a loaded channel is listed, memory goes", IS_LISTED, { takes_memory }),
+	RACE("a group changes, memory goes", IS_GROUPED, { takes_memory }),
+	RACE("a channel is unbound beside invalidates", IS_BOUND, { invalidates }),
+	RACE("a guest is reset, memory goes", IS_RESET, { takes_memory }),
+	SOMEWHERE("a PBDMA has a channel that gets a space", PBDMA_HAS),
+	SOMEWHERE("GR has a channel that gets a space", GR_HAS),
+	SOMEWHERE("a copy engine has a channel that gets a space", COPIES_HAVE),
+	SOMEWHERE("a PBDMA has a channel that is unbound", UNBINDS | PBDMA_HAS),
+	SOMEWHERE("GR has a channel that is unbound", UNBINDS | GR_HAS),
+	CHANGES("a channel of a group gets another space", OTHER_SPACE),
+	CHANGES("a channel of a group is unbound", UNBOUND),
+	CHANGES("a channel of a group is unbound that never ran", UNBOUND_UNUSED),
+	{ "a group is preempted whose first never ran", 1, BUSY,
+	  .roles = { { preempts_the_second } } },
+	DEAD("a storm beside a dead channel", COPIES_STORM,
+	     { &m_strikes, 0, 1, 2, "S6: a storm of a group's copies goes on" }),
+	DEAD("a hang beside a dead channel", HANGS),
+	DEAD("a preempt beside a dead channel", IS_PREEMPTED),
+	DEAD("a hang ends its group", WHOLE),
+	NEXT_OWNER("a failed copy and the next group of its id", COPY_FAILS),
+	NEXT_OWNER("a switch that does not end and the next group of its id", STAYS),
+	NEXT_OWNER("a closed vGPU's copy and the next group of its id", IS_CLOSED),
+	WAITS("beside groups that are dropped", 2, 300, 50, .chip = CALM, .policy = COARSE,
+	      .roles = { { attacker, 0, GROUPS }, { neighbour, 1, LISTS | EVERY(50) },
+			 { idle_storm } }),
+
+	STEPS("channels are listed in the guest's order", 1, 0),
+	STEPS("a group has the members that are bound", 1, 1),
+	STEPS("a group is listed once", 1, 2),
+	STEPS("a runlist is blocked", 1, 3),
+	STEPS("the lists of two vGPUs", 2, 4),
+	{ "a list is submitted while its channel faults", 2, CALM, .arg = { 6 }, .before = more,
+	  .roles = { { lists_once }, { submits_again } },
+	  .must = { { &m_count, 0, IS(2), "the channel does not fault" } } },
+	{ "no longer than the chip takes", 4, EAGER, .before = more, .roles = { { too_long } } },
+	{ "channel ids are shared", 4, CALM, .roles = { { binds_all } } },
+
+	STOP("a reset of PFIFO", RESETS_PFIFO),
+	STOP("a function level reset", RESETS_FUNCTION),
+	STOP("a close", CLOSES),
+	{ "channels hang one after the other", 1, { .late = 8 }, .arg = { 5 }, .before = more,
+	  .roles = { { resets_gr } },
+	  .must = { { &m_count, 0, AT_MOST(6500), "S6: a command that ends channels" },
+		    { &m_count, 1, AT_LEAST(3), "too few channels hang" },
+		    { &m_lost, CARD, IS(0), "S5: channels hang" } } },
+	{ "unbinds while reads fail", 1, {}, .roles = { { unbinds_while_reads_fail } },
+	  .must = { { &m_count, 0, AT_LEAST(5), "the card is lost too soon" } } },
+	{ "the MMU's queue is full", 1, { .eager = true }, .roles = { { page_goes } } },
+	{ "19 reads of all ones", 1, { .eager = true }, .roles = { { page_goes, 0, 19 } } },
+
+	STARVES("a thread is not run", LATE(2000000)),
+	STARVES("a thread is preempted", PREEMPTED(2000000)),
+	{ "a thread is preempted for a minute", 1, EAGER, PREEMPTED(60000000), .ms = 600000,
+	  .arg = { 0, 1 }, .roles = { { attacker, 0, ALL, true } },
+	  .must = { { &m_lost, CARD, IS(0), "S5: a thread that is not run for a minute" } } },
+	WAITS("beside a long preempt, run late", 2, 40000, 2, .chip = BUSY, .policy = LATE(1500),
+	      .roles = { { attacker, 0, HOLDS }, { neighbour, 1, PREEMPTS | EVERY(5000), true } }),
+	WAITS("beside three that submit, run very late", 4, 100000, 2000,
+	      .chip = { .eager = true, .late = 10 }, .policy = LATE(6000),
+	      .roles = { { neighbour, 1, LISTS | EVERY(5000), true }, { attacker, 0, LISTS },
+			 { attacker, 2, LISTS }, { attacker, 3, LISTS } }),
+	{ "a kernel is put off", 3, { .eager = true, .busy = true, .late = 2, .idles = true },
+	  COARSE, .before = more, .roles = { { is_put_off } },
+	  .must = { { &m_count, 0, AT_LEAST(290), "S5: a third is its share" } } },
+};
+
+/* clang-format on */
+
+SCENES(table)
