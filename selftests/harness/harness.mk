@@ -19,7 +19,7 @@ HARNESS_CPPFLAGS := -I. -I$(HARNESS_INCLUDE) -Iinclude -Iinclude/user
 # KVGPU_HAVE_...: the features of the kernel that kernel/ imitates. As on the oldest kernel, mdev
 # keeps a list of a vGPU's mappings itself (mdev/vmas.c) and answers VFIO_DEVICE_GET_REGION_INFO
 # itself (mdev/region_ioctl.c).
-HARNESS_CFLAGS	:= -D_GNU_SOURCE $(SAN_CFLAGS) -fPIC -fno-semantic-interposition -Wno-sign-compare -Wno-missing-field-initializers -Wno-empty-body -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-function -DKVGPU_PROBED -DKVGPU_HAVE_VFIO_FREE_DEVICE -DKVGPU_HAVE_VFIO_IOMMUFD
+HARNESS_CFLAGS	:= -D_GNU_SOURCE $(SAN_CFLAGS) -fPIC -fno-semantic-interposition -Wno-sign-compare -Wno-missing-field-initializers -Wno-empty-body -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-function -DKVGPU_PROBED -DKVGPU_HAVE_VFIO_FREE_DEVICE -DKVGPU_HAVE_VFIO_IOMMUFD -DKVGPU_HAVE_HUGE_FAULT_ORDER
 HARNESS_OPT	:= -O2
 HARNESS_OBJ	:= $(patsubst %.c,$(HARNESS)/pic/%.o,$(HARNESS_ROOMS) $(HARNESS_SRC))
 HARNESS_BINS	:= $(HARNESS_TESTS:%=$(HARNESS)/%) $(HARNESS_TOPICS:%=$(HARNESS)/%)

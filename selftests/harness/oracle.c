@@ -210,7 +210,7 @@ static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 	unsigned int bar = phys >= BAR3_PHYS ? 3 : 1;
 	bool valid;
 
-	if (pfn == OWN_PFN)
+	if (pfn & OWN_PFN)
 		return;
 	vram = chip_show(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS), &valid);
 	if (chip_shows_host(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS))) {

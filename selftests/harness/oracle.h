@@ -8,8 +8,8 @@
 
 #include <linux/types.h>
 
-/* the frame that the kernel gives for each page of a vGPU's own memory; it lies in no BAR */
-#define OWN_PFN 0x7000000ul
+/* a frame of a vGPU's own memory: this bit and the address; it lies in no BAR */
+#define OWN_PFN (1ul << 50)
 
 /* task.c. Call it where something may fail, such as an allocation; true: it fails. */
 bool alloc_fails(void);

@@ -212,6 +212,7 @@ struct vm_operations_struct {
 	int (*mremap)(struct vm_area_struct *vma);
 	void (*close)(struct vm_area_struct *vma);
 	vm_fault_t (*fault)(struct vm_fault *vmf);
+	vm_fault_t (*huge_fault)(struct vm_fault *vmf, unsigned int order);
 };
 struct vm_area_struct {
 	struct list_head node;
@@ -241,6 +242,9 @@ struct vm_fault {
 #define VM_DONTDUMP	       0x4000000
 #define pgprot_writecombine(p) (p)
 vm_fault_t vmf_insert_pfn(struct vm_area_struct *vma, unsigned long address, unsigned long pfn);
+vm_fault_t vmf_insert_pfn_pmd(struct vm_fault *vmf, unsigned long pfn, bool write);
+#define CONFIG_ARCH_SUPPORTS_PMD_PFNMAP
+#define PMD_ORDER 9
 int zap_vma_ptes(struct vm_area_struct *vma, unsigned long address, unsigned long size);
 bool mmget_not_zero(struct mm_struct *mm);
 void mmput(struct mm_struct *mm);

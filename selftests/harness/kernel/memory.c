@@ -52,7 +52,7 @@ size_t harness_allocated(void)
 
 unsigned long vmalloc_to_pfn(const void *p)
 {
-	return OWN_PFN;
+	return OWN_PFN | (unsigned long)p;
 }
 
 /* ---------------------------------------- the IOMMU: an address is used again only after 1 TiB */

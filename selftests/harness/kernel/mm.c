@@ -136,6 +136,15 @@ vm_fault_t vmf_insert_pfn(struct vm_area_struct *vma, unsigned long address, uns
 	return VM_FAULT_NOPAGE;
 }
 
+vm_fault_t vmf_insert_pfn_pmd(struct vm_fault *vmf, unsigned long pfn, bool write)
+{
+	unsigned long at = vmf->address & ~(PMD_SIZE - 1), i;
+
+	for (i = 0; i < PMD_SIZE / PAGE_SIZE; i++)
+		vmf_insert_pfn(vmf->vma, at + i * PAGE_SIZE, pfn + i);
+	return VM_FAULT_NOPAGE;
+}
+
 int zap_vma_ptes(struct vm_area_struct *vma, unsigned long address, unsigned long size)
 {
 	u64 at;
@@ -382,6 +391,13 @@ unsigned long mm_touch(struct mm_struct *mm, unsigned long at)
 unsigned long mm_for_device(struct mm_struct *mm, unsigned long at)
 {
 	return frame_at(mm, at, FAULT_FLAG_REMOTE);
+}
+
+vm_fault_t mm_touch_huge(struct mm_struct *mm, unsigned long at, unsigned int flags)
+{
+	struct vm_fault vmf = { .vma = vma_at(mm, at), .address = at, .flags = flags };
+
+	return vmf.vma->vm_ops->huge_fault(&vmf, PMD_ORDER);
 }
 
 void mm_free(struct mm_struct *mm)

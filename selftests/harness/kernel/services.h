@@ -155,6 +155,8 @@ unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len);
 struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first);
 /* A CPU of the process touches a byte. Return the frame; 0: SIGBUS or SIGSEGV. */
 unsigned long mm_touch(struct mm_struct *mm, unsigned long at);
+/* The same, and the kernel would map 2 MiB at once. Return what the driver does. */
+vm_fault_t mm_touch_huge(struct mm_struct *mm, unsigned long at, unsigned int flags);
 /*
  * VFIO's container asks for the frame, to map it for another device. Return 0 when that is refused.
  */
