@@ -206,12 +206,6 @@ $(O)/harness/pic/selftests/unit/hw/%.o $(O)/asan/selftests/unit/hw/bringup_test.
 $(O)/asan/selftests/unit/hw/bringup_test.o: TEST_CPPFLAGS = $(HARNESS_CPPFLAGS) $(HARNESS_CFLAGS)
 $(O)/asan/selftests/unit/hw/bringup_test.o: | harness-headers
 
-# --- mdev: on stand-ins for the kernel and for the rest of mdev/machine
-UNIT_TESTS += mdev/machine/unmap_test
-SRC_mdev/machine/unmap_test	:= mdev/machine/unmap.c
-$(addprefix $(O)/asan/,mdev/machine/unmap.o selftests/unit/mdev/machine/unmap_test.o): \
-	TEST_CPPFLAGS := -Iselftests/unit/mdev/machine/kernel $(TEST_CPPFLAGS)
-
 # --- gtt-shadow
 SHADOW_SRC	:= $(wildcard gtt-shadow/*.c)
 SHADOW_GUEST	:= $(addprefix selftests/unit/gtt-shadow/,guest.c chip.c oracle.c) gpu-model/mmu/kind.c

@@ -472,13 +472,15 @@ void task_returns(void)
 	}
 }
 
+bool files_full;
+
 struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
 				int flags)
 {
-	struct file *f = kzalloc(sizeof(*f), GFP_KERNEL);
+	struct file *f = files_full ? NULL : kzalloc(sizeof(*f), GFP_KERNEL);
 
 	if (!f)
-		return ERR_PTR(-ENOMEM);
+		return ERR_PTR(files_full ? -ENFILE : -ENOMEM);
 	f->f_op = ops;
 	f->private_data = data;
 	return f;

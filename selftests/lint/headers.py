@@ -7,7 +7,7 @@ from tree import Proofs, exceptions, unneeded
 
 PRODUCT = ("include", "hw", "mdev", "mmio-trap", "gtt-shadow", "sched", "gpu-model", "cuda", "firmware", "tools", "remote")
 # headers here have the names of the kernel's, and need no guard
-STAND_INS = ("selftests/kbuild/", "selftests/unit/mdev/machine/kernel/")
+STAND_INS = ("selftests/kbuild/",)
 GUARD = re.compile(r"^#(?:ifndef (\w+_H_?)|if !defined\((\w+_H_?)\) \|\| defined\(TRACE_HEADER_MULTI_READ\))$", re.M)
 # SETTINGS: (beginning of a path, flags of the compiler for such headers); the first that fits
 # counts
