@@ -27,12 +27,32 @@ void world_begin(const struct policy *p, const struct chip_manners *m)
 	*harness_param_max_pinned_mib = 16;
 	if (harness_module_init())
 		harness_fail("the module is not loaded");
-	if (the_pci_driver->probe(&world.pdev, the_pci_driver->id_table))
+	if (world_probe())
 		harness_fail("the card is not taken");
-	world.gpu = pci_get_drvdata(&world.pdev);
-	pool_watch(true);
 	chip_set_manners(m);
 	harness_policy(p);
+}
+
+int world_probe(void)
+{
+	int ret = the_pci_driver->probe(&world.pdev, the_pci_driver->id_table);
+
+	world.gpu = ret ? NULL : pci_get_drvdata(&world.pdev);
+	pool_watch(!ret);
+	return ret;
+}
+
+void world_unprobe(void)
+{
+	pool_watch(false);
+	card_remove(&world.pdev);
+	world.gpu = NULL;
+}
+
+u8 *world_own(u32 i, u32 nr, u64 *size)
+{
+	*size = world.vgpu[i].v->own[nr].size;
+	return world.vgpu[i].v->own[nr].memory;
 }
 
 void world_end_without_card(void)

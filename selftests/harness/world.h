@@ -39,6 +39,9 @@ extern u64 world_asked[NR_ASKED];
 
 void world_begin(const struct policy *p, const struct chip_manners *m);
 void world_end(void); /* closes and removes vGPUs that are left */
+/* The module takes the card, and returns what its probe does. The card is taken from it. */
+int world_probe(void);
+void world_unprobe(void);
 void world_end_without_card(void); /* for a card that was taken from the module before */
 /*
  * Fail if an oracle finds anything wrong. The calling thread must not be in a call of the module.
@@ -52,6 +55,8 @@ bool world_open(u32 i, struct container *c);
 bool world_open_ioas(u32 i, struct container *c); /* binds to iommufd, opens, attaches */
 void world_close(u32 i);
 void world_reset(u32 i); /* VFIO_DEVICE_RESET */
+/* Memory @nr of the vGPU's own, which a VMM's CPU sees in BAR0 in the place of registers. */
+u8 *world_own(u32 i, u32 nr, u64 *size);
 
 /* ---------------------------------------------------------- guest.c: what a guest's driver does */
 
