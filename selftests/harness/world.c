@@ -55,17 +55,6 @@ u8 *world_own(u32 i, u32 nr, u64 *size)
 	return world.vgpu[i].v->own[nr].memory;
 }
 
-void world_end_without_card(void)
-{
-	harness_module_exit();
-	work_end();
-	chip_end();
-	device_end();
-	eventfd_end();
-	iommu_end();
-	harness_end();
-}
-
 void world_end(void)
 {
 	struct policy quiet = {};
@@ -83,7 +72,13 @@ void world_end(void)
 			harness_fail("S5: group %u of the chip is taken, and there is no vGPU", i);
 	pool_watch(false);
 	card_remove(&world.pdev);
-	world_end_without_card();
+	harness_module_exit();
+	work_end();
+	chip_end();
+	device_end();
+	eventfd_end();
+	iommu_end();
+	harness_end();
 }
 
 void world_check(const char *when)

@@ -42,7 +42,6 @@ void world_end(void); /* closes and removes vGPUs that are left */
 /* The module takes the card, and returns what its probe does. The card is taken from it. */
 int world_probe(void);
 void world_unprobe(void);
-void world_end_without_card(void); /* for a card that was taken from the module before */
 /*
  * Fail if an oracle finds anything wrong. The calling thread must not be in a call of the module.
  */
