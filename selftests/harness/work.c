@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* work.h has the contracts. */
+#include "gk110/bar.h"
+#include "gk110/fifo.h"
+#include "gk110/ram.h"
+#include "selftests/harness/work.h"
+
+#include <linux/bitfield.h>
+
+#define FATAL (PBDMA_INTR0_FATAL & ~(PBDMA_INTR0_FATAL - 1))
+
+/* ------------------------------------------------------------------ what the chip sees */
+
+u16 work_id(u32 vgpu, u32 chan)
+{
+	return g_hchid(&world.vgpu[vgpu], chan);
+}
+
+static bool is_of(u16 chid, u32 vgpu)
+{
+	u32 of = chip.chan[chid].vgpu;
+
+	return of && (vgpu == CARD || (world.vgpu[vgpu].made && of == world.vgpu[vgpu].v->id));
+}
+
+/* how many channels in GR's list are of the vGPU, and how many of others */
+static u32 listed(u32 vgpu, u32 *others)
+{
+	u32 i, n = 0;
+
+	*others = 0;
+	for (i = 0; i < chip.list[0].nr; i++) {
+		u64 e = chip.list[0].entry[i];
+
+		if (e & RUNLIST_TSG)
+			continue;
+		if (is_of(FIELD_GET(RUNLIST_ID, e), vgpu))
+			n++;
+		else if (FIELD_GET(RUNLIST_ID, e) >= FIRST_GUEST)
+			++*others;
+	}
+	return n;
+}
+
+bool work_listed(u32 vgpu)
+{
+	u32 others;
+
+	return listed(vgpu, &others);
+}
+
+bool work_alone(u32 vgpu)
+{
+	u32 others;
+
+	return listed(vgpu, &others) && !others;
+}
+
+bool work_runs(u32 vgpu)
+{
+	u32 r;
+
+	for (r = 0; r < CHIP_RUNLS; r++)
+		if (chip.engine[r].chid != NO_CHAN && chip_engine_works(chip.engine[r].chid) &&
+		    is_of(chip.engine[r].chid, vgpu))
+			return true;
+	return (harness_now < chip.copying_until && is_of(chip.copying, vgpu)) ||
+	       (harness_now < chip.switch_until && is_of(chip.switching, vgpu));
+}
+
+bool work_leaves(u32 vgpu)
+{
+	return chip.preempting &&
+	       is_of(FIELD_GET(PFIFO_PREEMPT_ID, chip.reg[PFIFO_PREEMPT / 4]), vgpu);
+}
+
+/* ------------------------------------------------------------------ the meter */
+
+static struct {
+	u64 ns, paid;
+} had[WORLD_VGPUS + 1]; /* the last one: anybody */
+static u64 stopped;
+static bool metered;
+
+void meter(const struct role *r)
+{
+	u64 last = harness_now, step;
+	u32 i;
+
+	for (i = 0; i < scene->vgpus; i++)
+		had[i].paid = admin_read(i, "gpu_time_ns");
+	metered = true;
+	while (scene_goes_on()) {
+		harness_sleep(r->arg ?: 20 * US);
+		step = harness_now - last;
+		last = harness_now;
+		for (i = 0; i < scene->vgpus; i++)
+			had[i].ns += work_runs(i) ? step : 0;
+		had[WORLD_VGPUS].ns += work_runs(CARD) ? step : 0;
+		if ((chip.reg[PFIFO_RUNLIST_BLOCK / 4] | chip.reg[PFIFO_RUNLIST_ERROR / 4]) & 1)
+			stopped += step;
+	}
+}
+
+static u64 read_had(u32 vgpu)
+{
+	return had[vgpu == CARD ? WORLD_VGPUS : vgpu].ns;
+}
+const struct measure m_had = { "time of the GPU", read_had, PART };
+
+static u64 paid(u32 vgpu)
+{
+	return metered ? admin_read(vgpu, "gpu_time_ns") - had[vgpu].paid : 0;
+}
+
+static u64 read_unpaid(u32 vgpu)
+{
+	return had[vgpu].ns - min(had[vgpu].ns, paid(vgpu));
+}
+const struct measure m_unpaid = { "time that is not paid for", read_unpaid, PART };
+
+static u64 read_overpaid(u32 vgpu)
+{
+	u64 ns = paid(vgpu);
+
+	return ns - min(had[vgpu].ns, ns);
+}
+const struct measure m_overpaid = { "time that is paid for and not had", read_overpaid, PART };
+
+static u64 read_stopped(u32 vgpu)
+{
+	return stopped;
+}
+const struct measure m_stopped = { "time in which GR's list is stopped", read_stopped, PART };
+
+/* ------------------------------------------------------------------ what a guest does */
+
+void work_put(u32 vgpu, u32 chan, u32 put)
+{
+	static u64 part[WORLD_VGPUS];
+	u64 at;
+
+	if (!part[vgpu])
+		part[vgpu] = admin_place(vgpu).part + 1;
+	at = part[vgpu] - 1 + G_USERD(chan) + USERD_GP_PUT;
+	*(u32 *)chip_vram(at) = put;
+	chip_wrote(at, 4);
+}
+
+void work_kick(u32 vgpu)
+{
+	g_write(&world.vgpu[vgpu], PFIFO_RUNLIST_SUBMIT, 2);
+}
+
+void work_second(u32 vgpu)
+{
+	struct world_vgpu *g = &world.vgpu[vgpu];
+	u64 list[2] = { 1, 2 };
+
+	g_ring(g, 1, 0);
+	g_inst(g, 2, 0, 0);
+	g_bind(g, 2);
+	g_enable(g, 2, true);
+	g_list(g, list, 2);
+	g_ring(g, 2, 1);
+	while (!chip_pbdma_intr(work_id(vgpu, 2), FATAL))
+		harness_sleep(MS);
+	harness_sleep(MS);
+	g_preempt(g, false, 2);
+	g_ring(g, 2, 0);
+	work_put(vgpu, 2, 0);
+}
+
+void work_serve(u32 vgpu)
+{
+	if (work_listed(vgpu))
+		chip_load_on_gr(work_id(vgpu, 1));
+}
+
+bool work_until_runs(u32 vgpu)
+{
+	while (!chip_engine_works(work_id(vgpu, 1)) && scene_goes_on())
+		harness_sleep(5 * US);
+	return scene_goes_on();
+}
+
+volatile u32 *work_flush_word(u32 vgpu, u32 reg)
+{
+	const struct vgpu_own *o = &world.vgpu[vgpu].v->own[VGPU_OWN_FLUSH];
+
+	return (volatile u32 *)(o->memory + (reg - o->at));
+}
+
+void work_flush(u32 vgpu)
+{
+	*work_flush_word(vgpu, FLUSH_L2_SYSMEM_INVALIDATE) = FLUSH_TRIGGER;
+	*work_flush_word(vgpu, FLUSH_L2_DIRTY) = FLUSH_TRIGGER;
+}
+
+static u32 slow_reads, other_reads;
+
+static void flush_slowly(u32 reg, u32 val)
+{
+	bool l2 = reg == FLUSH_L2_SYSMEM_INVALIDATE || reg == FLUSH_L2_DIRTY;
+
+	chip.manners.late = l2 ? slow_reads : other_reads;
+}
+
+void work_slow_flushes(u32 reads)
+{
+	slow_reads = reads;
+	other_reads = chip.manners.late;
+	chip_before_write = reads ? flush_slowly : NULL;
+}
+
+void work_jobs(const struct role *r)
+{
+	struct world_vgpu *g = &world.vgpu[r->vgpu];
+	u16 id = work_id(r->vgpu, 1);
+
+	while (scene_goes_on()) {
+		g_ring(g, 1, 1);
+		work_kick(r->vgpu);
+		while (!(work_listed(r->vgpu) && chip_may_load(id, 0)) && scene_goes_on())
+			harness_sleep(5 * US);
+		work_serve(r->vgpu);
+		chip_at_work(id, true);
+		harness_sleep((u32)r->arg * US);
+		chip_at_work(id, false);
+		g_ring(g, 1, 0);
+		work_kick(r->vgpu);
+		scene_count[r->vgpu]++;
+		harness_sleep((r->arg >> 32) * US);
+	}
+}
+
+void work_kernels(const struct role *r)
+{
+	u64 ran = 0, next = 0, step = 10 * US;
+	u16 id = work_id(r->vgpu, 1);
+
+	for (; scene_goes_on(); harness_sleep(step)) {
+		if (!chip.at_work[id])
+			chip_at_work(id, harness_now >= next);
+		else if (chip_engine_works(id))
+			ran += step;
+		if (chip.at_work[id])
+			work_serve(r->vgpu);
+		if (ran < (u32)r->arg * US)
+			continue;
+		ran = 0;
+		next = harness_now + (r->arg >> 32) * US;
+		chip_at_work(id, false);
+	}
+	chip_at_work(id, false);
+}
+
+void work_preempts(const struct role *r)
+{
+	while (scene_goes_on())
+		g_preempt(&world.vgpu[r->vgpu], false, 1);
+}
+
+void work_kicks(const struct role *r)
+{
+	for (; scene_goes_on(); harness_sleep(r->arg))
+		work_kick(r->vgpu);
+}
