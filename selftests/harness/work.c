@@ -77,10 +77,9 @@ bool work_leaves(u32 vgpu)
 /* ------------------------------------------------------------------ the meter */
 
 static struct {
-	u64 ns, paid;
+	u64 ns, paid_before, paid;
 } had[WORLD_VGPUS + 1]; /* the last one: anybody */
 static u64 stopped;
-static bool metered;
 
 void meter(const struct role *r)
 {
@@ -88,8 +87,7 @@ void meter(const struct role *r)
 	u32 i;
 
 	for (i = 0; i < scene->vgpus; i++)
-		had[i].paid = admin_read(i, "gpu_time_ns");
-	metered = true;
+		had[i].paid_before = admin_read(i, "gpu_time_ns");
 	while (scene_goes_on()) {
 		harness_sleep(r->arg ?: 20 * US);
 		step = harness_now - last;
@@ -100,6 +98,8 @@ void meter(const struct role *r)
 		if ((chip.reg[PFIFO_RUNLIST_BLOCK / 4] | chip.reg[PFIFO_RUNLIST_ERROR / 4]) & 1)
 			stopped += step;
 	}
+	for (i = 0; i < scene->vgpus; i++)
+		had[i].paid = admin_read(i, "gpu_time_ns") - had[i].paid_before;
 }
 
 static u64 read_had(u32 vgpu)
@@ -108,22 +108,15 @@ static u64 read_had(u32 vgpu)
 }
 const struct measure m_had = { "time of the GPU", read_had, PART };
 
-static u64 paid(u32 vgpu)
-{
-	return metered ? admin_read(vgpu, "gpu_time_ns") - had[vgpu].paid : 0;
-}
-
 static u64 read_unpaid(u32 vgpu)
 {
-	return had[vgpu].ns - min(had[vgpu].ns, paid(vgpu));
+	return had[vgpu].ns - min(had[vgpu].ns, had[vgpu].paid);
 }
 const struct measure m_unpaid = { "time that is not paid for", read_unpaid, PART };
 
 static u64 read_overpaid(u32 vgpu)
 {
-	u64 ns = paid(vgpu);
-
-	return ns - min(had[vgpu].ns, ns);
+	return had[vgpu].paid - min(had[vgpu].ns, had[vgpu].paid);
 }
 const struct measure m_overpaid = { "time that is paid for and not had", read_overpaid, PART };
 
@@ -135,16 +128,29 @@ const struct measure m_stopped = { "time in which GR's list is stopped", read_st
 
 /* ------------------------------------------------------------------ what a guest does */
 
-void work_put(u32 vgpu, u32 chan, u32 put)
+void work_sleep(u64 ns)
+{
+	u64 until = harness_now + ns;
+
+	while (harness_now < until && scene_goes_on())
+		harness_sleep(min(until - harness_now, MS / 4));
+}
+
+static void store(u32 vgpu, u32 chan, u32 off, u32 val)
 {
 	static u64 part[WORLD_VGPUS];
 	u64 at;
 
 	if (!part[vgpu])
 		part[vgpu] = admin_place(vgpu).part + 1;
-	at = part[vgpu] - 1 + G_USERD(chan) + USERD_GP_PUT;
-	*(u32 *)chip_vram(at) = put;
+	at = part[vgpu] - 1 + G_USERD(chan) + off;
+	*(u32 *)chip_vram(at) = val;
 	chip_wrote(at, 4);
+}
+
+void work_put(u32 vgpu, u32 chan, u32 put)
+{
+	store(vgpu, chan, USERD_GP_PUT, put);
 }
 
 void work_kick(u32 vgpu)
@@ -213,22 +219,38 @@ void work_slow_flushes(u32 reads)
 	chip_before_write = reads ? flush_slowly : NULL;
 }
 
+/* What the chip and the guest do at the end of a job. */
+static void job_ends(const struct role *r, u16 id)
+{
+	chip_at_work(id, false);
+	if (r->arg & JOB_STOPS)
+		chip_pbdma_intr(id, PBDMA_INTR0_DEVICE);
+	if (!chip.manners.busy && !(r->arg & JOB_STAYS) && chip.pbdma[0].chid == id)
+		chip.pbdma[0].chid = NO_CHAN;
+	if (!(r->arg & JOB_QUIET))
+		work_kick(r->vgpu);
+	while (r->arg & JOB_STOPS && chip_loaded(id) && scene_goes_on())
+		harness_sleep(5 * US);
+}
+
 void work_jobs(const struct role *r)
 {
-	struct world_vgpu *g = &world.vgpu[r->vgpu];
+	u32 n = 0, queue = r->arg & JOB_UNSEEN ? 8 : 0;
 	u16 id = work_id(r->vgpu, 1);
 
 	while (scene_goes_on()) {
-		g_ring(g, 1, 1);
-		work_kick(r->vgpu);
+		n = (n + 1) % 64;
+		store(r->vgpu, 1, USERD_GP_PUT, (n + queue) % 64);
+		if (!(r->arg & JOB_QUIET))
+			work_kick(r->vgpu);
 		while (!(work_listed(r->vgpu) && chip_may_load(id, 0)) && scene_goes_on())
 			harness_sleep(5 * US);
-		work_serve(r->vgpu);
-		chip_at_work(id, true);
-		harness_sleep((u32)r->arg * US);
-		chip_at_work(id, false);
-		g_ring(g, 1, 0);
-		work_kick(r->vgpu);
+		if (!queue)
+			work_serve(r->vgpu);
+		store(r->vgpu, 1, USERD_GP_GET, n);
+		chip_at_work(id, !queue);
+		harness_sleep((r->arg & 0xffff) * US);
+		job_ends(r, id);
 		scene_count[r->vgpu]++;
 		harness_sleep((r->arg >> 32) * US);
 	}
@@ -259,6 +281,13 @@ void work_preempts(const struct role *r)
 {
 	while (scene_goes_on())
 		g_preempt(&world.vgpu[r->vgpu], false, 1);
+}
+
+void work_served(const struct role *r)
+{
+	for (; scene_goes_on(); harness_sleep(20 * US))
+		if (!work_runs(CARD) && !chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4])
+			work_serve(r->vgpu);
 }
 
 void work_kicks(const struct role *r)

@@ -29,6 +29,7 @@ extern const struct measure m_stopped; /* GR's list is blocked or in error */
 
 /* ------------------------------------------------------------------ what a guest does */
 
+void work_sleep(u64 ns); /* or until the scene ends */
 /* A guest stores through BAR1, which is mapped: the module does not see it happen. */
 void work_put(u32 vgpu, u32 chan, u32 put);
 /* Submit the vGPU's list again, of two entries. */
@@ -51,12 +52,18 @@ void work_slow_flushes(u32 reads);
 
 /* .arg of a role: so many us of work, and then so many of something else */
 #define EACH(work, pause) ((u64)(pause) << 32 | (work))
-/* Roles, of channel 1: jobs of which the ring tells, and which the chip serves at once, */
+/* Roles, of channel 1: jobs of one entry of the ring each, which the chip serves at once, */
 void work_jobs(const struct role *r);
+#define JOB_QUIET  BIT(28) /* no submit: the ring alone tells of them */
+#define JOB_UNSEEN BIT(29) /* they come in a queue, and no engine works for them */
+#define JOB_STAYS  BIT(30) /* a PBDMA whose ring ran dry keeps the channel (T13) */
+#define JOB_STOPS  BIT(31) /* the PBDMA interrupts at the end */
 /* kernels, of which the ring does not tell. The time in which it has GR counts. */
 void work_kernels(const struct role *r);
 /* Preempt channel 1, which is idle, without a break. */
 void work_preempts(const struct role *r);
+/* GR gets channel 1 whenever it works for nobody, and its PBDMA has not stopped. */
+void work_served(const struct role *r);
 /* Submit the list each .arg ns. */
 void work_kicks(const struct role *r);
 
