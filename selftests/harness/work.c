@@ -227,8 +227,10 @@ static void job_ends(const struct role *r, u16 id)
 		chip_pbdma_intr(id, PBDMA_INTR0_DEVICE);
 	if (!chip.manners.busy && !(r->arg & JOB_STAYS) && chip.pbdma[0].chid == id)
 		chip.pbdma[0].chid = NO_CHAN;
-	if (!(r->arg & JOB_QUIET))
+	if (!(r->arg & JOB_QUIET)) {
+		work_put(r->vgpu, 1, 0);
 		work_kick(r->vgpu);
+	}
 	while (r->arg & JOB_STOPS && chip_loaded(id) && scene_goes_on())
 		harness_sleep(5 * US);
 }
@@ -239,15 +241,16 @@ void work_jobs(const struct role *r)
 	u16 id = work_id(r->vgpu, 1);
 
 	while (scene_goes_on()) {
-		n = (n + 1) % 64;
-		store(r->vgpu, 1, USERD_GP_PUT, (n + queue) % 64);
+		n = r->arg & JOB_QUIET ? (n + 1) % 64 : 1;
+		work_put(r->vgpu, 1, (n + queue) % 64);
 		if (!(r->arg & JOB_QUIET))
 			work_kick(r->vgpu);
 		while (!(work_listed(r->vgpu) && chip_may_load(id, 0)) && scene_goes_on())
 			harness_sleep(5 * US);
 		if (!queue)
 			work_serve(r->vgpu);
-		store(r->vgpu, 1, USERD_GP_GET, n);
+		if (r->arg & JOB_QUIET)
+			store(r->vgpu, 1, USERD_GP_GET, n);
 		chip_at_work(id, !queue);
 		harness_sleep((r->arg & 0xffff) * US);
 		job_ends(r, id);
@@ -279,7 +282,7 @@ void work_kernels(const struct role *r)
 
 void work_preempts(const struct role *r)
 {
-	while (scene_goes_on())
+	for (; scene_goes_on(); harness_sleep(US))
 		g_preempt(&world.vgpu[r->vgpu], false, 1);
 }
 

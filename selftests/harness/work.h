@@ -54,7 +54,7 @@ void work_slow_flushes(u32 reads);
 #define EACH(work, pause) ((u64)(pause) << 32 | (work))
 /* Roles, of channel 1: jobs of one entry of the ring each, which the chip serves at once, */
 void work_jobs(const struct role *r);
-#define JOB_QUIET  BIT(28) /* no submit: the ring alone tells of them */
+#define JOB_QUIET  BIT(28) /* the ring alone tells of them, and only until the chip has the entry */
 #define JOB_UNSEEN BIT(29) /* they come in a queue, and no engine works for them */
 #define JOB_STAYS  BIT(30) /* a PBDMA whose ring ran dry keeps the channel (T13) */
 #define JOB_STOPS  BIT(31) /* the PBDMA interrupts at the end */
