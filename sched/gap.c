@@ -16,8 +16,8 @@
 /*
  * Mean gaps, ns, of which kvgpu_sched_sample_mean() chooses one. A vGPU "has channels" if it has
  * bound a channel, now or a short time ago: struct kvgpu_sched_watch counts such vGPUs in .bound.
- * Each comment below is about the next value. selftests/harness/tests/clock_test.c has the same
- * values.
+ * Each comment below is about the next value. Rows of selftests/harness/topics/shares.c have the
+ * first two.
  */
 
 /*

@@ -170,7 +170,9 @@ void g_ring(struct world_vgpu *g, u32 chan, u32 put)
 
 u16 g_hchid(struct world_vgpu *g, u32 chan)
 {
-	return vmach_chan_find(g->v, (gchid_t){ chan })->hchid.v;
+	const struct kvgpu_chan *c = vmach_chan_find(g->v, (gchid_t){ chan });
+
+	return c ? c->hchid.v : CHIP_NOBODY;
 }
 
 void g_preempt(struct world_vgpu *g, bool tsg, u32 id)

@@ -98,7 +98,8 @@ void g_preempt(struct world_vgpu *g, bool tsg, u32 id);
 
 /* Write GP_PUT of the channel's doorbell. The channel has work when @put differs from GP_GET. */
 void g_ring(struct world_vgpu *g, u32 chan, u32 put);
-u16 g_hchid(struct world_vgpu *g, u32 chan); /* the chip's id of a bound channel */
+/* The chip's id of a channel; CHIP_NOBODY: it is not bound. */
+u16 g_hchid(struct world_vgpu *g, u32 chan);
 
 /* --------------------------------------------------------------- setup.c: a VMM whose vGPUs run */
 

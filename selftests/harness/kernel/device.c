@@ -26,7 +26,7 @@ static u8 *space;
 static bool log_on;
 static struct fwbuild firmware;
 static struct firmware blob;
-static u32 nr_userd_reads;
+static u32 nr_host_reads;
 
 /* ------------------------------------------------------------------ words */
 
@@ -198,13 +198,10 @@ u32 ioread32(const void *at)
 	u32 val;
 
 	harness_now += 100 + harness_read_ns();
+	nr_host_reads += !task_mm();
 	harness_point("ioread32");
-	switch (where(at, &off)) {
-	case PLACE_BAR0:
+	if (where(at, &off) == PLACE_BAR0)
 		return read_register(off);
-	case PLACE_BAR1:
-		nr_userd_reads += off < KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE;
-	}
 	chip_read(0);
 	if (chip_lacks_tables())
 		return ~0u;
@@ -218,9 +215,9 @@ u8 ioread8(const void *at)
 	return 0;
 }
 
-u32 userd_reads(void)
+u32 host_reads(void)
 {
-	return nr_userd_reads;
+	return nr_host_reads;
 }
 
 void iowrite32(u32 val, void *at)

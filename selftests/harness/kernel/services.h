@@ -30,7 +30,7 @@ extern struct mdev_parent *the_parent;
 void device_begin(void);
 void device_end(void);
 void harness_log_to(bool on);
-u32 userd_reads(void); /* reads of doorbells and mirrors in BAR1 by the host */
+u32 host_reads(void); /* reads of the card by threads of the kernel */
 u64 irq_time(void); /* ns that the handler and its thread ran, with the sleeps of the thread */
 u64 irq_worked(void); /* the same without these sleeps */
 u32 irq_runs(void); /* runs of the thread that have begun */

@@ -42,7 +42,6 @@ static u64 read_lost(u32 vgpu)
 {
 	return admin_read(CARD, "lost");
 }
-static const struct measure m_lost = { "lost", read_lost, VALUE };
 
 static void open_and_run(u32 i)
 {

@@ -45,7 +45,6 @@ enum { HAD, STILL, DEEDS, TOOK, HELD };
 	}                             \
 	static const struct measure m_##n = { #n, read_##n, VALUE }
 STATE(suspended, admin_read(vgpu, "suspended"));
-STATE(lost, admin_read(CARD, "lost"));
 STATE(lives2, admin_chan_lives(vgpu, 2));
 
 static u16 id_of(u32 vgpu, u32 chan)
@@ -750,7 +749,7 @@ static void never_leaves(const struct role *r)
 	u32 i;
 
 	UNTIL(100 * US, chip_hang(id_of(0, 1), true));
-	UNTIL(MS, read_lost(CARD));
+	UNTIL(MS, admin_read(CARD, "lost"));
 	if (container_unmap(setup_c, SETUP_RAM, SETUP_RAM) != SETUP_RAM || container_pins(setup_c))
 		harness_fail("S6: memory can't be taken back from a card that is lost");
 	if (!chip_no_master())

@@ -1,0 +1,669 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Shares of GPU time (S5, docs/sharing.md): each vGPU has its own, and no trick gets one more, nor
+ * has another one pay. A trick is a script that vGPU 0, the worker, repeats, some with the help of
+ * a partner. Scripts choose their moments by what a guest or the chip sees.
+ */
+#include "gk110/bar.h"
+#include "gk110/fifo.h"
+#include "gk110/pmc.h"
+#include "gk110/ram.h"
+#include "selftests/harness/work.h"
+
+#include <linux/bitfield.h>
+
+#define W 0
+#define P 1 /* the partner */
+#define G (&world.vgpu[i])
+/* so many thousandths of the time a vGPU may have beyond its share (docs/invariants.md) */
+#define MORE  40
+#define NAMES 8
+
+struct step {
+	bool (*act)(u32 i, u32 n); /* of vGPU i; false: the script begins anew */
+	u32 n, i;
+};
+
+static bool end_after(u64 *end, u64 ns)
+{
+	*end = *end ?: harness_now + ns;
+	if (harness_now >= *end)
+		return true;
+	harness_sleep(10 * US);
+	return false;
+}
+
+/* clang-format off */
+#define DO(name, ...)  static bool name(u32 i, u32 n) { __VA_ARGS__; return true; }
+#define ASK(name, ...) static bool name(u32 i, u32 n) { return __VA_ARGS__; }
+/* Wait until it is so, for @ns at most. */
+#define UNTIL(is, ns) ({ u64 end = 0; bool ok; while (!(ok = (is)) && !end_after(&end, ns)); ok; })
+
+static u16 gr_has(void)
+{
+	u16 id = chip.engine[0].chid;
+
+	return id != NO_CHAN && chip_engine_works(id) ? id : NO_CHAN;
+}
+
+static bool shared(void)
+{
+	return work_listed(W) && work_listed(P);
+}
+
+DO(sleeps, harness_sleep(n * US))
+/* Work of which the ring of channel 1 does not tell, and a ring that tells of what is not done. */
+DO(on, chip_at_work(work_id(i, 1), true); if (gr_has() == NO_CHAN) work_serve(i))
+DO(off, chip_at_work(work_id(i, 1), false))
+DO(tells, work_put(i, 2, n & 1))
+DO(rings, work_put(i, 1, n & 1))
+DO(kicks, g_write(G, PFIFO_RUNLIST_SUBMIT, n % 3 ?: 2))
+/* Flushes that are asked for by the page of flushes are done after a sample. */
+DO(asks, *work_flush_word(i, FLUSH_BAR) = FLUSH_TRIGGER)
+DO(asks_l2, work_flush(i))
+#define ASKED(reg) (*work_flush_word(i, reg) & FLUSH_TRIGGER)
+#define SEEN	   (!ASKED(FLUSH_BAR) && !ASKED(FLUSH_L2_DIRTY))
+DO(seen, UNTIL(SEEN, n ? n * US : 100 * MS))
+ASK(unseen, !UNTIL(SEEN, n * US))
+DO(flushed, UNTIL(!*work_flush_word(i, FLUSH_L2_DIRTY), 100 * MS))
+/* A copy ends when its channel is preempted (end_copy()). */
+DO(copies, if (work_listed(i)) chip_copies(work_id(i, 2), harness_now + n * US))
+DO(ends_copy, chip.copying_until = 0)
+/* A kernel that can't be preempted for so long. */
+ASK(holds, UNTIL(work_listed(i) && chip_hold(work_id(i, 1), n * US), 5 * MS))
+DO(frees, UNTIL(!chip_is_stuck(), 2000 * MS))
+ASK(open, UNTIL(shared(), 100 * MS))
+DO(while_open, UNTIL(!shared(), n * US))
+ASK(alone, UNTIL(work_alone(i), n * US))
+ASK(loads, UNTIL((work_serve(i), chip_loaded(work_id(i, 1))), MS))
+ASK(loaded, chip_loaded(work_id(i, 1)))
+DO(lists, g_list(G, (u64[]){ 1, 2 }, n % 3))
+DO(blocks, g_write(G, PFIFO_RUNLIST_BLOCK, n & 1))
+DO(enables, g_enable(G, 1, n & 1))
+DO(unbinds, g_unbind(G, 1 + (n & 1)))
+DO(binds, n = 1 + (n & 1); g_bind(G, n); kicks(i, n); g_enable(G, n, true))
+DO(rebinds, g_unbind(G, 1); g_inst(G, 1, 0, 0); binds(i, 0))
+DO(groups, g_list(G, (u64[]){ RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 1) | 5, 1 } + !n, 1 + n))
+/* Ids of channels go back. */
+DO(resets, g_write(G, PMC_ENABLE, ~(u32)PMC_ENABLE_FIFO); g_write(G, PMC_ENABLE, ~0u))
+static u32 preempter;
+DO(preempts, if (n) { preempter = 1 + i; UNTIL(work_leaves(i), 50 * US); })
+DO(preempts_now, g_preempt(G, false, 1))
+/* Until so much of its work is done, for some time at most. */
+DO(works, u64 ran = 0; UNTIL((ran += chip_engine_works(work_id(i, 1)) * 10) > n, 20 * MS))
+/* Short pieces of channels 3 and up. */
+DO(pieces, u32 c; for (c = 3; c < 3 + n; c++) {
+	if (work_listed(i)) chip_copies(work_id(i, c), harness_now + 30 * US);
+	harness_sleep(30 * US); })
+
+/* The two numbers that a row has for its script */
+#define N ~0u
+#define M (~0u - 1)
+
+enum { POLLS, KICKS, STOPS, WARNED, BUDGET, AFTER, FLUSHES, RESTS, UNLISTS, BLOCKS, GIVES_BACK,
+       UNBINDS, REGROUPS, OTHER_ENGINE, LEAVES, OWNS, MANY_OWN, MANY_LEAVE, TURNS,
+       LONG_UNLISTED, WAITER, EVICTED, EVICTED_UNBINDS, KERNELS, TELLS };
+
+/* a turn in which nothing is done, after which the other one is chosen */
+#define EMPTY_TURN(j) { open }, { tells, 1, P }, { tells, 1 }, { kicks, 0, j }, { sleeps, 20 }, \
+	{ tells }, { tells, 0, P }, { kicks, 0, j }, { open }
+
+/* all ask for flushes, after which the host rests */
+#define LONG_REST { asks_l2 }, { asks_l2, 0, 1 }, { asks_l2, 0, 2 }, { asks_l2, 0, 3 }, \
+	{ flushed, 0, 3 }
+
+static const struct step tricks[][24] = {
+	[POLLS] = { { kicks }, { sleeps, 30 }, { on }, { sleeps, 540 }, { off }, { sleeps, 5 } },
+	[KICKS] = { { kicks }, { sleeps, 5 }, { on }, { sleeps, 30 }, { off }, { sleeps, 1 } },
+	[STOPS] = { { asks }, { on }, { seen }, { sleeps, 10 }, { off }, { kicks },
+		{ sleeps, 30 } },
+	[WARNED] = { { asks }, { on }, { seen }, { sleeps, 5 }, { off }, { sleeps, 100 } },
+	/* a budget of a cap of 10 % is over when it is known to be, and then there is a poll */
+	[BUDGET] = { { tells, 1 }, { asks }, { seen }, { sleeps, 60 }, { asks }, { on },
+		{ seen, 1620 }, { off } },
+	[AFTER] = { { asks }, { seen }, { sleeps, M }, { on }, { sleeps, N }, { off } },
+	[FLUSHES] = { { asks_l2 }, { asks_l2, 0, P }, { seen }, { on }, { flushed }, { off } },
+	[RESTS] = { { asks_l2 }, { asks_l2, 0, P }, { unseen, N }, { asks_l2, 0, P }, { on },
+		{ seen }, { off } },
+	[UNLISTS] = { { lists, 1 }, { loads }, { lists }, { asks }, { seen }, { sleeps, 60 },
+		{ loaded }, { on }, { asks }, { seen }, { off } },
+	[BLOCKS] = { { blocks }, { loads }, { blocks, 1 }, { asks }, { seen }, { sleeps, 60 },
+		{ loaded }, { on }, { asks }, { seen }, { off } },
+	[GIVES_BACK] = { LONG_REST, { binds }, { on }, { sleeps, N }, { off }, { kicks, 1 },
+		{ asks }, { seen }, { asks }, { seen }, { resets } },
+	[UNBINDS] = { LONG_REST, { binds }, { on }, { sleeps, N }, { off }, { unbinds } },
+	[REGROUPS] = { LONG_REST, { groups, 1 }, { on }, { sleeps, N }, { off }, { groups } },
+	/* a copy that is seen, and then a kernel beside a copy of the partner's */
+	[OTHER_ENGINE] = { { ends_copy }, { kicks, 0, P }, { open }, { copies, 100 }, { kicks },
+		{ sleeps, 50 }, { copies, 520, P }, { rings, 1 }, { on }, { while_open, 500 },
+		{ off }, { rings } },
+	/* the worker's kernel is waited for, since it is the partner's turn, who has no work */
+	[LEAVES] = { EMPTY_TURN(W), { holds, N }, { tells, 1 }, { tells, 1, P }, { kicks, 0, P },
+		{ sleeps, 60 }, { tells }, { frees }, { sleeps, 10 }, { tells, 0, P },
+		{ kicks, 0, P } },
+	/* the worker's kernel runs while the idle partner is driven off */
+	[OWNS] = { EMPTY_TURN(P), { holds, N }, { preempts, M }, { tells, 1 }, { tells, 1, P },
+		{ kicks, 0, P }, { frees }, { tells }, { tells, 0, P }, { kicks, 0, P } },
+	[MANY_OWN] = { EMPTY_TURN(P), { loads, 0, P }, { preempts, 1, P }, { tells, 1 },
+		{ tells, 1, P }, { kicks }, { sleeps, 20 }, { pieces, NAMES }, { copies, 700 },
+		{ sleeps, 700 }, { tells }, { tells, 0, P }, { kicks } },
+	[MANY_LEAVE] = { EMPTY_TURN(W), { loads }, { preempts, 1, P }, { tells, 1 },
+		{ tells, 1, P }, { kicks }, { sleeps, 20 }, { pieces, NAMES, P }, { holds, 4500 },
+		{ frees }, { tells }, { tells, 0, P }, { kicks } },
+	[TURNS] = { { tells, 1 }, { tells, 0, P }, { kicks }, { alone, 5000 }, { on },
+		{ sleeps, 7 }, { off }, { tells, 1, P }, { tells }, { kicks, 0, P },
+		{ alone, 5000, P }, { sleeps, 20 } },
+	[LONG_UNLISTED] = { { lists, 2 }, { sleeps, 300 }, { holds, 100000 }, { lists }, { frees },
+		{ loads, 0, P }, { sleeps, 1024 } },
+	[WAITER] = { { tells, 1 }, { on }, { works, N }, { off }, { tells }, { kicks },
+		{ sleeps, 30 } },
+	/* the partner's kernel is driven off, and the worker has its channels on another engine */
+	[EVICTED] = { { rings, 1, P }, { tells, 1 }, { holds, 30000, P }, { alone, 40000 },
+		{ pieces, NAMES }, { copies, 20000 }, { sleeps, 20000 }, { frees }, { rings, 0, P },
+		{ tells }, { sleeps, 500 } },
+	[EVICTED_UNBINDS] = { { rings, 1, P }, { tells, 1 }, { holds, 30000, P }, { alone, 40000 },
+		{ copies, 20000 }, { sleeps, 19000 }, { unbinds, 1 }, { frees }, { rings, 0, P },
+		{ binds, 1 } },
+	[KERNELS] = { { rings, 1 }, { kicks }, { holds, N }, { frees }, { rings }, { kicks },
+		{ sleeps, M } },
+	[TELLS] = { { tells, 1 }, { sleeps, 1000 } },
+};
+/* clang-format on */
+
+static void repeat(const struct step *first, u32 i)
+{
+	const struct step *s;
+
+	while (scene_goes_on()) {
+		for (s = first; s->act && scene_goes_on(); s++)
+			if (!s->act(s->i + i, s->n == N ? scene->arg[1] :
+					      s->n == M ? scene->arg[2] :
+							  s->n))
+				break;
+		scene_count[i] += !s->act;
+		harness_sleep(2 * US);
+	}
+}
+
+static void plays(const struct role *r)
+{
+	repeat(tricks[r->arg], r->vgpu);
+}
+
+/* A thread that preempts beside the script, which would wait. */
+static void preempts_beside(const struct role *r)
+{
+	for (; scene_goes_on(); harness_sleep(2 * US))
+		if (preempter) {
+			g_preempt(&world.vgpu[preempter - 1], false, 1);
+			preempter = 0;
+		}
+}
+
+/* GR goes on to the next vGPU with work, one timeslice each, as far as the list allows. */
+static void chip_turns(u32 me)
+{
+	static u64 since;
+	static u16 had;
+	u16 has = gr_has();
+	u32 i;
+
+	if (has != had)
+		since = harness_now;
+	had = has;
+	if (has == NO_CHAN)
+		work_serve(me);
+	for (i = 0; harness_now >= since + MS && i < scene->vgpus; i++)
+		if (work_id(i, 1) != has && chip.at_work[work_id(i, 1)])
+			work_serve(i);
+}
+
+static void serves(const struct role *r)
+{
+	for (; scene_goes_on(); harness_sleep(20 * US))
+		chip_turns(0);
+}
+
+/* Channel 1 has so much work and so long a pause as .arg says (EACH()); 0: it always has work. */
+static void honest(const struct role *r)
+{
+	u64 did, work = (u32)r->arg * US, step = 20 * US;
+	u16 id = work_id(r->vgpu, 1);
+
+	while (scene_goes_on()) {
+		work_put(r->vgpu, 1, 1);
+		chip_at_work(id, true);
+		for (did = 0; (!work || did < work) && scene_goes_on(); harness_sleep(step)) {
+			chip_turns(r->vgpu);
+			did += chip_engine_works(id) ? step : 0;
+		}
+		chip_at_work(id, false);
+		work_put(r->vgpu, 1, 0);
+		harness_sleep((r->arg >> 32) * US);
+	}
+}
+
+static void end_copy(u32 reg, u32 val)
+{
+	if (reg == PFIFO_PREEMPT && !(val & PFIFO_PREEMPT_TSG) &&
+	    FIELD_GET(PFIFO_PREEMPT_ID, val) == chip.copying)
+		chip.copying_until = 0;
+}
+
+static void set(u32 i, const char *file, u32 val)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", val);
+	if (val)
+		admin_write(i, file, text);
+}
+
+/*
+ * .arg[0]: cap of the worker; [3]: reads that a flush takes. Of three vGPUs the last one waits, of
+ * four none but the worker has channels.
+ */
+static void quiet(const struct scene *s)
+{
+	u32 i;
+
+	set(W, "cap", s->arg[0]);
+	for (i = 0; i < s->vgpus; i++)
+		work_second(i);
+	if (s->vgpus == 3)
+		work_put(2, 2, 1);
+	for (i = 1; s->vgpus == 4 && i < 4; i++)
+		world_reset(i);
+	chip_before_write = end_copy;
+	if (s->arg[3]) {
+		work_slow_flushes(s->arg[3]);
+		harness_policy(&(struct policy){ .seed = 1, .oversleep_ns = 20 * US });
+	}
+	harness_sleep(1500 * MS);
+}
+
+static void beside_heavy(const struct scene *s)
+{
+	set(P, "weight", 1900);
+	quiet(s);
+}
+
+/* The same with channels 3 and up, which have copies. */
+static void many_names(const struct scene *s)
+{
+	u64 list[2 + NAMES] = { 1, 2 };
+	u32 i, c;
+
+	quiet(s);
+	for (i = 0; i < 2; i++) {
+		for (c = 3; c < 3 + NAMES; c++) {
+			list[c - 1] = c;
+			g_inst(G, c, 0, 0);
+			g_bind(G, c);
+			g_enable(G, c, true);
+		}
+		g_list(G, list, 2 + NAMES);
+	}
+}
+
+/* .arg[0], [1]: weight and cap of the worker */
+static void weighted(const struct scene *s)
+{
+	set(W, "weight", s->arg[0]);
+	set(W, "cap", s->arg[1]);
+}
+
+/* Kernels go on, and the rings behind them are empty. .arg[0], [1]: weight and cap of the worker */
+static void unreported(const struct scene *s)
+{
+	u32 i;
+
+	weighted(s);
+	for (i = 0; i < s->vgpus; i++)
+		g_ring(G, 1, 0);
+	harness_sleep(1500 * MS);
+	for (i = 0; i < s->vgpus; i++) {
+		g_ring(G, 1, 1);
+		kicks(i, 1);
+		UNTIL(chip_engine_works(work_id(i, 1)), 20 * MS);
+		chip_at_work(work_id(i, 1), true);
+		g_ring(G, 1, 0);
+		harness_sleep(20 * MS);
+	}
+}
+
+/*
+ * The worker waits for a semaphore (.arg[1]), while another vGPU pays for a long kernel, and then
+ * the worker and its partner work. .arg[0]: fixed share; [2]: weight of a third one, whose kernel
+ * it is; 0: it is the partner's.
+ */
+static void saves(const struct scene *s)
+{
+	u32 i;
+
+	admin_write(CARD, "policy", s->arg[0] ? "fixed-share" : "equal-share");
+	for (i = 0; i < s->vgpus; i++)
+		work_second(i);
+	work_put(W, 2, s->arg[1]);
+	kicks(W, 0);
+	i = s->arg[2] ? 2 : P;
+	set(i, "weight", s->arg[2]);
+	rings(i, 1);
+	kicks(i, 0);
+	if (!UNTIL(holds(i, 1900000), 100 * MS))
+		harness_fail("vGPU %u has no turn", i);
+	harness_sleep(100 * MS);
+	rings(i, 0);
+	frees(i, 0);
+	harness_sleep(s->arg[2] == 10 ? 15000 * MS : s->arg[0] ? 9500 * MS : 3800 * MS);
+}
+
+/* .arg[0], [3]: weight and cap of the partner */
+static void equal_beside(const struct scene *s)
+{
+	admin_write(CARD, "policy", "equal-share");
+	set(P, "weight", s->arg[0]);
+	set(P, "cap", s->arg[3]);
+}
+
+static void no_work(const struct scene *s)
+{
+	g_ring(&world.vgpu[P], 1, 0);
+	harness_sleep(100 * MS);
+}
+
+/* Copies of channel 2, whose words move. */
+static void moves_get(const struct role *r)
+{
+	u64 at = admin_place(r->vgpu).part + G_USERD(2);
+	u32 get = 1;
+
+	work_put(r->vgpu, 2, ~0u);
+	for (; scene_goes_on(); harness_sleep(40 * US), chip_wrote(at, 256))
+		*(u32 *)chip_vram(at + USERD_GP_GET) = get++;
+}
+
+/* scene_count[0]: turns of the worker, [1]: those longer than .arg us */
+static void times_turns(const struct role *r)
+{
+	u64 since = 0;
+
+	for (; scene_goes_on(); harness_sleep(20 * US)) {
+		if (work_alone(W)) {
+			since = since ?: harness_now;
+		} else if (since) {
+			scene_count[0]++;
+			scene_count[1] += harness_now - since > r->arg * US;
+			since = 0;
+		}
+	}
+}
+
+/* A flush of L2 is asked for each .arg ns. */
+static void flushes(const struct role *r)
+{
+	for (; scene_goes_on(); harness_sleep(r->arg))
+		work_flush(r->vgpu);
+}
+
+static void slow_flushes(const struct scene *s)
+{
+	work_slow_flushes(72);
+	harness_sleep(500 * MS);
+}
+
+static u64 read_reads(u32 i)
+{
+	return host_reads();
+}
+static const struct measure m_reads = { "reads of the card by the host", read_reads, GROWTH };
+
+static void idle_many(const struct scene *s)
+{
+	u64 list[60];
+	u32 i = 0, c;
+
+	g_ring(G, 1, 0);
+	for (c = 1; c <= ARRAY_SIZE(list); c++) {
+		list[c - 1] = c;
+		if (c == 1)
+			continue;
+		g_inst(G, c, 0, 0);
+		g_bind(G, c);
+		g_enable(G, c, true);
+	}
+	g_list(G, list, s->arg[0]);
+}
+
+static void waits(const struct role *r)
+{
+	while (scene_goes_on())
+		harness_sleep(MS);
+}
+
+/* A channel is not bound unless its USERD pointer names its own doorbell. */
+static void words_elsewhere(const struct role *r)
+{
+	u32 i = 0;
+
+	g_inst(G, 2, 0, 0);
+	g_store32(G, G_INST(2) + RAMFC_USERD, G_USERD(7));
+	g_bind(G, 2);
+	scene_count[0] = admin_chan_lives(0, 2);
+	g_unbind(G, 2);
+	g_store32(G, G_INST(2) + RAMFC_USERD, G_USERD(2));
+	g_bind(G, 2);
+	scene_count[1] = admin_chan_lives(0, 2);
+}
+
+static u32 walk_random(u32 n)
+{
+	static u32 state;
+
+	if (!state)
+		state = scene->arg[0] * 2654435761u + 12345;
+	state = state * 1664525u + 1013904223u;
+	return (state >> 8) % n;
+}
+
+static void walk_begin(const struct scene *s)
+{
+	static const u32 caps[] = { 100, 100, 50, 10, 30 };
+	u32 i;
+
+	for (i = 0; i < s->vgpus; i++)
+		work_second(i);
+	set(W, "cap", caps[walk_random(ARRAY_SIZE(caps))]);
+	if (!walk_random(4))
+		admin_write(CARD, "policy", "equal-share");
+	chip_before_write = end_copy;
+	harness_sleep(300 * MS);
+}
+
+/* The worker and its partner repeat a short script that .arg[0] has made. */
+static void walks(const struct role *r)
+{
+	/* clang-format off */
+	static bool (*const acts[])(u32, u32) = {
+		on, sleeps, kicks, off, copies, on, sleeps, kicks, off, copies, on, sleeps, kicks,
+		off, copies, on, sleeps, kicks, off, copies, on, off, copies, ends_copy, kicks,
+		lists, enables, rebinds, asks, asks_l2, seen, sleeps, loads, tells, rings, holds,
+		preempts_now, while_open,
+	};
+	/* clang-format on */
+	struct step script[12] = {};
+	u32 k, nr = 4 + walk_random(8);
+
+	for (k = 0; k < nr; k++)
+		script[k] = (struct step){ acts[walk_random(ARRAY_SIZE(acts))],
+					   20 + walk_random(walk_random(3) ? 400 : 3000),
+					   walk_random(2) };
+	repeat(script, 0);
+}
+
+static void third(const struct role *r)
+{
+	u32 kind = walk_random(3), work = 50 + walk_random(500), pause = 100 + walk_random(800);
+
+	if (kind)
+		honest(&(struct role){ .vgpu = 2, .arg = kind > 1 ? EACH(work, pause) : 0 });
+}
+
+/* clang-format off */
+
+#define PLAIN  { .eager = true, .busy = true, .late = 2, .idles = true }
+#define COARSE { .oversleep_ns = 3000 }
+#define METER  { meter, 0, 40 * US }
+#define MORE_THAN_SHARE "S5: a vGPU has more than its share"
+#define LESS_THAN_SHARE "S5: a vGPU has less than its share"
+#define DOES_NOT_PAY	"S5: a vGPU does not pay for what it has"
+#define PAYS_MORE	"S5: a vGPU pays for what it does not have"
+
+#define ROW(n, v, ms_, before_, ...) \
+	n, v, PLAIN, COARSE, .ms = ms_, .arg = { __VA_ARGS__ }, .before = before_
+#define NO_GAIN(most) \
+	.must = { { &m_had, 0, 1, most, MORE_THAN_SHARE }, \
+		  { &m_unpaid, 0, AT_MOST(MORE), DOES_NOT_PAY }, \
+		  { &m_count, 0, AT_LEAST(3), "the trick is not played" } }
+#define TRICK(n, v, trick, c, ...) \
+	{ ROW(n, v, 2000, quiet, c, ##__VA_ARGS__), .roles = { METER, { plays, 0, trick } }, \
+	  NO_GAIN(10 * (c) + MORE) }
+/* with a thread that preempts for the script, against a cap of 10 % */
+#define BESIDE(n, before_, trick, most, ...) \
+	{ ROW(n, 2, 2000, before_, 10, ##__VA_ARGS__), \
+	  .roles = { METER, { plays, 0, trick }, { preempts_beside } }, NO_GAIN(most) }
+/* the share of the first vGPU */
+#define HONEST(n, v, s, before_, ...) \
+	{ ROW(n, v, 2000, before_, __VA_ARGS__), \
+	  .roles = { METER, { honest, 0 }, { honest, 1 }, { honest, (v) > 2 ? 2 : 0 }, \
+		     { honest, (v) > 3 ? 3 : 0 } }, \
+	  .must = { { &m_had, 0, (s) - 20, (s) + 20, "S5: the share of a vGPU" }, \
+		    { &m_unpaid, 0, AT_MOST(20), DOES_NOT_PAY }, \
+		    { &m_overpaid, 0, AT_MOST(20), PAYS_MORE }, \
+		    { &m_overpaid, 1, AT_MOST(20), PAYS_MORE } } }
+#define PAIR(n, s, v, ...) \
+	{ ROW(n, v, 2000, unreported, __VA_ARGS__), .roles = { METER, { serves } }, \
+	  .must = { { &m_had, 0, (s) - MORE, (s) + MORE, "S5: the share of a vGPU" }, \
+		    { &m_unpaid, 0, AT_MOST(MORE), DOES_NOT_PAY }, \
+		    { &m_overpaid, 0, AT_MOST(MORE), PAYS_MORE } } }
+#define WAITS(n, c, us) \
+	{ ROW(n, 2, 1000, quiet, c, us), \
+	  .roles = { METER, { plays, 0, TELLS }, { plays, 1, WAITER } }, \
+	  .must = { { &m_had, 0, IS(0), "the waiter works" }, \
+		    { &m_had, 1, AT_LEAST(100), LESS_THAN_SHARE }, \
+		    { &m_charged, 0, AT_MOST(MORE), PAYS_MORE }, \
+		    { &m_unpaid, 1, AT_MOST(MORE), DOES_NOT_PAY } } }
+/* .arg: kernels of the partner that can't be preempted, and pauses, us */
+#define OWED(n, s, weight, c, us, pause) \
+	{ ROW(n, 2, 4000, equal_beside, weight, us, pause, c), \
+	  .roles = { METER, { honest, 0 }, { plays, 1, KERNELS } }, \
+	  .must = { { &m_had, 0, AT_LEAST((s) - 25), LESS_THAN_SHARE }, \
+		    { &m_count, 1, AT_LEAST(3), "no kernels" } } }
+#define SAVED(n, v, s, ...) \
+	{ ROW(n, v, 2000, saves, __VA_ARGS__), \
+	  .roles = { METER, { honest, 0 }, { honest, 1 } }, \
+	  .must = { { &m_had, 0, 100, (s) + MORE, MORE_THAN_SHARE }, \
+		    { &m_had, 1, AT_LEAST((s) - 60), LESS_THAN_SHARE } } }
+#define WALK(k) \
+	{ "walk " #k, 3, PLAIN, { .seed = 1 + (k), .oversleep_ns = 3000 }, .ms = 1500, \
+	  .arg = { k }, .before = walk_begin, .roles = { METER, { walks }, { third } }, \
+	  .must = { { &m_unpaid, 0, AT_MOST(60), DOES_NOT_PAY }, \
+		    { &m_unpaid, 1, AT_MOST(60), DOES_NOT_PAY }, \
+		    { &m_unpaid, 2, AT_MOST(60), DOES_NOT_PAY }, \
+		    { &m_overpaid, 2, AT_MOST(60), PAYS_MORE } } }
+
+static const struct scene table[] = {
+	HONEST("one of two", 2, 500, NULL),
+	HONEST("one of four", 4, 250, NULL),
+	HONEST("a weight of 300 beside 100", 2, 750, weighted, 300),
+	HONEST("a weight of 300 beside three of 100", 4, 500, weighted, 300),
+	HONEST("a cap of 20 %", 2, 200, weighted, 0, 20),
+	PAIR("unreported kernels of two", 500, 2),
+	PAIR("unreported kernels, weight 1900 beside 100", 950, 2, 1900),
+	PAIR("unreported kernels, a cap of 10 %", 100, 2, 0, 10),
+	PAIR("an unreported kernel, a cap of 10 %", 100, 1, 0, 10),
+	PAIR("an unreported kernel", 1000, 1),
+	{ ROW("who has no work pays nothing", 2, 2000, no_work), .roles = { METER },
+	  .must = { { &m_charged, 1, AT_MOST(20), PAYS_MORE },
+		    { &m_had, 0, 960, 1000, LESS_THAN_SHARE } } },
+
+	TRICK("works between polls of its own", 1, POLLS, 2),
+	TRICK("kicks all the time", 1, KICKS, 2),
+	TRICK("stops when it is seen", 1, STOPS, 10),
+	{ ROW("stops when it is seen, beside another", 2, 2000, quiet),
+	  .roles = { METER, { plays, 0, STOPS }, { honest, 1 } }, NO_GAIN(500 + MORE) },
+	{ ROW("stops when it is seen, weight 1 beside 19", 2, 2000, beside_heavy),
+	  .roles = { METER, { plays, 0, STOPS }, { honest, 1 } }, NO_GAIN(50 + MORE) },
+	TRICK("stops when it is warned", 1, WARNED, 10),
+	TRICK("works between the policy's polls", 1, BUDGET, 10),
+	TRICK("works until 4 ms after a sample", 1, AFTER, 10, 3840, 60),
+	{ ROW("works until 1 ms after a sample, beside another", 2, 2000, quiet, 10, 840, 60),
+	  .roles = { METER, { plays, 0, AFTER }, { honest, 1 } }, NO_GAIN(100 + MORE) },
+	TRICK("works for 245 us after a sample", 1, AFTER, 1, 245),
+	TRICK("works for 60 us after a sample", 1, AFTER, 1, 60),
+	TRICK("works in flushes", 2, FLUSHES, 2, 0, 0, 24),
+	TRICK("works late in rests", 2, RESTS, 2, 3000, 0, 24),
+	TRICK("works late in shorter rests", 2, RESTS, 10, 2000, 0, 12),
+	TRICK("works without a list", 1, UNLISTS, 10),
+	TRICK("works with a blocked list", 1, BLOCKS, 10),
+	TRICK("gives its ids back", 4, GIVES_BACK, 4, 2000, 0, 20),
+	TRICK("unbinds what worked", 4, UNBINDS, 4, 1500, 0, 20),
+	TRICK("regroups what worked", 4, REGROUPS, 4, 1500, 0, 20),
+	TRICK("hides behind a copy", 2, OTHER_ENGINE, 10),
+	TRICK("works before it leaves", 2, LEAVES, 10, 4850),
+	TRICK("works for a moment before it leaves", 2, LEAVES, 10, 950),
+	BESIDE("works while another leaves", quiet, OWNS, 140, 40),
+	BESIDE("works behind its preempt", quiet, OWNS, 140, 1000, 1),
+	BESIDE("works by many names while another leaves", many_names, MANY_OWN, 140),
+	BESIDE("works behind many names before it leaves", many_names, MANY_LEAVE, 140),
+	/* the other engines are the next owner's, whatever its cap: it pays afterwards */
+	BESIDE("works by many names beside one that is driven off", many_names, EVICTED, 1000),
+	BESIDE("unbinds what worked beside one that is driven off", quiet, EVICTED_UNBINDS, 1000),
+	TRICK("works first in short turns", 3, TURNS, 2),
+	{ ROW("works long without a list", 2, 4000, quiet),
+	  .roles = { METER, { plays, 0, LONG_UNLISTED }, { honest, 1 }, { moves_get, 1 } },
+	  NO_GAIN(500 + MORE) },
+	{ ROW("kicks beside one that pauses", 2, 1000, quiet),
+	  .roles = { METER, { plays, 0, TELLS }, { work_kernels, 0, EACH(300, 100) }, { honest, 1 },
+		     { work_kicks, 1, 10 * US } },
+	  .must = { { &m_had, 1, 400, 500 + MORE, MORE_THAN_SHARE } } },
+	{ ROW("beside one that only waits", 2, 1000, quiet),
+	  .roles = { METER, { plays, 0, TELLS }, { honest, 1 } },
+	  .must = { { &m_had, 1, AT_LEAST(920), LESS_THAN_SHARE } } },
+	WAITS("waits beside pieces of 100 us", 0, 100),
+	WAITS("waits beside pieces of 300 us", 0, 300),
+	WAITS("waits with a cap", 10, 100),
+
+	OWED("owed after kernels and pauses", 333, 200, 100, 24000, 41000),
+	OWED("owed after long kernels", 200, 400, 100, 33000, 36000),
+	OWED("owed beside a cap and a weight", 200, 400, 60, 30000, 0),
+	SAVED("sleeps beside a long kernel", 2, 500),
+	SAVED("saves beside a long kernel", 2, 500, 0, 1),
+	SAVED("saves beside a long kernel, fixed", 2, 195, 1, 1),
+	SAVED("saves beside a helper", 3, 333, 0, 1, 100),
+	SAVED("saves beside a light helper", 3, 476, 0, 1, 10),
+
+	{ "a long poll now and then", 2, PLAIN, { .oversleep_ns = 20 * US }, .ms = 1800,
+	  .before = slow_flushes,
+	  .roles = { { times_turns, 0, 7900 }, { honest, 0 }, { honest, 1 },
+		     { flushes, 0, 50 * MS } },
+	  .must = { { &m_count, 0, AT_LEAST(100), "no turns" },
+		    { &m_count, 1, AT_MOST(2), "S5: turns are too long beside one that waits" } } },
+	{ "a light vGPU on a slow card", 3, PLAIN, { .oversleep_ns = 3000, .read_ns = 40 * US },
+	  .ms = 2000, .arg = { 5 }, .before = weighted,
+	  .roles = { METER, { honest, 0 }, { honest, 1 }, { honest, 2 },
+		     { work_kicks, 0, 50 * US } },
+	  .must = { { &m_had, 0, 14, 34, "S5: the share of a vGPU" },
+		    { &m_reads, CARD, AT_MOST(2000 * 1000 / 40 * 2 / 3), "S6: polls" } } },
+	{ ROW("many idle channels", 1, 500, idle_many, 60), .roles = { { waits } },
+	  .must = { { &m_reads, CARD, 5, 5000, "S5: polls of many channels" } } },
+	{ ROW("words elsewhere", 1, 0, NULL), .roles = { { words_elsewhere } },
+	  .must = { { &m_count, 0, IS(0), "S5: a channel has its words in another one's place" },
+		    { &m_count, 1, IS(1), "a channel is not bound" } } },
+
+	WALK(1), WALK(2), WALK(3), WALK(4), WALK(5), WALK(6), WALK(7), WALK(8), WALK(9), WALK(10),
+};
+
+/* clang-format on */
+
+SCENES(table)
