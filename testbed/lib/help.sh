@@ -45,9 +45,12 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
   tb guest list                    tb guest stats       starts, deaths by cause, restarts
 
   tb build-exec -- CMD...          run CMD in the root in which programs for the server are built
-  tb machine DIR                   an ordinary Debian 13 on a disk of its own, kept from boot to boot:
-                                   tb up --machine DIR (its own kernel, initramfs and drivers); --root
-                                   prints the root file system that it is made of
+  tb machine [--secure-boot] [--from ROOT] DIR
+                                   an ordinary Debian 13 on a disk of its own, kept from boot to boot:
+                                   tb up --machine DIR (its own kernel, initramfs and drivers); with
+                                   --secure-boot its firmware boots Debian's shim and GRUB from the disk;
+                                   --from: made of another root file system than the one whose path
+                                   tb machine --root prints
   tb kernels                       suite, release and role of each of the server's kernels
   tb kernel-tree [--key] KERNEL    where modules for that kernel are built, in that root; --key: and what
                                    stands for the kernel and its compiler
