@@ -90,6 +90,8 @@ apt_machine_cell()
 	cell_name='apt, machine'
 	$TB machine "$work/machine" >"$work/log" 2>&1 || { sed 's/^/# /' "$work/log"; result 1 "a fresh Debian 13"; return; }
 	boot "a fresh Debian 13 boots" || return
+	# shellcheck disable=SC2016
+	in_machine 60 "it has the headers of its own kernel alone" sh -c 'for m in /usr/lib/modules/*; do [ "${m##*/}" = "$(uname -r)" ] || rm -rf "$m/build"; done'
 	files_there >"$work/before"
 	tar -C "$work/apt" -cf - apt next | timeout 120 $TB run -- tar -xf - --no-same-owner -C /root
 	# shellcheck disable=SC2016
