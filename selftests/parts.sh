@@ -243,6 +243,7 @@ part install-apt l	1500	tap_run "install: as an admin does, and start at boot" $
 part install-apt-machine ls	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long apt_machine
 part install-kernels l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long kernels
 part install-machine ls	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long machine
+part install-secureboot ls	700	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long secureboot
 part verify ls	400	tap_run "kvgpu-verify on cards that nobody has POSTed, and on defective ones" $LIMIT selftests/verify/run.sh
 part harness-long l	1500	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh long
 for piece in 1 2 3 4; do

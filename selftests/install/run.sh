@@ -11,17 +11,19 @@ export LC_ALL=C.UTF-8 KVGPU_TB_NAME=${KVGPU_TB_NAME:-inst}
 . selftests/install/package.sh
 # shellcheck source=selftests/install/apt.sh
 . selftests/install/apt.sh
+# shellcheck source=selftests/install/secureboot.sh
+. selftests/install/secureboot.sh
 # seconds: a machine boots longer than the test bed's server
-export KVGPU_TB_BOOT_SECONDS=600
+export KVGPU_TB_BOOT_SECONDS=1200
 case ${1-} in
 quick) parts=(directory packages) ;;
-long) parts=(directory package kernels apt machine); [ $# -eq 1 ] || parts=("${@:2}") ;;
-*) echo "usage: selftests/install/run.sh quick|long [directory] [packages] [package] [kernels] [apt, or one of apt_roots and apt_machine] [machine]" >&2; exit 2 ;;
+long) parts=(directory package kernels apt machine secureboot); [ $# -eq 1 ] || parts=("${@:2}") ;;
+*) echo "usage: selftests/install/run.sh quick|long [directory] [packages] [package] [kernels] [apt, or one of apt_roots and apt_machine] [machine] [secureboot]" >&2; exit 2 ;;
 esac
 # only the parts with a machine have a bed; runs of the other parts may go on beside them
 end=:
 case " ${parts[*]} " in
-*machine\ * | *" apt "*) bed_must_be_free; end=bed_down ;;
+*machine\ * | *" apt "* | *" secureboot "*) bed_must_be_free; end=bed_down ;;
 esac
 work=$(mktemp -d "${KVGPU_CACHE:-$HOME/.cache/kvgpu}/install.XXXXXX") || exit 1
 trap '$end; rm -rf --one-file-system -- "$work"' EXIT
@@ -308,7 +310,7 @@ dkms_records()
 pack_tree
 for part in "${parts[@]}"; do
 	case $part in
-	directory | packages | package | kernels | apt_roots | apt_machine | machine) "${part}_cell" ;;
+	directory | packages | package | kernels | apt_roots | apt_machine | machine | secureboot) "${part}_cell" ;;
 	apt) apt_roots_cell; apt_machine_cell ;;
 	*) cell_name=$part; result 1 "there is no part '$part'" ;;
 	esac
