@@ -87,7 +87,7 @@ DO(groups, g_list(G, (u64[]){ RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 1) | 5
 /* Ids of channels go back. */
 DO(resets, g_write(G, PMC_ENABLE, ~(u32)PMC_ENABLE_FIFO); g_write(G, PMC_ENABLE, ~0u))
 static u32 preempter;
-DO(preempts, if (n) { preempter = 1 + i; UNTIL(work_leaves(i), 50 * US); })
+DO(preempts, preempter = 1 + i; UNTIL(work_leaves(i), 50 * US))
 DO(preempts_now, g_preempt(G, false, 1))
 /* Until so much of its work is done, for some time at most. */
 DO(works, u64 ran = 0; UNTIL((ran += chip_engine_works(work_id(i, 1)) * 10) > n, 20 * MS))
@@ -101,7 +101,7 @@ DO(pieces, u32 c; for (c = 3; c < 3 + n; c++) {
 #define M (~0u - 1)
 
 enum { POLLS, KICKS, STOPS, WARNED, BUDGET, AFTER, FLUSHES, RESTS, UNLISTS, BLOCKS, GIVES_BACK,
-       UNBINDS, REGROUPS, OTHER_ENGINE, LEAVES, OWNS, MANY_OWN, MANY_LEAVE, TURNS,
+       UNBINDS, REGROUPS, OTHER_ENGINE, LEAVES, OWNS, MANY_LEAVE, TURNS,
        LONG_UNLISTED, WAITER, EVICTED, EVICTED_UNBINDS, KERNELS, TELLS };
 
 /* a turn in which nothing is done, after which the other one is chosen */
@@ -142,12 +142,9 @@ static const struct step tricks[][24] = {
 		{ sleeps, 60 }, { tells }, { frees }, { sleeps, 10 }, { tells, 0, P },
 		{ kicks, 0, P } },
 	/* the worker's kernel runs while the idle partner is driven off */
-	[OWNS] = { EMPTY_TURN(P), { holds, N }, { preempts, M }, { tells, 1 }, { tells, 1, P },
+	[OWNS] = { EMPTY_TURN(P), { holds, N }, { preempts }, { tells, 1 }, { tells, 1, P },
 		{ kicks, 0, P }, { frees }, { tells }, { tells, 0, P }, { kicks, 0, P } },
-	[MANY_OWN] = { EMPTY_TURN(P), { loads, 0, P }, { preempts, 1, P }, { tells, 1 },
-		{ tells, 1, P }, { kicks }, { sleeps, 20 }, { pieces, NAMES }, { copies, 700 },
-		{ sleeps, 700 }, { tells }, { tells, 0, P }, { kicks } },
-	[MANY_LEAVE] = { EMPTY_TURN(W), { loads }, { preempts, 1, P }, { tells, 1 },
+	[MANY_LEAVE] = { EMPTY_TURN(W), { loads }, { preempts, 0, P }, { tells, 1 },
 		{ tells, 1, P }, { kicks }, { sleeps, 20 }, { pieces, NAMES, P }, { holds, 4500 },
 		{ frees }, { tells }, { tells, 0, P }, { kicks } },
 	[TURNS] = { { tells, 1 }, { tells, 0, P }, { kicks }, { alone, 5000 }, { on },
@@ -566,7 +563,8 @@ static void third(const struct role *r)
 		    { &m_had, 1, AT_LEAST((s) - 60), LESS_THAN_SHARE } } }
 #define WALK(k) \
 	{ "walk " #k, 3, PLAIN, { .seed = 1 + (k), .oversleep_ns = 3000 }, .ms = 1500, \
-	  .arg = { k }, .before = walk_begin, .roles = { METER, { walks }, { third } }, \
+	  .arg = { k }, .slow = (k) > 2, .before = walk_begin, \
+	  .roles = { METER, { walks }, { third } }, \
 	  .must = { { &m_unpaid, 0, AT_MOST(60), DOES_NOT_PAY }, \
 		    { &m_unpaid, 1, AT_MOST(60), DOES_NOT_PAY }, \
 		    { &m_unpaid, 2, AT_MOST(60), DOES_NOT_PAY }, \
@@ -606,15 +604,13 @@ static const struct scene table[] = {
 	TRICK("works late in shorter rests", 2, RESTS, 10, 2000, 0, 12),
 	TRICK("works without a list", 1, UNLISTS, 10),
 	TRICK("works with a blocked list", 1, BLOCKS, 10),
-	TRICK("gives its ids back", 4, GIVES_BACK, 4, 2000, 0, 20),
-	TRICK("unbinds what worked", 4, UNBINDS, 4, 1500, 0, 20),
-	TRICK("regroups what worked", 4, REGROUPS, 4, 1500, 0, 20),
+	TRICK("gives its ids back", 4, GIVES_BACK, 10, 2000, 0, 20),
+	TRICK("unbinds what worked", 4, UNBINDS, 10, 1500, 0, 20),
+	TRICK("regroups what worked", 4, REGROUPS, 10, 1500, 0, 20),
 	TRICK("hides behind a copy", 2, OTHER_ENGINE, 10),
 	TRICK("works before it leaves", 2, LEAVES, 10, 4850),
 	TRICK("works for a moment before it leaves", 2, LEAVES, 10, 950),
-	BESIDE("works while another leaves", quiet, OWNS, 140, 40),
-	BESIDE("works behind its preempt", quiet, OWNS, 140, 1000, 1),
-	BESIDE("works by many names while another leaves", many_names, MANY_OWN, 140),
+	BESIDE("works behind its preempt", quiet, OWNS, 140, 1000),
 	BESIDE("works behind many names before it leaves", many_names, MANY_LEAVE, 140),
 	/* the other engines are the next owner's, whatever its cap: it pays afterwards */
 	BESIDE("works by many names beside one that is driven off", many_names, EVICTED, 1000),
