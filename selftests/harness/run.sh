@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The tests of mdev without a VM. Prints TAP: one line for each program of tests, two for actors_fuzz.
-#   run.sh [quick|long]; with STOP=1 the first failure ends it; SEED is actors_fuzz's first seed. quick runs a quarter of the programs in
-#   slow.list: HARNESS_DAY=0..3 says which, else the date does.
+#   run.sh [quick|long]; with STOP=1 the first failure ends it; SEED is actors_fuzz's first seed. quick runs a quarter of the topics' .slow
+#   rows: HARNESS_DAY=0..3 says which, else the date does.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 mode=${1:-quick}
@@ -20,29 +20,11 @@ log=$(mktemp) || exit 1
 trap 'rm -f -- "$log"' EXIT
 make -s harness || exit 1
 [ "$mode" = quick ] || export HARNESS_ALL=1
-mapfile -t slow < <(grep -v '^#' selftests/harness/slow.list)
-for t in "${slow[@]}"; do
-	[ -e "selftests/harness/tests/$t.c" ] || { echo "run.sh: slow.list has $t, which is no test" >&2; exit 2; }
-done
 day=${HARNESS_DAY:-$(($(date +%s) / 86400 % 4))}
 [[ $day == [0-3] ]] || { echo "run.sh: HARNESS_DAY is 0, 1, 2 or 3, not '$day'" >&2; exit 2; }
 export HARNESS_DAY=$day
-[ "$mode" != quick ] || echo "# HARNESS_DAY=$day: ${#slow[@]} programs are slow, a quarter of them runs"
-
-# another_day NAME: a program of slow.list that quick does not run today
-another_day()
-{
-	local i
-
-	[ "$mode" = quick ] || return 1
-	for i in "${!slow[@]}"; do
-		[ "${slow[i]}" != "$1" ] || return $((i % 4 == day))
-	done
-	return 1
-}
-
+[ "$mode" != quick ] || echo "# HARNESS_DAY=$day"
 for t in $(make -s print-harness); do
-	another_day "${t##*/}" && continue
 	timeout --kill-after=10 3000 env CMOCKA_MESSAGE_OUTPUT=STDOUT "$t" > "$log" 2>&1
 	rc=$?
 	[ $rc -eq 0 ] || sed 's/^/# /' "$log"

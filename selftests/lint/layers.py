@@ -33,8 +33,17 @@ def check(tree):
                 if other not in (room, None) and other not in may:
                     yield f"{file}: includes {to}, and docs/design.md's table does not allow {room}/ that"
     yield from remote(tree)
+    yield from topics(tree)
     yield from cuda(tree)
     yield from model(tree)
+
+
+def topics(tree):
+    """Rows about the module reach it as a user does, so that they can judge another module."""
+    for file in tree.of(".c", ".h", rooms=("selftests/harness/topics",)):
+        for to in tree.included(file, LOOKED_IN):
+            if to.split("/")[0] in MODULE:
+                yield f"{file}: includes {to}; topics/ reaches the module by world.h, admin.h and the chip alone"
 
 
 def model(tree):

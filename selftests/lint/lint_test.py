@@ -116,6 +116,9 @@ def rooms():
     expect("layers", "of remote/, and a folder without a row", {"remote/wire/a.c": C + '#include "../client/client.h"\n',
            "remote/client/client.h": header("C_H"), "remote/new/a.c": C},
            "remote/wire/a.c: includes remote/client/client.h", "remote/new/a.c: the table")
+    expect("layers", "of the module, from a topic of the harness",
+           {"selftests/harness/topics/a.c": C + '#include "sched/sched.h"\n', "sched/sched.h": header("KVGPU_SCHED_H")},
+           "selftests/harness/topics/a.c: includes sched/sched.h; topics/ reaches")
     expect("layers", "of cuda/, and a folder without a row",
            {"cuda/image/a.c": C + '#include "../driver/a.h"\n', "cuda/driver/a.h": header("A_H"), "cuda/new/a.c": C,
             "cuda/device/a.c": C + "#include <gk110/fifo.h>\n#include <gk110/pmc.h>\n", "include/gk110/fifo.h": header("KVGPU_GK110_FIFO_H")},
