@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# make bench: the same programs natively, in a guest that has the whole card, on a vGPU alone and on a vGPU beside busy ones, in turns,
-# with counters beside them. Writes build/bench/report.json, counters.json, and plots; README.md here says what is in them.
+# make bench: the same programs natively, in a guest that has the whole card, on a vGPU alone, on a vGPU beside busy ones and in a guest
+# that has another guest's vGPU by remoting, in turns, with counters beside them. Writes build/bench/report.json, counters.json, and plots; README.md here says what is in them.
 #
 #   ROWS=copy,launch          which groups of rows: load context channel buffer bar1 copy launch vgpu boot, and where the CUDA
-#                             toolkit was fetched (selftests/cuda/toolkit.sh fetch) cuda matrix fft cold (default: all)
-#   SYSTEMS=native,vgpu       which systems: native passthrough vgpu busy (default: all)
+#                             toolkit was fetched (selftests/cuda/toolkit.sh fetch) cuda matrix fft cold; clpeak (default: all)
+#   SYSTEMS=native,vgpu       which systems: native passthrough vgpu busy remoted (default: all)
 #   ROUNDS=3                  turns; a row's value is the median of all samples of all turns
 #   MODE=paced                engines held to a rate that suits the emulated CPUs (default fast: as fast as the machine)
 #   BASE=<commit>             instead: kvgpu.ko of that commit against that of this tree (build/bench/compare.json)
@@ -20,11 +20,11 @@ export PYTHONDONTWRITEBYTECODE=1
 . selftests/bench/bench_systems.sh
 
 cuda_rows=(cuda matrix fft cold)
-all_rows=(load context channel buffer bar1 copy launch vgpu boot "${cuda_rows[@]}")
+all_rows=(load context channel buffer bar1 copy launch vgpu boot clpeak "${cuda_rows[@]}")
 read -ra rows <<<"${ROWS:+${ROWS//,/ }}"
 read -ra systems <<<"${SYSTEMS:+${SYSTEMS//,/ }}"
 [ ${#rows[@]} -gt 0 ] || rows=("${all_rows[@]}")
-[ ${#systems[@]} -gt 0 ] || systems=(native passthrough vgpu busy)
+[ ${#systems[@]} -gt 0 ] || systems=(native passthrough vgpu busy remoted)
 rounds=${ROUNDS:-3} mode=${MODE:-fast} type=${TYPE:-2g} guest_mem=${GUEST_MEM:-1536M} base=${BASE-} base_ko=''
 reports=${REPORTS:-build/bench}
 paced_args=${PACED_ARGS:---ce-rate 400M --gr-rate 20M}
@@ -40,8 +40,8 @@ for r in "${rows[@]}"; do
 done
 for s in "${systems[@]}"; do
 	case $s in
-	native | passthrough | vgpu | busy) ;;
-	*) echo "bench: no system '$s'; there are: native passthrough vgpu busy" >&2; exit 2 ;;
+	native | passthrough | vgpu | busy | remoted) ;;
+	*) echo "bench: no system '$s'; there are: native passthrough vgpu busy remoted" >&2; exit 2 ;;
 	esac
 done
 case $mode in
@@ -87,6 +87,26 @@ build()
 		}
 	done
 	if [ -n "$with_cuda" ]; then build_cuda; fi
+	if [[ " ${rows[*]} " == *" clpeak "* ]]; then build_clpeak; fi
+}
+
+# what the row clpeak needs; without it the row is left out
+build_clpeak()
+{
+	local r
+
+	rm -rf "$out/clpeak"
+	mkdir "$out/clpeak"
+	cp selftests/mesa/clpeak.sh "$out/clpeak/"
+	if ! selftests/mesa/clpeak.sh fetch "$out/clpeak" >"$work/clpeak.log" 2>&1; then
+		echo "bench: clpeak can't be fetched ($work/clpeak.log): its rows are left out" >&2
+		for r in "${!rows[@]}"; do
+			[ "${rows[r]}" != clpeak ] || unset "rows[r]"
+		done
+		return
+	fi
+	$TB build-exec -- make -s -C selftests/mesa "OUT=$out/clpeak" "$out/clpeak/kvgpu-cl-small.so" >"$work/make.log" 2>&1 ||
+		{ cat "$work/make.log" >&2; give_up "selftests/mesa does not build"; }
 }
 
 # what the CUDA rows need where nouveau is, in one folder
@@ -172,6 +192,17 @@ run_cold()
 	run "$1" "$2" cold "${chains[@]}" ${QUICK:+--quick} --as=cold cuda-madd
 }
 
+# run_clpeak: Debian's, bounded by clpeak.sh, which prints its figures as comments. The widest vectors count.
+run_clpeak()
+{
+	local -a where
+
+	where "$1"
+	LIMIT=1600 "${where[@]}" /share/clpeak/clpeak.sh run /share/clpeak >"$work/$1.clpeak" </dev/null ||
+		{ cat "$work/$1.clpeak" >&2; give_up "$1: clpeak failed"; }
+	selftests/bench/clpeak.awk "$work/$1.clpeak" | keep "$1" "$2"
+}
+
 run_vgpu()
 {
 	in_server "$1" /share/vgpus.sh >"$work/$1.vgpu" || give_up "$1: vGPUs can't be made"
@@ -193,13 +224,14 @@ applies() # SYSTEM ROWS
 {
 	case $1-$2 in
 	native-vgpu | native-boot | passthrough-vgpu | busy-vgpu | busy-boot | busy-load) return 1 ;;
+	remoted-*) is_cuda "$2" ;;
 	esac
 }
 
 run_rows() # SYSTEM ROUND ROWS
 {
 	case $3 in
-	load | vgpu | boot | cold) "run_$3" "$1" "$2" ;;
+	load | vgpu | boot | clpeak | cold) "run_$3" "$1" "$2" ;;
 	cuda | matrix | fft) run_cuda "$1" "$2" "$3" ;;
 	*) run "$1" "$2" "$3" "${client[@]}" bench "$3" ;;
 	esac

@@ -18,7 +18,6 @@ import sys
 
 import plot
 
-SYSTEMS = ("native", "passthrough", "vgpu", "busy", "base")
 TRAPS = ("exits_bar0_read", "exits_bar0_write", "exits_bar1_bar3", "exits_config")
 # report.json's counters, and of what they are made
 COUNTERS = {
@@ -93,6 +92,7 @@ def report_row(row, system, counted, name=None):
     return {
         "name": name or row.name, "unit": row.unit, "better": row.better,
         "native": row.median("native"), "passthrough": row.median("passthrough"), "vgpu": row.median(system),
+        "remoted": row.median("remoted"), "ratio_remoted": row.ratio("remoted", "native"),
         "ratio": row.ratio(system, "native"), "ratio_passthrough": row.ratio(system, "passthrough"),
         "spread": row.spread(system), "counters": few(counted.get(system, {}).get(row.name)),
     }
@@ -125,7 +125,7 @@ def switch_rows(out):
     values += [(f"wake-up-{p}", latency[p]) for p in ("p50", "p99") if p in latency]
     return [{
         "name": name, "unit": "us", "better": "lower", "native": None, "passthrough": None, "vgpu": value,
-        "ratio": None, "ratio_passthrough": None, "spread": None, "counters": None,
+        "remoted": None, "ratio_remoted": None, "ratio": None, "ratio_passthrough": None, "spread": None, "counters": None,
     } for name, value in values]
 
 
@@ -143,12 +143,13 @@ def text(value):
 
 
 def table(rows):
-    print(f"{'':36} {'unit':5} {'native':>9} {'pass-thr.':>9} {'vgpu':>9} {'ratio':>7} {'to p.-t.':>8} {'spread':>7}"
+    print(f"{'':36} {'unit':5} {'native':>9} {'pass-thr.':>9} {'vgpu':>9} {'ratio':>7} {'to p.-t.':>8} {'remoted':>9} {'ratio':>7} {'spread':>7}"
           f" {'traps':>7} {'entries':>8} {'flushes':>7}")
     for r in rows:
         c = r["counters"] or {}
         print(f"{r['name']:36} {r['unit']:5} {text(r['native']):>9} {text(r['passthrough']):>9} {text(r['vgpu']):>9}"
-              f" {text(r['ratio']):>7} {text(r['ratio_passthrough']):>8} {text(r['spread']):>7} {text(c.get('traps')):>7}"
+              f" {text(r['ratio']):>7} {text(r['ratio_passthrough']):>8} {text(r['remoted']):>9} {text(r['ratio_remoted']):>7}"
+              f" {text(r['spread']):>7} {text(c.get('traps')):>7}"
               f" {text(c.get('shadow_written')):>8} {text(c.get('tlb_flushes')):>7}")
 
 

@@ -10,7 +10,8 @@ import tempfile
 
 import report
 
-ROW_KEYS = {"name", "unit", "better", "native", "passthrough", "vgpu", "ratio", "ratio_passthrough", "spread", "counters"}
+ROW_KEYS = {"name", "unit", "better", "native", "passthrough", "vgpu", "ratio", "ratio_passthrough", "remoted", "ratio_remoted",
+            "spread", "counters"}
 COUNTER_KEYS = {"exits", "traps", "shadow_written", "tlb_flushes", "vram_read_bytes", "pinned_pages"}
 # row, unit, better, system, round, values
 SAMPLES = [
@@ -21,7 +22,7 @@ SAMPLES = [
     ("boot", "ms", "lower", "passthrough", 1, [3000]), ("boot", "ms", "lower", "vgpu", 1, [4000]),
     ("copy", "MB/s", "higher", "base", 1, [44]),
     ("cuda-madd-chain", "ns", "lower", "native", 1, [2.5e9]), ("cuda-madd-chain", "ns", "lower", "passthrough", 1, [2.75e9]),
-    ("cuda-madd-chain", "ns", "lower", "vgpu", 1, [3.125e9, 3.125e9]),
+    ("cuda-madd-chain", "ns", "lower", "vgpu", 1, [3.125e9, 3.125e9]), ("cuda-madd-chain", "ns", "lower", "remoted", 1, [5e9]),
 ]
 COUNTED = {"copy": {"own.ops": 50, "kvm.mmio_exits": 100, "kvgpu.exits_bar0_read": 75, "kvgpu.exits_bar0_write": 25,
                     "kvgpu.exits_config": 50, "kvgpu.tlb_flushes": 50, "kvgpu.zaps": 0}}
@@ -74,6 +75,7 @@ def main():
         check(copy["native"] == 110 and copy["vgpu"] == 60 and copy["passthrough"] is None and copy["ratio"] == 0.8 and
               busy["vgpu"] == 11 and busy["ratio"] == 0.1, "medians of all samples; the ratio is the median of the turns': 0.5, 0.9, 0.8")
         check(rows["boot"]["ratio_passthrough"] == 0.75 and chain["ratio_passthrough"] == 0.88, "less time is better")
+        check(chain["remoted"] == 5e9 and chain["ratio_remoted"] == 0.5 and copy["remoted"] is None, "remoted is compared with native")
         check({n: rows[n]["vgpu"] for n in rows if n.startswith(("slice", "wake"))} ==
               {"slice-switch-2": 1300, "wake-up-p50": 1200, "wake-up-p99": 4700}, "switches and wake-ups are those of bench-shares")
         check(set(copy["counters"]) == COUNTER_KEYS and copy["counters"]["exits"] == 2 and copy["counters"]["traps"] == 3 and
