@@ -81,7 +81,8 @@ static void usage(FILE *f)
 		"clock: for each byte of standard input prints CLOCK_MONOTONIC, ns.\n"
 		"  --looks N     how many looks (default 12, at most %u); windows are two and three looks long\n"
 		"  --seconds S   from one look to the next (default 1)\n"
-		"  --json FILE   the same for programs\n\nsetups (default: all):\n",
+		"  --json FILE   the same for programs\n"
+		"  --card ADDRESS  which card, as 0000:01:00.0; else one that kvgpu has\n\nsetups (default: all):\n",
 		MAX_LOOKS);
 	for (i = 0; i < NR_SETUPS; i++)
 		fprintf(f, "  %s\n", setups[i].name);
@@ -170,11 +171,12 @@ int main(int argc, char **argv)
 		{ "looks", required_argument, NULL, 'l' },
 		{ "seconds", required_argument, NULL, 's' },
 		{ "json", required_argument, NULL, 'j' },
+		{ "card", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	unsigned int looks = 12;
-	const char *json = NULL;
+	const char *json = NULL, *address = NULL;
 	double seconds = 1;
 	int c;
 
@@ -188,6 +190,9 @@ int main(int argc, char **argv)
 			break;
 		case 'j':
 			json = optarg;
+			break;
+		case 'c':
+			address = optarg;
 			break;
 		case 'h':
 			usage(stdout);
@@ -205,7 +210,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!strcmp(argv[optind], "clock") && optind + 1 == argc)
 		return tell_clock();
-	find_card();
+	find_card(address);
 	if (!strcmp(argv[optind], "test") && optind + 1 == argc)
 		return run_tests();
 	if (!strcmp(argv[optind], "mute") && optind + 2 == argc)

@@ -34,16 +34,16 @@ uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-void find_card(void)
+void find_card(const char *address)
 {
 	DIR *d = opendir("/sys/bus/pci/drivers/kvgpu");
 	struct dirent *e;
 
 	while (d && (e = readdir(d)))
-		if (strchr(e->d_name, ':'))
+		if (strchr(e->d_name, ':') && (!address || !strcmp(e->d_name, address)))
 			snprintf(card, sizeof(card), "/sys/bus/pci/devices/%.64s", e->d_name);
 	if (!d || !card[0])
-		bail("no card with driver kvgpu");
+		bail(address ? "kvgpu does not have that card" : "no card with driver kvgpu");
 	closedir(d);
 }
 

@@ -71,7 +71,7 @@ uint64_t value_read(int fd);
 uint64_t card_value(const char *name);
 int card_write(const char *name, const char *text);
 bool card_read(const char *name, char *text, unsigned int size);
-void find_card(void);
+void find_card(const char *address); /* NULL: any that kvgpu has */
 /*
  * Map the card's registers, behind the driver's back, for tests that break something. Return NULL
  * when this kernel does not allow it.

@@ -275,7 +275,7 @@ TENANTS = [{"name": n, "share": [0.5, 0.5], "want": [0.5, 0.5], "busy": 0.97, "b
 class Module(system.System):
     """A System whose writes and commands do what the kernel and kvgpu.ko would. says: what the module says as it is bound; a message
     with "failed at" ends the bring-up. stuck: a vGPU can't be made. worked: GP_GET of a vGPU's channel."""
-    says, stuck, worked = SOUND, False, 7
+    says, stuck, worked, lost = SOUND, False, 7, "0"
 
     def say(self, text):
         with open(self.path("/dev/kmsg"), "a") as f:
@@ -298,7 +298,7 @@ class Module(system.System):
         os.makedirs(f"{folder}/kvgpu", exist_ok=True)
         os.makedirs(f"{folder}/mdev_supported_types/kvgpu-512m", exist_ok=True)
         os.makedirs(self.path(f"/sys/kernel/debug/kvgpu/{address}"), exist_ok=True)
-        for name, text in (("engine_resets", "0"), ("watchdog_ms", "2000")):
+        for name, text in (("engine_resets", "0"), ("watchdog_ms", "2000"), ("lost", self.lost)):
             Machine.put(f"{folder}/kvgpu/{name}", text)
         Machine.put(self.path(f"/sys/kernel/debug/kvgpu/{address}/registers"),
                     "".join(f"{offset} 0x{value:08x}\n" for offset, value in board_registers().items()))
@@ -326,7 +326,7 @@ class Module(system.System):
 
 
 @contextlib.contextmanager
-def with_module(says=SOUND, stuck=False, worked=7, tap="ok 1 - copies\n1..1\n", tenants=TENANTS):
+def with_module(says=SOUND, stuck=False, worked=7, lost="0", tap="ok 1 - copies\n1..1\n", tenants=TENANTS):
     """A machine with this module, and programs that say this; tenants may be a script."""
     with machine(board_registers(posted=False)) as m:
         for name in ("sys/kernel/debug/dynamic_debug", "programs"):
@@ -337,10 +337,11 @@ def with_module(says=SOUND, stuck=False, worked=7, tap="ok 1 - copies\n1..1\n", 
         for name, text in (("kvgpu-vfio", f"cat <<'END'\n{tap}END\n! grep -q '^not' <<'END'\n{tap}END\n"),
                            ("kvgpu-client", "echo '{\"row\": \"copy\", \"unit\": \"MB/s\", \"value\": 3}'\n"),
                            ("kvgpu-tenants", tenants if isinstance(tenants, str) else
+                            f"case \"$*\" in *'--card {CARD} '*) ;; *) exit 1 ;; esac\n"
                             f"while [ $1 != --json ]; do shift; done\ncat {m.root}/results.json > $2\n")):
             m.put(f"{m.root}/programs/{name}", "#!/bin/sh\n" + text)
             os.chmod(f"{m.root}/programs/{name}", 0o755)
-        real, command.System = command.System, type("This", (Module,), {"says": says, "stuck": stuck, "worked": worked})
+        real, command.System = command.System, type("This", (Module,), {"says": says, "stuck": stuck, "worked": worked, "lost": lost})
         try:
             yield m
         finally:
@@ -371,7 +372,7 @@ def test_module():
     with with_module() as m:
         _, data, page = m.verify("--until", "native")
         check(statuses(data)["copies"] == "pass" and [n for n, s in statuses(data).items() if s == "skip"] ==
-              ["contexts", "preempts", "isolation", "shares", "one guest", "two guests", "native"] and "make verify-programs" in page,
+              ["preempts", "contexts", "isolation", "shares", "one guest", "two guests", "native"] and "make verify-programs" in page,
               "without programs and a guest the rest is skipped, and what to type is said")
     for step, word, why, error in FAULTS:
         with with_module(SOUND + [why, f"bring-up failed at the {step}: {error}"]) as m:
@@ -384,6 +385,8 @@ def test_module():
         check(first_failure(data)[0] == "copies" and "copy engine did not finish" in first_failure(data)[1], "a copy that does not end")
     with with_module(tap="ok 1 - copies\nnot ok 2 - lost bytes\n1..2\n") as m:
         check(first_failure(full(m)[1]) == ("copies", "copies of a vGPU: lost bytes"), "a test of the programs that fails")
+    with with_module(lost="1") as m:
+        check(first_failure(full(m)[1]) == ("copies", "copies of a vGPU: the card was cut off meanwhile"), "a card that is lost in a stage that passes")
     with with_module(tenants=[dict(TENANTS[1], preempt_us=300000)]) as m:
         _, data, _ = full(m)
         check(first_failure(data)[0] == "preempts" and "preempts come late: 300000 us each" in first_failure(data)[1],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Stages on vGPUs: copies, contexts, preempts, isolation, shares, guests. What works on a vGPU without a guest are
+"""Stages on vGPUs: copies, preempts, contexts, isolation, shares, guests. What works on a vGPU without a guest are
 kvgpu-vfio and kvgpu-tenants of the tree's selftests, which the user builds and names by --programs."""
 import json
 import os
@@ -78,6 +78,8 @@ def attack(run, tests, what):
     good, bad = tap(said)
     if status or bad:
         return kernel_failed(run, f"{what}: {', '.join(bad) or said.strip()[-200:]}")
+    if run.card.number("kvgpu/lost", 0):
+        return kernel_failed(run, f"{what}: the card was cut off meanwhile")
     return passed({"passed": good}, complaints(run))
 
 
@@ -113,8 +115,8 @@ def bench(run, *setups):
     """Runs kvgpu-tenants: (its exit status, its results, the most that each vGPU's counters showed meanwhile)."""
     most = {"strikes": 0, "preempt_ns_max": 0}
     with tempfile.NamedTemporaryFile("r", suffix=".json") as out, tempfile.TemporaryFile("w+") as said:
-        child = subprocess.Popen([program(run, "kvgpu-tenants"), "bench", "--looks", "6", "--json", out.name, *setups],
-                                 stdout=said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        child = subprocess.Popen([program(run, "kvgpu-tenants"), "bench", "--card", run.card.address, "--looks", "6", "--json", out.name,
+                                  *setups], stdout=said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         while child.poll() is None:
             for v in run.card.vgpus():
                 for name in most:
