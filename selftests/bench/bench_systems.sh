@@ -89,7 +89,7 @@ system_up()
 # remoted_does WHERE SCRIPT: in the server (host) or in a guest
 remoted_does()
 {
-	local -a where=(env KVGPU_TB_NAME=bench-remoted timeout --kill-after=10 600 $TB run --)
+	local -a where=(env KVGPU_TB_NAME=bench-remoted timeout --kill-after=10 600 "$TB" run --)
 
 	[ "$1" = host ] || where remoted "$1"
 	"${where[@]}" sh -c "cd /share/debs && export DEBIAN_FRONTEND=noninteractive && $2" >"$work/remoted.set-up" 2>&1 </dev/null ||
