@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# make bench: the same programs natively, in a guest that has the whole card, on a vGPU alone, on a vGPU beside busy ones and in a guest
-# that has another guest's vGPU by remoting, in turns, with counters beside them. Writes build/bench/report.json, counters.json, and plots; README.md here says what is in them.
+# make bench: the same programs natively, in a guest that has the whole card, on a vGPU alone, on a vGPU beside busy ones and
+# in a guest that has another guest's vGPU by remoting, in turns, with counters beside them. Writes build/bench/report.json,
+# counters.json, and plots; README.md here says what is in them.
 #
 #   ROWS=copy,launch          which groups of rows: load context channel buffer bar1 copy launch vgpu boot, and where the CUDA
 #                             toolkit was fetched (selftests/cuda/toolkit.sh fetch) cuda matrix fft cold; clpeak (default: all)
