@@ -15,11 +15,12 @@ for command in dpkg-buildpackage dh dh_dkms apt-ftparchive gpg gpg-agent; do
 done
 version=$(dpkg-parsechangelog -S Version)
 
+# -z1: the source is packed for this machine alone, so time counts, not room
 # the names of sources, and not the tree's, are in what is built: so it is the same wherever the tree is
 rm -rf "$work"
 mkdir -p "$work/kvgpu-$version"
 selftests/tree-files.sh -print0 | tar --null --mode=u=rwX,go=rX -cf - -T - | tar -xf - --no-same-owner -C "$work/kvgpu-$version"
-(cd "$work/kvgpu-$version" && env -u MAKEFLAGS -u MFLAGS -u O DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage -us -uc) > "$work/log" 2>&1 || {
+(cd "$work/kvgpu-$version" && env -u MAKEFLAGS -u MFLAGS -u O DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage --source-option=-z1 -us -uc) > "$work/log" 2>&1 || {
 	tail -n 20 "$work/log" >&2
 	echo "make packages: the packages were not built; the whole log: $work/log" >&2
 	exit 1
