@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """mok.py SOCKET PASSWORD: enrolls the key that "mokutil --import" asked for with PASSWORD. Types on the machine's serial console
 what a person types in the menus of MokManager at the next boot. Waits for the socket, and ends when MokManager reboots."""
+import contextlib
+import os
 import socket
 import sys
 import time
@@ -45,6 +47,9 @@ class Console:
 
 
 def main(path, password):
+    # QEMU drops what the firmware says while the socket is full, and some 300 bytes fill it, since each is a message: read at once
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     console = Console(path)
     console.wait("Press any key to perform MOK management")
     console.socket.sendall(b" ")
