@@ -70,7 +70,8 @@ step "both go again" apt purge linux-image-99.1.0-amd64 linux-image-99.2.0-cloud
 step "newer packages in their place" apt install ./next/*.deb
 step "DKMS has their module, and the older one is gone" module_of "$version+next"
 step "the firmware is still there" firmware_is_there
-step "apt purges all" apt purge "${names[@]}" linux-headers-amd64
+# autoremove keeps the headers of the newest kernel, though they came automatically
+step "apt purges all" apt purge "${names[@]}" linux-headers-amd64 "linux-headers-$release"
 rm /etc/apt/sources.list.d/kvgpu.sources
 step "and what came with it" apt autoremove --purge
 packages >/tmp/packages.after
