@@ -190,7 +190,7 @@ ends()
 	step "a program in lab-1 waits" in_lab /share/until.sh 60 grep -q ready /tmp/waits
 	step "its server process is killed" in_gpu sh -c 'pkill -9 -P "$(systemctl show -P MainPID kvgpu-remoted)"'
 	wait $program
-	step "it gets its error" in_lab grep -q 'exit code 0' /tmp/waits
+	step "it gets its error" in_lab sh -c "cat /tmp/waits; grep -q 'exit code 0' /tmp/waits"
 	before=$failures
 	step "the next program runs" in_lab timeout 60 /share/faults after_fork /share/kernels.cubin
 	[ "$failures" = "$before" ] || in_gpu journalctl --no-pager -u kvgpu-remoted -n 20 | sed 's/^/# /'
@@ -199,7 +199,7 @@ ends()
 	step "a program in lab-1 waits" in_lab /share/until.sh 60 grep -q ready /tmp/waits
 	guest_gone gpu
 	wait $program
-	step "gpu is destroyed: the program gets its error" in_lab grep -q 'exit code 0' /tmp/waits
+	step "gpu is destroyed: the program gets its error" in_lab sh -c "cat /tmp/waits; grep -q 'exit code 0' /tmp/waits"
 }
 
 # all_programs: runs all CUDA programs. Those that can't be run here are listed with the reason
