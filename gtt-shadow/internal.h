@@ -17,7 +17,8 @@
  *
  * The host can *substitute* pages of a guest's space: it puts pages of its own there, in place of
  * what the guest's tables map (subst.c). A page of a guest's table is *dirty* if ops->take_dirty()
- * tells that it may have been written.
+ * tells that it may have been written. It tells that once, so the sync that hears it makes the page
+ * *stale* for all tables that have it (vgtt_pages_due()): their next sync must read it.
  */
 #ifndef KVGPU_GTT_SHADOW_INTERNAL_H
 #define KVGPU_GTT_SHADOW_INTERNAL_H
@@ -114,9 +115,9 @@ struct kvgpu_gpde {
 	 * dirty
 	 */
 	u64 stale_small;
+	u64 stale_big; /* as .stale_small, for the big table */
 	/* a bit for each table page that the next sync has to compute again */
 	u64 retry;
-	u32 stale_big; /* as .stale_small, for the big table */
 };
 
 struct kvgpu_slot;
@@ -133,6 +134,7 @@ struct kvgpu_ext {
 	u32 limit;
 	u32 nr_gpdes; /* directory entries of the guest, SLOT_PAGES each */
 	struct kvgpu_gpde *gpde;
+	bool *again; /* .again of the space or window */
 	/* copies of the gptes; NULL: all are 0 */
 	u64 *gpte_small, *gpte_big;
 	/* the hptes; NULL: no such table */
@@ -168,7 +170,9 @@ struct kvgpu_as {
 	struct kvgpu_gaddr pd; /* address of the guest's page directory */
 	struct kvgpu_table dir; /* the host's page directory */
 	/* a bit for each page of the directory that must be read even if it is not dirty */
-	u32 stale;
+	u64 stale;
+	/* the last sync left something for the next one, or an unmap has removed entries */
+	bool again;
 	/* hptes have changed since the caller was last told to invalidate the TLB */
 	bool changed;
 	bool starved; /* a directory entry's slot or table could not be made */
@@ -186,7 +190,8 @@ struct kvgpu_win {
 	u64 scrap; /* entry for pages without a translation */
 	/* entries changed since the caller last took the range; .first > .last: none */
 	u32 first, last;
-	bool stale; /* the directory must be read even if it is not dirty */
+	u64 stale; /* as of a space; a window's entries are in one page of the directory */
+	bool again; /* as of a space */
 	struct kvgpu_gpde *gpde;
 	u64 *gdir;
 };
@@ -309,6 +314,7 @@ void vgtt_slot_drop(struct kvgpu_slot *slot);
 void vgtt_ext_tpage_eval(struct kvgpu_ext *e, u32 tpage, const u32 *todo, int *err);
 void vgtt_ext_gpde_sync(struct kvgpu_ext *e, u32 index, int *err);
 bool vgtt_gpde_set(struct kvgpu_gpde *g, const struct kvgpu_pde *d);
+u64 vgtt_pages_due(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u64 *stale);
 
 /* ---------------------------------------------- pin.c: pins, and the hptes that point to them */
 size_t vgtt_pins_size(const struct kvgpu_shadow_cfg *cfg);

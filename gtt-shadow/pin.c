@@ -262,6 +262,7 @@ static void pin_rmaps_zap(struct kvgpu_shadow *s, u32 i, bool *changed)
 		vgtt_rmap_remove(e, page);
 		vgtt_ext_small_set(e, page, 0);
 		e->gpde[page / SLOT_PAGES].retry |= BIT_ULL(page % SLOT_PAGES >> TPAGE_SHIFT);
+		*e->again = true;
 		*changed = true;
 	}
 }

@@ -8,7 +8,8 @@
  * page of the guest, or to a page that the host has put there (kvgpu_shadow_as_subst()
  * *substitutes* pages of graphics contexts): S1 of docs/invariants.md. kvgpu_shadow_as_sync()
  * brings the shadow up to date, when the guest's changes must take effect. It reads those pages of
- * the guest's tables that may have been written (ops->take_dirty()), or were not read yet.
+ * the guest's tables that may have been written (ops->take_dirty()), or were not read yet. Spaces
+ * can be synced one by one, in any order: each learns of writes to a page that others have, too.
  *
  * A page of guest memory is pinned before an entry that points to it is written. The page is
  * unpinned only when no entry points to it any more and, after that, the TLB was invalidated or the
@@ -52,14 +53,13 @@ struct kvgpu_shadow_ops {
 	 */
 	int (*read)(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len);
 	/*
-	 * Tells whether the CPU or the host may have written to [a, a + len) since the space or
-	 * window that is synced now was synced before. Returns true, too, if the caller can't know.
-	 * A sync calls this function for a whole table, and may then call it for single pages.
-	 * Spaces and windows may share a page, and the sync of each must learn of a write to the
-	 * page. After a write that comes later than this call, the call in the next sync must
-	 * return true.
+	 * Tells which of @nr pages from @a on, at most 64, the CPU or the host may have written
+	 * since the last call for that page, whichever space or window that call was for: returns a
+	 * bit for each. A write that comes later than this call is told by a later call. Pages of
+	 * which the caller can't know count as written in each call. In the vGPU's partition it
+	 * must know.
 	 */
-	bool (*take_dirty)(void *ctx, struct kvgpu_gaddr a, u64 len);
+	u64 (*take_dirty)(void *ctx, struct kvgpu_gaddr a, u32 nr);
 	/*
 	 * Pins @nr consecutive guest pages for the GPU, at most 512, which are not pinned yet. Sets
 	 * dma[i] to the DMA address of page i. Pins all pages and returns 0, or pins none and
@@ -164,6 +164,12 @@ u64 kvgpu_shadow_as_pd_get(const struct kvgpu_as *as);
  * need them have no translation.
  */
 int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
+/*
+ * Tells whether the space has to be synced when the guest invalidates its TLB for directory @pd, or
+ * for all (NULL): it is that directory's, or something is to be tried again. Directories count as
+ * one if they are at one address, whatever the memory: a sync too many does no harm.
+ */
+bool kvgpu_shadow_as_is_due(const struct kvgpu_as *as, const struct kvgpu_gaddr *pd);
 
 /**
  * kvgpu_shadow_as_subst() - put host pages into a space
@@ -237,6 +243,8 @@ size_t kvgpu_shadow_win_size(u32 pages);
  */
 int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd,
 			  u64 limit, u32 pages, u64 scrap, u64 *hpte, u32 *first, u32 *last);
+/* as kvgpu_shadow_as_is_due(), for a window that kvgpu_shadow_win_sync() has filled */
+bool kvgpu_shadow_win_is_due(const struct kvgpu_win *win, const struct kvgpu_gaddr *pd);
 /*
  * Makes the window show the partition from its start on, like a BAR in physical mode. Parameters
  * and result as for kvgpu_shadow_win_sync().

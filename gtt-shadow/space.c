@@ -189,6 +189,7 @@ struct kvgpu_slot *vgtt_slot_get(struct kvgpu_as *as, u32 index)
 		.limit = slot_limit(index),
 		.nr_gpdes = 1,
 		.gpde = &slot->gpde,
+		.again = &as->again,
 	};
 	list_add_tail(&slot->node, &as->slots);
 	as->slot[index] = slot;
@@ -270,7 +271,7 @@ int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *
 	s->nr_tables++;
 	as->s = s;
 	as->pd = pd;
-	as->stale = (u32)(BIT_ULL(DIR_SLOTS / PAGE_ENTRIES) - 1);
+	as->stale = BIT_ULL(DIR_SLOTS / PAGE_ENTRIES) - 1;
 	INIT_LIST_HEAD(&as->slots);
 	list_add_tail(&as->node, &s->spaces);
 	*out = as;
@@ -292,6 +293,11 @@ void *kvgpu_shadow_as_destroy(struct kvgpu_as *as)
 	s->ops->table_free(s->ctx, &as->dir);
 	s->nr_tables--;
 	return as;
+}
+
+bool kvgpu_shadow_as_is_due(const struct kvgpu_as *as, const struct kvgpu_gaddr *pd)
+{
+	return !pd || as->pd.addr == pd->addr || as->again;
 }
 
 u64 kvgpu_shadow_as_pd_get(const struct kvgpu_as *as)

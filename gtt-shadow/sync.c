@@ -13,6 +13,7 @@
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
+#include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 
@@ -254,6 +255,66 @@ bool vgtt_gpde_set(struct kvgpu_gpde *g, const struct kvgpu_pde *d)
 	return big || small;
 }
 
+/* Makes pages of the table stale that are in @pages: bit i stands for the page i behind @at. */
+static void table_make_stale(struct kvgpu_gaddr table, u32 nr, u64 *stale, struct kvgpu_gaddr at,
+			     u64 pages)
+{
+	u64 ahead = (at.addr - table.addr) >> GMMU_ADDR_SHIFT;
+	u64 behind = (table.addr - at.addr) >> GMMU_ADDR_SHIFT;
+
+	if (!nr || table.target != at.target || (ahead >= 64 && behind >= 64))
+		return;
+	pages = ahead < 64 ? pages << ahead : pages >> behind;
+	*stale |= pages & GENMASK_ULL(DIV_ROUND_UP(nr, PAGE_ENTRIES) - 1, 0);
+}
+
+static void gpde_make_stale(struct kvgpu_gpde *g, struct kvgpu_gaddr at, u64 pages)
+{
+	table_make_stale(g->small, g->nr_small, &g->stale_small, at, pages);
+	table_make_stale(g->big, g->nr_big, &g->stale_big, at, pages);
+}
+
+/* Makes pages that were written stale for the tables of all spaces and windows. */
+static void pages_make_stale(struct kvgpu_shadow *s, struct kvgpu_gaddr at, u64 pages)
+{
+	struct kvgpu_slot *slot;
+	struct kvgpu_ext *e;
+	struct kvgpu_as *as;
+	u32 i, k;
+
+	list_for_each_entry(as, &s->spaces, node) {
+		table_make_stale(as->pd, DIR_SLOTS, &as->stale, at, pages);
+		list_for_each_entry(slot, &as->slots, node)
+			gpde_make_stale(&slot->gpde, at, pages);
+	}
+	for (i = 0; i < WINDOWS_MAX; i++) {
+		e = s->pool->win[i];
+		if (!e)
+			continue;
+		table_make_stale(e->win->pd, e->nr_gpdes, &e->win->stale, at, pages);
+		for (k = 0; k < e->nr_gpdes; k++)
+			gpde_make_stale(&e->gpde[k], at, pages);
+	}
+}
+
+/*
+ * Returns a bit for each page of a guest's table of @nr entries that has to be read: the stale and
+ * the dirty ones. Clears *@stale; the caller sets it again for pages that can't be read. Asks even
+ * if all pages are stale: else the next sync would be told of writes that this one reads.
+ */
+u64 vgtt_pages_due(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u64 *stale)
+{
+	u64 dirty = 0, due;
+
+	if (nr)
+		dirty = s->ops->take_dirty(s->ctx, table, DIV_ROUND_UP(nr, PAGE_ENTRIES));
+	if (dirty && table.target == KVGPU_VRAM)
+		pages_make_stale(s, table, dirty);
+	due = *stale | dirty;
+	*stale = 0;
+	return due;
+}
+
 struct scan {
 	struct kvgpu_ext *e;
 	u32 first; /* first small page of the gpde */
@@ -302,41 +363,20 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 }
 
 /*
- * Tells whether any page of the table has to be read. @stale: pages to read even if they are not
- * dirty. ops->take_dirty() is called even if @stale has pages: else the next sync would be told of
- * writes that this sync reads.
+ * Compares the pages in @due of the table with their copies. Returns a bit for each page that could
+ * not be read.
  */
-static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u32 shift)
-{
-	struct kvgpu_shadow *s = sc->e->s;
-	bool dirty;
-
-	nr = min(nr, sc->pages >> shift);
-	dirty = nr && s->ops->take_dirty(s->ctx, table, (u64)nr * 8);
-	return stale || dirty;
-}
-
-/*
- * Compares the pages of the table that have to be read with their copies. Returns a bit for each
- * page that could not be read.
- */
-static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u64 *copy,
+static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 due, u64 *copy,
 			 u32 shift)
 {
-	u32 entries = sc->pages >> shift, pages = (entries + PAGE_ENTRIES - 1) / PAGE_ENTRIES, page;
-	struct kvgpu_shadow *s = sc->e->s;
-	struct kvgpu_gaddr at;
+	u32 entries = sc->pages >> shift, pages = DIV_ROUND_UP(entries, PAGE_ENTRIES), page;
 	u64 failed = 0;
 
-	nr = min(nr, entries);
-	for (page = 0; page < pages; page++) {
-		at = (struct kvgpu_gaddr){ table.target, table.addr + (u64)page * PAGE_BYTES };
-		if (!(stale & BIT_ULL(page)) &&
-		    (page * PAGE_ENTRIES >= nr || !s->ops->take_dirty(s->ctx, at, PAGE_BYTES)))
-			continue;
-		if (!compare_page(sc, table, nr, page, copy, shift))
+	for (page = 0; page < pages; page++)
+		if ((due & BIT_ULL(page)) &&
+		    !compare_page(sc, table, min(nr, entries), page, copy, shift))
 			failed |= BIT_ULL(page);
-	}
+	*sc->e->again |= failed;
 	return failed;
 }
 
@@ -344,9 +384,14 @@ static void scan_gpde(struct scan *sc, struct kvgpu_gpde *g)
 {
 	struct kvgpu_ext *e = sc->e;
 	u32 tpage, big_page;
-	u64 retry = 0;
-	bool small = e->gpte_small && table_due(sc, g->small, g->nr_small, g->stale_small, 0);
-	bool big = e->gpte_big && table_due(sc, g->big, g->nr_big, g->stale_big, BIG_SHIFT);
+	u64 retry = 0, small = 0, big = 0;
+
+	if (e->gpte_small)
+		small = vgtt_pages_due(e->s, g->small, min(g->nr_small, sc->pages),
+				       &g->stale_small);
+	if (e->gpte_big)
+		big = vgtt_pages_due(e->s, g->big, min(g->nr_big, sc->pages >> BIG_SHIFT),
+				     &g->stale_big);
 
 	if (!small && !big && !g->retry) /* nothing to do: the usual case */
 		return;
@@ -356,11 +401,11 @@ static void scan_gpde(struct scan *sc, struct kvgpu_gpde *g)
 		return;
 	memset(e->s->pool->todo, 0, sizeof(e->s->pool->todo));
 	if (small)
-		g->stale_small = compare_table(sc, g->small, g->nr_small, g->stale_small,
-					       e->gpte_small + sc->first, 0);
+		g->stale_small |= compare_table(sc, g->small, g->nr_small, small,
+						e->gpte_small + sc->first, 0);
 	if (big)
-		g->stale_big = compare_table(sc, g->big, g->nr_big, g->stale_big,
-					     e->gpte_big + (sc->first >> BIG_SHIFT), BIG_SHIFT);
+		g->stale_big |= compare_table(sc, g->big, g->nr_big, big,
+					      e->gpte_big + (sc->first >> BIG_SHIFT), BIG_SHIFT);
 	g->retry &= ~retry;
 	for (tpage = 0; retry; tpage++, retry >>= 1) {
 		if (!(retry & 1))
@@ -382,6 +427,7 @@ void vgtt_ext_gpde_sync(struct kvgpu_ext *e, u32 index, int *err)
 		if (sc.tpages & 1)
 			vgtt_ext_tpage_eval(e, (sc.first >> TPAGE_SHIFT) + tpage,
 					    e->s->pool->todo + tpage * BIG_PER_TPAGE, err);
+	*e->again |= e->gpde[index].retry;
 }
 
 /* ------------------------------------- read the guest's directory, and bring a space up to date */
@@ -431,25 +477,16 @@ static int slot_update(struct kvgpu_as *as, u32 index)
 static void as_sync_dir(struct kvgpu_as *as, int *err)
 {
 	struct kvgpu_shadow *s = as->s;
+	u64 due = vgtt_pages_due(s, as->pd, DIR_SLOTS, &as->stale), *copy;
 	u32 page, i;
-	/*
-	 * called even if .stale is set: else the next sync would be told of writes that this one
-	 * reads
-	 */
-	bool due = s->ops->take_dirty(s->ctx, as->pd, (u64)DIR_SLOTS * 8);
-	struct kvgpu_gaddr at;
-	u64 *copy;
 
-	if (!as->stale && !due)
-		return;
 	for (page = 0; page < DIR_SLOTS / PAGE_ENTRIES; page++) {
-		at = (struct kvgpu_gaddr){ as->pd.target, as->pd.addr + (u64)page * PAGE_BYTES };
-		if (!(as->stale & BIT(page)) &&
-		    (!due || !s->ops->take_dirty(s->ctx, at, PAGE_BYTES)))
+		if (!(due & BIT_ULL(page)))
 			continue;
-		as->stale &= ~BIT(page);
-		if (!vgtt_table_fetch(s, as->pd, DIR_SLOTS, page))
-			as->stale |= BIT(page);
+		if (!vgtt_table_fetch(s, as->pd, DIR_SLOTS, page)) {
+			as->stale |= BIT_ULL(page);
+			as->again = true;
+		}
 		copy = as->gdir + page * PAGE_ENTRIES;
 		s->stats.entries_compared += PAGE_ENTRIES;
 		if (!memcmp(copy, s->pool->page, PAGE_BYTES))
@@ -490,6 +527,7 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed)
 
 	s->stats.syncs++;
 	vgtt_failures_forget(s);
+	as->again = false;
 	if (as->starved)
 		feed_starved_slots(as, &err);
 	as_sync_dir(as, &err);
@@ -497,6 +535,7 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed)
 		vgtt_ext_gpde_sync(&slot->ext, 0, &err);
 		vgtt_slot_trim(slot);
 	}
+	as->again |= as->starved;
 	*changed = as->changed;
 	as->changed = false;
 	return err;

@@ -62,6 +62,7 @@ static int win_set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 		.pages = pages,
 		.limit = 0,
 		.nr_gpdes = nr,
+		.again = &win->again,
 	};
 	win->gdir = mem;
 	e->gpte_small = mem + nr;
@@ -86,7 +87,7 @@ static void win_clear(struct kvgpu_win *win, u64 scrap, u64 *hpte)
 	memset(e->gpte_big, 0, (e->pages >> BIG_SHIFT) * sizeof(u64));
 	win->hpte = hpte;
 	win->scrap = scrap;
-	win->stale = true;
+	win->stale = 1;
 	e->hpte_small = hpte;
 	e->blank = scrap;
 	e->limit = 0;
@@ -121,17 +122,15 @@ static void win_sync_dir(struct kvgpu_win *win)
 {
 	struct kvgpu_ext *e = &win->ext;
 	struct kvgpu_shadow *s = e->s;
-	/*
-	 * called even if .stale is set: else the next sync would be told of writes that this one
-	 * reads
-	 */
-	bool due = s->ops->take_dirty(s->ctx, win->pd, e->nr_gpdes * sizeof(u64));
 	struct kvgpu_pde d;
 	u32 i;
 
-	if (!win->stale && !due)
+	if (!vgtt_pages_due(s, win->pd, e->nr_gpdes, &win->stale))
 		return;
-	win->stale = !vgtt_table_fetch(s, win->pd, e->nr_gpdes, 0);
+	if (!vgtt_table_fetch(s, win->pd, e->nr_gpdes, 0)) {
+		win->stale = 1;
+		win->again = true;
+	}
 	s->stats.entries_compared += e->nr_gpdes;
 	for (i = 0; i < e->nr_gpdes; i++) {
 		if (win->gdir[i] == s->pool->page[i])
@@ -167,8 +166,9 @@ int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct 
 	if (win->hpte != hpte || win->scrap != scrap)
 		win_clear(win, scrap, hpte);
 	if (win->pd.target != pd.target || win->pd.addr != pd.addr)
-		win->stale = true;
+		win->stale = 1;
 	win->pd = pd;
+	win->again = false;
 	win_set_limit(win, limit);
 	win_sync_dir(win);
 	cut_retry(&win->ext);
@@ -176,6 +176,11 @@ int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct 
 		vgtt_ext_gpde_sync(&win->ext, i, &err);
 	kvgpu_shadow_win_take(win, first, last);
 	return 0;
+}
+
+bool kvgpu_shadow_win_is_due(const struct kvgpu_win *win, const struct kvgpu_gaddr *pd)
+{
+	return !pd || win->pd.addr == pd->addr || win->again;
 }
 
 int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap,

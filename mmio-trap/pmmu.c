@@ -49,7 +49,7 @@ static const struct kvgpu_reg_line lines[] = {
 		   .why = "latched for FB_MMU_INVALIDATE"),
 	KVGPU_LINE(
 		FB_MMU_INVALIDATE, FILE, TRAP, .write = tlb_invalidate_write, .src = SRC_NVRNN,
-		.why = "the host syncs all shadows of the vGPU, then invalidates the TLB entries of those that have changed"),
+		.why = "the host syncs the shadows of the directory, or all of the vGPU, then invalidates the TLB entries of those that have changed"),
 	KVGPU_LINE(FB_MMU_DEBUG_CTRL, FILE, FILE, .src = SRC_NV,
 		   .why = "the MMU's debug mode is shared by all vGPUs"),
 	KVGPU_LINE(FB_MMU_DEBUG_WR, FILE, FILE, .src = SRC_NV, .why = WHY_RAW),

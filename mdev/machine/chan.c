@@ -435,7 +435,7 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	 * writes), which it finds by the host's copies of the guest's page tables: bring these up
 	 * to date first
 	 */
-	vmach_shadow_sync(v);
+	vmach_space_sync(v, c->space);
 	c->gr = g->gr_ctx ? vmach_grctx_get(v, c->space, g->gr_ctx, g->limit) : NULL;
 	if (g->gr_ctx && !c->gr)
 		kvgpu_mdev_fault_note(v, "no graphics context for a channel", c->gchid.v, g->gr_ctx,
@@ -488,7 +488,7 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 		return -ENOMEM;
 	c->as = c->space->as;
 	ended_images_put(v);
-	vmach_shadow_sync(v);
+	vmach_space_sync(v, c->space);
 	if (c->g.gr_ctx)
 		c->gr = vmach_grctx_get(v, c->space, c->g.gr_ctx, c->g.limit);
 	ret = take_userd(c);
@@ -567,7 +567,7 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 	struct kvgpu_chan *c = vmach_chan_find(v, id);
 
 	if (c) {
-		vmach_shadow_sync(v);
+		vmach_space_sync(v, c->space);
 		vmach_chan_resync(c);
 	}
 	/* a channel that can't run: the guest sees in the channel table that it is disabled */

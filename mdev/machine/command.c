@@ -103,18 +103,16 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 }
 
 /*
- * The guest has invalidated its TLB. Brings all shadow page tables and BAR windows of the vGPU up
- * to date with the guest's page tables, even if the guest has named only one page directory. The
- * reason: a sync uses up the notes of which pages the guest's CPU wrote, and such a page may have
- * tables of several directories.
+ * The guest has invalidated its TLB: for all page directories, or for one that it names. Brings the
+ * shadow page tables and BAR windows of these up to date with the guest's page tables.
  *
  * If the guest has asked for a FLUSH_BAR in its flush page, also makes the CPU's writes to BARs
  * reach video memory. vmach_shadow_sync() may have made that flush; then it has cleared flush_owed.
  */
-static void tlb_command(struct kvgpu_vgpu *v)
+static void tlb_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	v->m->flush_owed |= vmach_flush_take(v);
-	vmach_shadow_sync(v);
+	vmach_shadow_sync(v, cmd->tlb.all_pd ? NULL : &cmd->tlb.pd);
 	if (v->m->flush_owed)
 		vmach_writes_flush(v, false);
 	v->m->flush_owed = false;
@@ -141,7 +139,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		fifo_command(v, cmd);
 		break;
 	case KVGPU_CMD_TLB:
-		tlb_command(v);
+		tlb_command(v, cmd);
 		break;
 	case KVGPU_CMD_BAR_BIND:
 		vmach_window_bind(v, cmd->bar.bar, cmd->bar.is_virtual, cmd->bar.inst);

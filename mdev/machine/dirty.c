@@ -3,8 +3,8 @@
  * The dirty log: which pages of the partition the CPU may have written, by first touch. On a page
  * fault on BAR1, BAR3 or PRAMIN, kvgpu_machine_pfn_find() finds the frame, and marks the page of
  * the partition that the frame shows as *dirty* (m->dirty_log). From then on the CPU may write to
- * that page unnoticed. vmach_dirty_log_take() moves the marks to m->sync_dirty: such pages count as
- * written in the current sync (space.c). Then it removes the CPU's mappings of these pages (a zap).
+ * that page unnoticed. vmach_dirty_log_take() takes the marks for a sync (space.c), which tells all
+ * tables that have the page. Then it removes the CPU's mappings of these pages (a zap).
  * A fault marks and maps its page under one hold of map_lock; vmach_dirty_log_take() takes the
  * marks under map_lock. So if the fault was first, its mapping is removed afterwards. If it was
  * second, its mark is left for the next call.
@@ -103,54 +103,41 @@ static void find_in_userd(struct dirty_range *u, const struct kvgpu_vgpu *v)
 }
 
 /*
- * Moves the marks of pages in [@first, @last] from m->dirty_log to m->sync_dirty, except for pages
- * that are dirty already. Returns the number of pages moved. Sets the range in @u to the pages from
- * the first to the last page moved. Sets *@by1 if a moved page was marked through BAR1 or PRAMIN.
- * vgpu->lock and map_lock are held.
+ * Clears the marks of @nr pages from @first on, and returns a bit for each page that had one. Sets
+ * the range in @u to the pages from the first to the last of them. Sets *@by1 if one was marked
+ * through BAR1 or PRAMIN. vgpu->lock and map_lock are held.
  */
-static u32 dirty_log_move(struct kvgpu_vgpu *v, unsigned long first, unsigned long last,
-			  struct dirty_range *u, bool *by1)
+static u64 dirty_log_clear(struct kvgpu_vgpu *v, unsigned long first, u32 nr, struct dirty_range *u,
+			   bool *by1)
 {
 	struct kvgpu_machine *m = v->m;
 	unsigned long page;
-	u32 n = 0;
+	u64 dirty = 0;
 
-	for (page = find_next_bit(m->dirty_log, last + 1, first); page <= last;
-	     page = find_next_bit(m->dirty_log, last + 1, page + 1)) {
-		if (test_bit(page, m->sync_dirty))
-			continue;
+	for (page = find_next_bit(m->dirty_log, first + nr, first); page < first + nr;
+	     page = find_next_bit(m->dirty_log, first + nr, page + 1)) {
 		clear_bit(page, m->dirty_log);
 		*by1 |= test_and_clear_bit(page, m->dirty_log_bar1);
-		__set_bit(page, m->sync_dirty);
-		/*
-		 * a space or window has asked about the page earlier in this sync, and missed this
-		 * write: the page is dirty in the next sync, too
-		 */
-		if (test_bit(page, m->queried)) {
-			__set_bit(page, m->next_dirty);
-			m->any_next_dirty = true;
-		}
-		if (!n++)
+		if (!dirty)
 			u->first = page;
 		u->nr = page - u->first + 1;
+		dirty |= BIT_ULL(page - first);
 	}
-	return n;
+	return dirty;
 }
 
-bool vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, unsigned long last)
+u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
 {
 	struct kvgpu_machine *m = v->m;
 	struct dirty_range u = {};
 	bool by1 = false;
+	u64 dirty;
 	u32 i;
 
-	if (find_next_bit(m->dirty_log, last + 1, first) > last) /* no page is dirty */
-		return false;
+	if (find_next_bit(m->dirty_log, first + nr, first) >= first + nr) /* no page is dirty */
+		return 0;
 	mutex_lock(&v->map_lock);
-	if (!dirty_log_move(v, first, last, &u, &by1)) {
-		mutex_unlock(&v->map_lock);
-		return false;
-	}
+	dirty = dirty_log_clear(v, first, nr, &u, &by1);
 	find_in_window(&u, &m->win[KVGPU_BAR3]);
 	if (by1) {
 		find_in_window(&u, &m->win[KVGPU_BAR1]);
@@ -158,41 +145,15 @@ bool vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, unsigned lo
 		find_in_userd(&u, v);
 	}
 	mutex_unlock(&v->map_lock);
-	m->any_dirty = true;
 	if (u.zaps.nr > ZAP_MAX) {
 		kvgpu_mdev_bar_zap(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
 		for (i = 0; i < KVGPU_NR_BARS; i++)
 			kvgpu_mdev_bar_zap(v, kvgpu_bar_number(i), 0, v->type->bar[i]);
-		return true;
+		return dirty;
 	}
 	for (i = 0; i < u.zaps.nr; i++)
 		kvgpu_mdev_bar_zap(v, u.zaps.part[i].region, u.zaps.part[i].at, u.zaps.part[i].len);
-	return true;
-}
-
-void vmach_pages_query(struct kvgpu_machine *m, unsigned long first, unsigned long last)
-{
-	bitmap_set(m->queried, first, last - first + 1);
-	m->queried_first = min(m->queried_first, first);
-	m->queried_last = max(m->queried_last, last);
-}
-
-void vmach_queries_end(struct kvgpu_machine *m)
-{
-	unsigned long *was = m->sync_dirty;
-
-	if (m->any_dirty)
-		bitmap_zero(was, vmach_part_pages_count(m->v));
-	if (m->any_next_dirty) {
-		m->sync_dirty = m->next_dirty;
-		m->next_dirty = was;
-	}
-	m->any_dirty = m->any_next_dirty;
-	m->any_next_dirty = false;
-	if (m->queried_first <= m->queried_last)
-		bitmap_clear(m->queried, m->queried_first, m->queried_last - m->queried_first + 1);
-	m->queried_first = ULONG_MAX;
-	m->queried_last = 0;
+	return dirty;
 }
 
 /* Marks the pages of [@off, @off + @len) of the partition as dirty: the host writes there. */

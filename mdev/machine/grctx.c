@@ -262,7 +262,7 @@ void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 	sp = vmach_space_get(v, pd);
 	if (!sp)
 		return;
-	vmach_shadow_sync(v);
+	vmach_space_sync(v, sp);
 	ret = put_image(v, sp->as, va);
 	if (ret)
 		kvgpu_mdev_fault_note(v, "golden context not written", -1, va, -ret);

@@ -433,16 +433,6 @@ struct kvgpu_machine {
 	struct list_head spaces, grctxs, dead_images, freed;
 	/* bit per page of the partition: may have been written since the bit was cleared; atomic */
 	unsigned long *dirty_log;
-	/* bit per page of the partition: counts as written in the current sync */
-	unsigned long *sync_dirty;
-	/*
-	 * Bit per page. .queried: the current sync has asked about the page; its bits are set from
-	 * .queried_first to .queried_last. .next_dirty: dirty in the next sync, too
-	 * (vmach_pages_query()).
-	 */
-	unsigned long *queried, *next_dirty;
-	unsigned long queried_first, queried_last;
-	bool any_dirty, any_next_dirty; /* a bit is set in .sync_dirty, in .next_dirty */
 	/*
 	 * Also read without locks. .flushes: TLB invalidates for the vGPU's spaces. .spaces_kept:
 	 * times that vmach_space_put() kept a use of a space.
@@ -606,8 +596,12 @@ struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
 /* Ends the uses that vmach_space_put() has kept. Call it when the vGPU has no bound channel. */
 void vmach_spaces_drop(struct kvgpu_vgpu *v);
-/* A sync: brings the vGPU's spaces and windows up to date with the guest's tables, then settles. */
-void vmach_shadow_sync(struct kvgpu_vgpu *v);
+/*
+ * A sync: brings the vGPU's spaces and windows of directory @pd, or all (NULL), up to date with the
+ * guest's tables, then settles.
+ */
+void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd);
+void vmach_space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp); /* a sync of one space */
 /* Settles changes of spaces and windows: writes entries, invalidates TLBs, then frees memory. */
 void vmach_shadow_settle(struct kvgpu_vgpu *v);
 
@@ -660,8 +654,8 @@ void vmach_windows_fini(struct kvgpu_vgpu *v);
 void vmach_windows_reset(struct kvgpu_vgpu *v); /* makes them as after power-on */
 /* makes windows and PRAMIN show only the scrap page, and removes their CPU mappings */
 void vmach_windows_close(struct kvgpu_vgpu *v);
-/* brings the windows in virtual mode up to date with the guest's tables */
-void vmach_windows_sync(struct kvgpu_vgpu *v);
+/* brings the windows in virtual mode of directory @pd, or all (NULL), up to date */
+void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd);
 /* writes out entries that unmaps have changed; true: the card's TLB may have old entries */
 bool vmach_windows_stale(struct kvgpu_vgpu *v);
 /*
@@ -696,19 +690,11 @@ static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
  */
 void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
- * Tells whether a page from @first to @last of the partition may have been written since the last
- * call for that page. Such pages are noted in m->sync_dirty, and their mappings are removed, so
- * that a later write by the CPU is noted again. False: only pages that are dirty already may have
- * been written.
+ * Returns a bit for each of @nr pages of the partition from @first on, at most 64, that may have
+ * been written since the last call for that page. Removes the mappings of such pages, so that a
+ * later write by the CPU is noted again.
  */
-bool vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
-/*
- * Notes that this sync has asked whether pages @first to @last were written. If the CPU then writes
- * to one of them, and a later vmach_dirty_log_take() of the same sync finds that write, the page is
- * dirty in the next sync as well.
- */
-void vmach_pages_query(struct kvgpu_machine *m, unsigned long first, unsigned long last);
-void vmach_queries_end(struct kvgpu_machine *m); /* call it at the end of a sync */
+u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr);
 void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len); /* the host writes there */
 
 /* -------------------------------------- chan.c: find, bind, enable, disable and unbind channels */
@@ -757,7 +743,7 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
  * Returns the context image that space @sp has at @va, and counts a user of it. Makes the image if
  * there is none. @limit: last address that the channel may use. NULL: the image can't be made.
- * Call vmach_shadow_sync() before: the host's page tables lead to the guest's patch list.
+ * Call vmach_space_sync() before: the host's page tables lead to the guest's patch list.
  * Call vmach_shadow_settle() after, before the channel may run: it flushes and maps a new image.
  */
 struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,

@@ -246,23 +246,23 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 /* ----------------------------------- tell which pages may have been written since the last sync */
 
 /*
- * Function .take_dirty of machine_shadow_ops. Returns whether the CPU or the host may have written
- * to [@a, @a + @len) since the last sync. True if @a is not in the partition: the host does not
- * notice writes to system memory. Removes the CPU's mappings of the pages in the range that are
- * marked dirty (dirty.c), so that the CPU's next write to them is noticed.
+ * Function .take_dirty of machine_shadow_ops. All pages count as written that are not in the
+ * partition: the host does not notice writes to system memory. Removes the CPU's mappings of pages
+ * that are marked dirty (dirty.c), so that the CPU's next write to them is noticed.
  */
-static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
+static u64 take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 {
 	struct kvgpu_vgpu *v = ctx;
-	unsigned long first = a.addr >> PAGE_SHIFT, last;
+	u64 first = a.addr >> PAGE_SHIFT, all = GENMASK_ULL(nr - 1, 0), dirty;
+	u32 has;
 
-	if (a.target != KVGPU_VRAM || !len || a.addr >= v->part_size)
-		return true;
-	last = (min(a.addr + len, v->part_size) - 1) >> PAGE_SHIFT;
-	if (vmach_dirty_log_take(v, first, last))
+	if (a.target != KVGPU_VRAM || first >= vmach_part_pages_count(v))
+		return all;
+	has = min_t(u64, nr, vmach_part_pages_count(v) - first);
+	dirty = vmach_dirty_log_take(v, first, has);
+	if (dirty)
 		vmach_stage_drop(v->m);
-	vmach_pages_query(v->m, first, last);
-	return v->m->any_dirty && find_next_bit(v->m->sync_dirty, last + 1, first) <= last;
+	return dirty | (all & ~GENMASK_ULL(has - 1, 0));
 }
 
 const struct kvgpu_shadow_ops machine_shadow_ops = {
@@ -313,12 +313,7 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 	m->shadow_mem = kvzalloc(kvgpu_shadow_size(&cfg), GFP_KERNEL_ACCOUNT);
 	m->dirty_log = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
 	m->dirty_log_bar1 = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	m->sync_dirty = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	m->queried = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	m->next_dirty = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	m->queried_first = ULONG_MAX;
-	if (!m->stage.cpu || !m->shadow_mem || !m->dirty_log || !m->dirty_log_bar1 ||
-	    !m->sync_dirty || !m->queried || !m->next_dirty)
+	if (!m->stage.cpu || !m->shadow_mem || !m->dirty_log || !m->dirty_log_bar1)
 		return -ENOMEM;
 	kvgpu_shadow_init(&m->shadow, &cfg, &machine_shadow_ops, v, m->shadow_mem);
 	ret = kvgpu_hw_share_take(&v->gpu->hw, pool_share(v), POOL_LEAST, &m->pool);
@@ -335,9 +330,6 @@ void vmach_memory_fini(struct kvgpu_vgpu *v)
 	if (m->scrap.size)
 		vmach_pool_free(v, &m->scrap);
 	kvgpu_hw_share_give(&v->gpu->hw, &m->pool);
-	kvfree(m->next_dirty);
-	kvfree(m->queried);
-	kvfree(m->sync_dirty);
 	kvfree(m->dirty_log_bar1);
 	kvfree(m->dirty_log);
 	kvfree(m->shadow_mem);

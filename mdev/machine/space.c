@@ -5,17 +5,17 @@
  * (slices of BAR1 and BAR3), up to date with the guest's tables. To *settle* is to make changed
  * entries take effect: vmach_shadow_settle().
  *
- * A sync looks at all spaces of the vGPU, and at its windows in virtual mode (those that show
- * memory by the guest's tables), even if the guest named only one space. The reason: the CPU's
- * writes are noted by page and not by space, a page may belong to tables of several spaces, and a
- * sync uses up the notes. The order for a page is: remove the mark of dirty.c, remove the CPU
- * mapping, then read. A write after the mapping's removal faults and is noted again, for the next
- * sync.
+ * A sync is made when the guest invalidates its TLB: of the space and the windows in virtual mode
+ * (those that show memory by the guest's tables) whose directory the guest names, and of those for
+ * which a sync failed to find a pin or a table. gtt-shadow/ sees to it that each space learns of
+ * writes to a page that other spaces have, too. A sync is also made with some other commands
+ * (callers of vmach_shadow_sync() and vmach_space_sync()). The order for a page is: remove the mark
+ * of dirty.c, remove the CPU mapping, then read. A write after the mapping's removal faults and is
+ * noted again, for the next sync.
  *
- * A sync is made when the guest invalidates its TLB, and with some other commands (callers of
- * vmach_shadow_sync()). If a sync changes entries, the guest's register access that caused the sync
- * completes after the card's TLB was invalidated (or the card was lost). Calls that take memory
- * away (.dma_unmap, close, reset) remove entries and call vmach_shadow_settle(), without a sync.
+ * If a sync changes entries, the guest's register access that caused the sync completes after the
+ * card's TLB was invalidated (or the card was lost). Calls that take memory away (.dma_unmap,
+ * close, reset) remove entries and call vmach_shadow_settle(), without a sync.
  *
  * vgpu->lock is held in all functions here. gpu->lock and map_lock are not held: a sync reads and
  * pins the guest's memory (docs/locking.md).
@@ -150,33 +150,40 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v)
 	vmach_grctx_free_dead(v);
 }
 
-void vmach_shadow_sync(struct kvgpu_vgpu *v)
+static void space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 {
-	struct kvgpu_machine *m = v->m;
-	const struct kvgpu_shadow_stats *st = &m->shadow.stats;
-	struct kvgpu_shadow_stats was;
-	struct kvgpu_space *sp;
-	bool changed;
-	int ret;
+	const struct kvgpu_shadow_stats *st = &v->m->shadow.stats, was = *st;
+	bool changed = false;
+	/*
+	 * an error is not handled: entries for which there was no memory are invalid, and later
+	 * syncs try them again
+	 */
+	int ret = kvgpu_shadow_as_sync(sp->as, &changed);
 
-	vmach_stage_drop(m);
-	list_for_each_entry(sp, &m->spaces, node) {
-		changed = false;
-		was = *st;
-		/*
-		 * an error is not handled: entries for which there was no memory are invalid, and
-		 * later syncs try them again
-		 */
-		ret = kvgpu_shadow_as_sync(sp->as, &changed);
-		sp->flush |= changed;
-		if (changed || ret)
-			trace_kvgpu_shadow_sync(v->id, sp->pd.addr,
-						st->tables_read - was.tables_read,
-						st->entries_written - was.entries_written,
-						st->rejected - was.rejected, sp->flush, ret);
-	}
-	vmach_windows_sync(v);
-	vmach_stage_drop(m);
-	vmach_queries_end(m);
+	sp->flush |= changed;
+	if (changed || ret)
+		trace_kvgpu_shadow_sync(v->id, sp->pd.addr, st->tables_read - was.tables_read,
+					st->entries_written - was.entries_written,
+					st->rejected - was.rejected, sp->flush, ret);
+}
+
+void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd)
+{
+	struct kvgpu_space *sp;
+
+	vmach_stage_drop(v->m);
+	list_for_each_entry(sp, &v->m->spaces, node)
+		if (kvgpu_shadow_as_is_due(sp->as, pd))
+			space_sync(v, sp);
+	vmach_windows_sync(v, pd);
+	vmach_stage_drop(v->m);
+	vmach_shadow_settle(v);
+}
+
+void vmach_space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
+{
+	vmach_stage_drop(v->m);
+	space_sync(v, sp);
+	vmach_stage_drop(v->m);
 	vmach_shadow_settle(v);
 }

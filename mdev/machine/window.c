@@ -69,20 +69,19 @@ static void win_sync_one(struct kvgpu_vgpu *v, struct machine_win *w)
 	u32 first = 1, last = 0;
 	int ret;
 
-	if (!w->guest.bound || !w->guest.is_virtual)
-		return;
 	ret = kvgpu_shadow_win_sync(&v->m->shadow, w->win, w->guest.pd, w->guest.limit, w->pages,
 				    scrap_pte(v), w->pte, &first, &last);
 	if (!ret)
 		win_changed(v, w, first, last);
 }
 
-void vmach_windows_sync(struct kvgpu_vgpu *v)
+void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd)
 {
-	enum kvgpu_bar bar;
+	struct machine_win *w;
 
-	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		win_sync_one(v, &v->m->win[bar]);
+	for (w = v->m->win; w < v->m->win + KVGPU_NR_BARS; w++)
+		if (w->guest.is_virtual && kvgpu_shadow_win_is_due(w->win, pd))
+			win_sync_one(v, w);
 }
 
 static bool win_stale(struct kvgpu_vgpu *v, struct machine_win *w)
@@ -203,9 +202,11 @@ void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual
 		guest.bound = guest.is_virtual = false;
 	}
 	w->guest = guest;
-	if (!guest.is_virtual)
+	if (guest.is_virtual)
+		win_sync_one(v, w);
+	else
 		win_show_linear(v, w);
-	vmach_shadow_sync(v);
+	vmach_shadow_settle(v);
 }
 
 void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)

@@ -78,9 +78,15 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 {
 }
 
-static bool op_take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
+static u64 op_take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 {
-	return a.addr < w.dirty_end && a.addr + len > w.dirty;
+	u64 dirty = 0;
+	u32 i;
+
+	for (i = 0; i < nr; i++, a.addr += 4096)
+		if (a.addr < w.dirty_end && a.addr + 4096 > w.dirty)
+			dirty |= 1ull << i;
+	return dirty;
 }
 
 static const struct kvgpu_shadow_ops ops = {

@@ -9,6 +9,8 @@
 
 #include "../../unit/gtt-shadow/guest.h"
 
+#define SPACES 3 /* that are open at a time, at most */
+
 struct input {
 	const u8 *at, *end;
 };
@@ -61,8 +63,8 @@ static struct kvgpu_gaddr some_dir(struct guest *g, struct input *in)
 {
 	u32 b = get(in, 1);
 
-	if (b & 0xc0 && g->space[b % NR_SPACES].as)
-		return g->space[b % NR_SPACES].pd;
+	if (b & 0xc0 && g->space[b % SPACES].as)
+		return g->space[b % SPACES].pd;
 	return dirs[b & 3];
 }
 
@@ -176,14 +178,13 @@ static void toggle_bad(struct guest *g, struct input *in)
 	page = (at.target == KVGPU_VRAM ? at.addr : at.addr - SYS_BASE) >> 12;
 	bad = at.target == KVGPU_VRAM ? &g->now.bad_vram[page] : &g->now.bad_sys[page];
 	*bad = !*bad;
-	if (*bad)
-		*(at.target == KVGPU_VRAM ? &g->written_vram[page] : &g->written_sys[page]) =
-			++g->clock;
+	if (*bad && at.target == KVGPU_VRAM)
+		g->written[page] = true;
 }
 
 static void walk_somewhere(struct guest *g, struct input *in)
 {
-	struct space *sp = &g->space[below(in, NR_SPACES)];
+	struct space *sp = &g->space[below(in, SPACES)];
 	u64 va = some_va(g, in, sp->as ? sp->pd : dirs[0]) + 8;
 	struct kvgpu_gaddr out;
 	u32 len = 0;
@@ -196,7 +197,7 @@ static bool has_space(const struct guest *g, struct kvgpu_gaddr pd)
 {
 	u32 i;
 
-	for (i = 0; i < NR_SPACES; i++)
+	for (i = 0; i < SPACES; i++)
 		if (g->space[i].as && g->space[i].pd.target == pd.target &&
 		    g->space[i].pd.addr == pd.addr)
 			return true;
@@ -205,7 +206,7 @@ static bool has_space(const struct guest *g, struct kvgpu_gaddr pd)
 
 static void space_ops(struct guest *g, struct input *in)
 {
-	u32 op = get(in, 1), i = op % NR_SPACES;
+	u32 op = get(in, 1), i = op % SPACES;
 	struct space *sp = &g->space[i];
 
 	if (!sp->as) {
@@ -213,6 +214,8 @@ static void space_ops(struct guest *g, struct input *in)
 			space_open(g, i, dirs[op >> 2 & 3]);
 	} else if (op < 0x30) {
 		space_close(sp);
+	} else if (op & 0x40) {
+		guest_invalidate(g, op & 0x04 ? NULL : &dirs[op & 3], op & 0x80);
 	} else {
 		space_sync(sp, op & 0x80);
 	}
@@ -220,7 +223,7 @@ static void space_ops(struct guest *g, struct input *in)
 
 static void subst_ops(struct guest *g, struct input *in)
 {
-	struct space *sp = &g->space[below(in, NR_SPACES)];
+	struct space *sp = &g->space[below(in, SPACES)];
 	u64 va = (u64)below(in, SUBST_SLOTS) << 27 | (u64)below(in, 600) << 12;
 	u32 nr = 1 + below(in, 200), how = get(in, 1);
 

@@ -95,6 +95,12 @@ static void store(u64 to, u64 val, u64 step)
 		g_store64(g, to + i * 8, word[i]);
 }
 
+static void invalidate_all(void)
+{
+	g_write(g, FB_MMU_INVALIDATE,
+		FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA | FB_MMU_INVALIDATE_ALL_PDB);
+}
+
 static bool no_tlb_has(u64 pd)
 {
 	u32 i;
@@ -142,13 +148,13 @@ static bool slice_is_well(u32 bar, u64 off, u64 len, bool gone)
 
 /* clang-format off */
 
-/* What a guest and its VMM do, or what must be so. */
+/* What a guest and its VMM do, or what must be so. TLB: .a times once more, of space .b. */
 struct step {
-	enum { END, ON, SYS, VRAM, NONE, TLB, SPACE, BIND, UNBIND, REG, PRAMIN, SHOW, STORE, FILL,
-	       RAM, RAM_HAS, HAS, LACKS, AS_STORED, NOT_STALE, STALE, LIST, PINS, PINS_OVER,
-	       MEMORY, RAM_GOES, RAM_IS_SLOW, LIMIT, WARNED, BOUNCE, NO_SNOOP, REACH, WATCH, HOLD,
-	       WITHIN, MAP, MAPS, MOVE, FORK, CUT, PUT, SHOWS, HUGE, NO_DEVICE, DOORBELL, RESET,
-	       HAND_OVER, SLICES, CLOSE, UNMAKE, REMAKE, LOST, SLEEP } op;
+	enum { END, ON, SYS, VRAM, NONE, TLB, TLB_ALL, SPACE, BIND, UNBIND, REG, PRAMIN, SHOW,
+	       STORE, FILL, RAM, RAM_HAS, HAS, LACKS, AS_STORED, NOT_STALE, STALE, LIST, PINS,
+	       PINS_OVER, MEMORY, RAM_GOES, RAM_IS_SLOW, LIMIT, WARNED, BOUNCE, NO_SNOOP, REACH,
+	       WATCH, HOLD, WITHIN, MAP, MAPS, MOVE, FORK, CUT, PUT, SHOWS, HUGE, NO_DEVICE,
+	       DOORBELL, RESET, HAND_OVER, SLICES, CLOSE, UNMAKE, REMAKE, LOST, SLEEP } op;
 	u64 a, b, c;
 };
 #define STEPS(...) (u64)(const struct step[]){ __VA_ARGS__, {} }
@@ -219,7 +225,8 @@ static bool step(const struct step *s)
 	case SYS: g_map_sys(g, s->a, s->b, s->c); break;
 	case VRAM: g_map_vram(g, s->a, s->b, s->c); break;
 	case NONE: g_unmap(g, s->a, s->b); break;
-	case TLB: for (i = 0; i <= s->a; i++) g_tlb(g, 0); break;
+	case TLB: for (i = 0; i <= s->a; i++) g_tlb(g, s->b); break;
+	case TLB_ALL: invalidate_all(); break;
 	case SPACE: g_space(g, s->a); g_inst(g, s->b, s->a, 0); break;
 	case BIND: g_bind(g, s->a); break;
 	case UNBIND: g_enable(g, s->a, false); g_unbind(g, s->a); break;
@@ -310,7 +317,7 @@ static void many_spaces(const struct scene *s)
 		g_unbind(g, 4 * c);
 	for (c = 2; c <= 2 + s->arg[2]; c++) {
 		if (c == 2 + s->arg[1])
-			g_tlb(g, 0);
+			invalidate_all();
 		if (c < 2 + s->arg[2])
 			store(PD_AT(c), SMALL_TABLE(GMMU_PDE_APERTURE_VRAM, 0x1000), 0);
 	}
@@ -334,9 +341,27 @@ static void writes_once(const struct role *r)
 	if (r->arg)
 		g_list(g, NULL, 0);
 	else
-		g_tlb(g, 0);
+		invalidate_all();
 	scene_count[0] = harness_alloc_bytes - bytes;
 	scene_count[1] = harness_pool_refusals - refusals;
+}
+
+/* scene_count[]: syncs for an invalidate that names one of eight spaces, and for one of all */
+static void names_one(const struct role *r)
+{
+	u64 syncs;
+	u32 c;
+
+	for (c = 2; c < 10; c++) {
+		names(c, c);
+		g_bind_at(g, c, INST_AT(c));
+	}
+	syncs = admin_read(0, "shadow_syncs");
+	g_write(g, FB_MMU_INVALIDATE_PDB, FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, PD_AT(5) >> 12));
+	g_write(g, FB_MMU_INVALIDATE, FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA);
+	scene_count[0] = admin_read(0, "shadow_syncs") - syncs;
+	invalidate_all();
+	scene_count[1] = admin_read(0, "shadow_syncs") - syncs - scene_count[0];
 }
 
 /* Return how many tables the host makes for entries of a directory from @first on. */
@@ -560,11 +585,15 @@ static void is_listed_late(const struct role *r)
 
 static const struct scene table[] = {
 	ROOM("an invalidate beyond all room", 0, 0, { 0, SPACES, SPACES }),
-	ROOM("a runlist beyond all room", 1, ~0ull, { 0, SPACES, SPACES }),
+	ROOM("a runlist beyond all room", 1, 2 * SPACES * TRIES, { 0, SPACES, SPACES }),
 	ROOM("holes, and nothing has changed", 0, (SPACES - HOLES) * TRIES,
 	     { HOLES, SPACES, SPACES }),
 	ROOM("holes, and one directory has changed", 0, 2 * TRIES, { HOLES, 1, 2 }),
 	ROOM("holes, and all have changed", 0, (SPACES - HOLES) * TRIES, { HOLES, 1, SPACES }),
+	{ "an invalidate names one of eight spaces", 1, CALM, .before = begins,
+	  .roles = { { names_one } },
+	  .must = { { &m_count, 0, IS(1), "it costs one sync" },
+		    { &m_count, 1, AT_LEAST(8), "there are no spaces" } } },
 	{ "a share of the pool beside scattered ones", 3, CALM, .roles = { { scatter } },
 	  .must = { { &m_count, 0, AT_LEAST(20), "there is no room at all" },
 		    { &m_count, 1, AT_MOST(1), "S5: a vGPU's own share of the pool" } } },
@@ -582,14 +611,14 @@ static const struct scene table[] = {
 	     { RAM, 0x90000, SMALL_TABLE(GMMU_PDE_APERTURE_SYS_COH, IOVA(0x40)) },
 	     { STORE, G_INST(2) + GMMU_INST_PDB_LO,
 	       IOVA(0x90) | FIELD_PREP(GMMU_INST_PDB_LO_TARGET, GMMU_PTE_APERTURE_SYS_COH) },
-	     { BIND, 2 }, { RAM, 0x400f0, SYS_PTE(IOVA(0xb0)) }, { TLB }, { HAS, 2, 30 },
-	     { PINS, 1 }, { RAM, 0x400f0, 0 }, { TLB }, { LACKS, 2, 30 }, { SLEEP, 100 * MS },
+	     { BIND, 2 }, { RAM, 0x400f0, SYS_PTE(IOVA(0xb0)) }, { TLB_ALL }, { HAS, 2, 30 },
+	     { PINS, 1 }, { RAM, 0x400f0, 0 }, { TLB_ALL }, { LACKS, 2, 30 }, { SLEEP, 100 * MS },
 	     { PINS, 0 }),
 	PLAY("L2 has nothing of an unpinned page", { SYS, 0, 20, IOVA(20) }, { TLB }, { PINS, 1 },
 	     { NONE, 0, 20 }, { TLB }, { SLEEP, 100 * MS }, { PINS, 0 }, { SYS, 0, 20, IOVA(20) },
 	     { TLB }, { NONE, 0, 20 }, { TLB }, { SLEEP, 100 * MS }),
 	PLAY("a window's writes come first", { SPACE, 1, 9 }, { SYS, 1, 0, IOVA(20) },
-	     { SHOW, 3, VIRTUAL }, { PINS, 1 }, { WATCH, 1 }, { NONE, 1, 0 }, { TLB },
+	     { SHOW, 3, VIRTUAL }, { PINS, 1 }, { WATCH, 1 }, { NONE, 1, 0 }, { TLB, 0, 1 },
 	     { SLEEP, 100 * MS }, { PINS, 0 }, { WATCH, 0 }),
 	ROW("one page of a table is written", 1, writes_pages, 1),
 	ROW("pages of a table are written", 1, writes_pages, 5),
@@ -600,6 +629,15 @@ static const struct scene table[] = {
 		   { MAP, BAR1 + 0x900000, PAGE_SIZE }, { SHOWS, 0, 0x900000 }),
 	     STEPS({ SHOW, 1, VIRTUAL }), STEPS({ PUT, 240, PTE(0, G_DATA) }),
 	     STEPS({ TLB }, { AS_STORED, 30 })),
+	PLAY("an invalidate names a space", { SPACE, 1, 2 }, { BIND, 2 }, { VRAM, 0, 20, G_DATA },
+	     { VRAM, 1, 20, G_DATA }, { TLB, 0, 1 }, { HAS, 2, 20 }, { TLB }, { HAS, 1, 20 },
+	     { NONE, 0, 20 }, { NONE, 1, 20 }, { TLB_ALL }, { LACKS, 1, 20 },
+	     { LACKS, 2, 20 }),
+	PLAY("an invalidate names a space that shares a table", { SPACE, 1, 2 },
+	     { STORE, G_PD(1), SMALL_TABLE(GMMU_PDE_APERTURE_VRAM, G_TABLE(0)) }, { BIND, 2 },
+	     { MAP, BAR1 + G_TABLE(0), PAGE_SIZE }, { PUT, 160, PTE(0, G_DATA) }, { TLB, 0, 1 },
+	     { HAS, 2, 20 }, { TLB }, { HAS, 1, 20 }, { PUT, 160, 0 }, { TLB }, { LACKS, 1, 20 },
+	     { TLB, 0, 1 }, { LACKS, 2, 20 }),
 	/* space 1 is served between spaces 0 and 2, and for long */
 	BOTH("two spaces share a table", false,
 	     STEPS({ SPACE, 1, 2 }, { SPACE, 2, 3 },
@@ -607,7 +645,7 @@ static const struct scene table[] = {
 		   { STORE, G_PD(2), SMALL_TABLE(GMMU_PDE_APERTURE_VRAM, G_TABLE(0)) },
 		   { BIND, 2 }, { BIND, 3 }, { HAS, 1, 16 }, { HAS, 3, 16 },
 		   { MAP, BAR1 + G_TABLE(0), PAGE_SIZE }, { RAM_IS_SLOW, MS }),
-	     STEPS({ TLB }), STEPS({ SLEEP, MS / 2 }, { PUT, 128, 0 }, { TLB }),
+	     STEPS({ TLB_ALL }), STEPS({ SLEEP, MS / 2 }, { PUT, 128, 0 }, { TLB_ALL }),
 	     STEPS({ RAM_IS_SLOW, 0 }, { LACKS, 1, 16 }, { LACKS, 3, 16 })),
 
 	FLUSHES("two CPUs ask for flushes", 200000, { { reads }, { asks }, { asks } }),
@@ -642,7 +680,7 @@ static const struct scene table[] = {
 	     { SHOWS, 0x5000, G_DATA }, { SHOWS, 0x6000, G_DATA + 0x7000 },
 	     { SHOWS, 0x7000, NOTHING }, { SHOWS, 0x8000, NOTHING },
 	     { SHOWS, 0x9000, PART - 0x1000 },
-	     { PRAMIN, G_TABLE(1) }, { REG, PRAMIN_BASE + 40, 0 }, { TLB },
+	     { PRAMIN, G_TABLE(1) }, { REG, PRAMIN_BASE + 40, 0 }, { TLB, 0, 1 },
 	     { SHOWS, 0x5000, NOTHING }, { SHOWS, 0x6000, G_DATA + 0x7000 }, { SHOW, 1, 0 },
 	     { SHOWS, 0x5000, 0x5000 }),
 	RAM_IN_BAR1("BAR1 shows the VMM's memory"),

@@ -212,22 +212,22 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 	}
 }
 
-static bool op_take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
+static u64 op_take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 {
 	struct guest *g = ctx;
-	u64 at;
+	u64 dirty = 0, page;
+	u32 i;
 
-	if (!g->track)
-		return true;
-	for (at = a.addr & ~4095ull; at < a.addr + len; at += 4096) {
-		if (a.target == KVGPU_VRAM && at < VRAM_SIZE &&
-		    g->written_vram[at >> 12] > g->since)
-			return true;
-		if (kvgpu_is_sys(a.target) && at >= SYS_BASE && at - SYS_BASE < SYS_SIZE &&
-		    g->written_sys[(at - SYS_BASE) >> 12] > g->since)
-			return true;
+	PROMISE(nr && nr <= 64 && !(a.addr & 4095), "asks for a table's pages");
+	for (i = 0; i < nr; i++) {
+		page = (a.addr >> 12) + i;
+		if (!g->track || a.target != KVGPU_VRAM || page >= VRAM_SIZE / 4096 ||
+		    g->written[page])
+			dirty |= 1ull << i;
+		if (a.target == KVGPU_VRAM && page < VRAM_SIZE / 4096)
+			g->written[page] = false;
 	}
-	return false;
+	return dirty;
 }
 
 const struct kvgpu_shadow_ops chip_ops = {

@@ -29,7 +29,6 @@ struct guest *guest_new(u32 max_tables, u64 max_pinned)
 		.seed = 0x1234567890abcdefull,
 	};
 	g->mem = calloc(1, kvgpu_shadow_size(&g->cfg));
-	g->clock = 1;
 	g->next_addr = 0x100000000ull;
 	kvgpu_shadow_init(&g->s, &g->cfg, &chip_ops, g, g->mem);
 	for (i = 0; i < NR_SPACES; i++)
@@ -74,7 +73,6 @@ int space_open(struct guest *g, u32 i, struct kvgpu_gaddr pd)
 	}
 	sp->mem = mem;
 	sp->pd = pd;
-	sp->synced = 0;
 	sp->lenient = false;
 	sp->reworked = false;
 	sp->pending = false;
@@ -124,7 +122,6 @@ int space_sync(struct space *sp, bool track)
 	bool changed;
 	int err;
 
-	g->since = sp->synced;
 	g->failed = false;
 	g->max_batch = 0;
 	g->track = track;
@@ -136,7 +133,6 @@ int space_sync(struct space *sp, bool track)
 	memset(sp->gone, 0, sizeof(sp->gone));
 	sp->lenient = err || g->failed || g->nr_pinned == g->cfg.max_pinned;
 	sp->reworked = false;
-	sp->synced = ++g->clock;
 	sp->pending |= changed;
 	return err;
 }
@@ -210,7 +206,6 @@ static void window_open(struct window *w, u32 pages)
 	w->hw = calloc(pages, 8);
 	memset(w->pte, 0xa5, pages * 8);
 	w->pages = pages;
-	w->synced = 0;
 }
 
 int window_sync(struct window *w, struct kvgpu_gaddr pd, u64 limit, u32 pages, bool track)
@@ -220,7 +215,6 @@ int window_sync(struct window *w, struct kvgpu_gaddr pd, u64 limit, u32 pages, b
 	int err;
 
 	window_open(w, pages);
-	g->since = w->synced;
 	g->failed = false;
 	g->track = track;
 	err = kvgpu_shadow_win_sync(&g->s, w->win, pd, limit, w->pages, SCRAP, w->pte, &first,
@@ -236,7 +230,6 @@ int window_sync(struct window *w, struct kvgpu_gaddr pd, u64 limit, u32 pages, b
 	memcpy(&w->seen, &g->now, sizeof(w->seen));
 	memcpy(w->ok, g->pinned, sizeof(w->ok));
 	memset(w->gone, 0, sizeof(w->gone));
-	w->synced = ++g->clock;
 	return 0;
 }
 
@@ -251,7 +244,6 @@ void window_linear(struct window *w, u32 pages)
 	if (first <= last)
 		tlb_push(w, first, last);
 	w->linear = true;
-	w->synced = ++w->g->clock;
 }
 
 void window_close(struct window *w)
@@ -268,6 +260,19 @@ void window_close(struct window *w)
 	free(w->pte);
 	free(w->hw);
 	w->win = NULL;
+}
+
+void guest_invalidate(struct guest *g, const struct kvgpu_gaddr *pd, bool track)
+{
+	struct window *w;
+	u32 i;
+
+	for (i = 0; i < NR_SPACES; i++)
+		if (g->space[i].as && kvgpu_shadow_as_is_due(g->space[i].as, pd))
+			space_sync(&g->space[i], track);
+	for (w = g->win; w < g->win + NR_WINS; w++)
+		if (w->win && !w->linear && kvgpu_shadow_win_is_due(w->win, pd))
+			window_sync(w, w->pd, w->limit, w->pages, track);
 }
 
 static void flush_everything(struct guest *g)

@@ -22,7 +22,7 @@
 #define SYS_BASE      0x7ff00000ull /* first IOVA */
 #define PART_BASE     0x40020000ull
 #define SUBST_BASE    0x1000000000ull
-#define NR_SPACES     3
+#define NR_SPACES     8
 #define NR_WINS	      2
 #define MAX_WIN_PAGES (16384 + 64)
 
@@ -46,7 +46,6 @@ struct space {
 	void *mem;
 	struct kvgpu_gaddr pd;
 	struct image seen; /* guest memory at the last sync */
-	u64 synced; /* clock at the last sync, 0: never */
 	bool ok[SYS_PAGES]; /* by page: pinned at the end of the last sync */
 	bool gone[SYS_PAGES]; /* by page: unmapped since the last sync */
 	/* the last sync met a limit or an injected failure, so entries may be missing */
@@ -68,7 +67,6 @@ struct window {
 	u64 limit;
 	bool linear, lenient, pending;
 	struct image seen;
-	u64 synced;
 	bool ok[SYS_PAGES], gone[SYS_PAGES], tlb[SYS_PAGES];
 };
 
@@ -89,10 +87,10 @@ struct guest {
 	struct kvgpu_shadow_cfg cfg;
 	void *mem;
 	struct image now;
-	u64 clock, written_vram[VRAM_SIZE / 4096], written_sys[SYS_PAGES];
-	/* if set, .take_dirty answers for pages written after .since only; else for all pages */
+	/* pages of video memory written since .take_dirty told so */
+	bool written[VRAM_SIZE / 4096];
+	/* if set, .take_dirty answers for pages of video memory that are .written; else for all */
 	bool track;
-	u64 since;
 	bool pinned[SYS_PAGES], unpinnable[SYS_PAGES];
 	u32 nr_pinned, pin_calls, max_batch, unpin_calls;
 	/* how many of the next pin calls, and of the next new tables, fail */
@@ -123,6 +121,8 @@ bool guest_entry(struct guest *g, struct kvgpu_gaddr pd, u64 va, bool big, struc
 u64 pde_make(struct kvgpu_gaddr big, struct kvgpu_gaddr small, u32 size);
 u64 pte_make(enum kvgpu_target t, u64 addr, u64 flags);
 
+/* The guest invalidates the TLB for @pd, or for all directories (NULL). */
+void guest_invalidate(struct guest *g, const struct kvgpu_gaddr *pd, bool track);
 int space_open(struct guest *g, u32 i, struct kvgpu_gaddr pd);
 void space_close(struct space *sp);
 int space_sync(struct space *sp, bool track);

@@ -60,9 +60,7 @@ bool guest_write(struct guest *g, struct kvgpu_gaddr a, u64 value)
 		return false;
 	*at = value;
 	if (a.target == KVGPU_VRAM)
-		g->written_vram[a.addr >> 12] = ++g->clock;
-	else
-		g->written_sys[(a.addr - SYS_BASE) >> 12] = ++g->clock;
+		g->written[a.addr >> 12] = true;
 	return true;
 }
 

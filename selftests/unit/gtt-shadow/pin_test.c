@@ -232,7 +232,6 @@ static struct guest *with_one_that_waits(void)
 	pte(g, 0, sys(0));
 	sync_and_check(g);
 	pte(g, 0, 0);
-	g->since = g->space[0].synced;
 	assert_int_equal(kvgpu_shadow_as_sync(g->space[0].as, &changed), 0);
 	assert_true(changed);
 	assert_int_equal(g->nr_pinned, 1);

@@ -115,6 +115,66 @@ static void slots_come_back(void **state)
 	guest_free(g);
 }
 
+static u64 compared(struct guest *g, struct kvgpu_gaddr dir)
+{
+	u64 before = g->s.stats.entries_compared;
+
+	guest_invalidate(g, dir.target == KVGPU_PEER ? NULL : &dir, true);
+	guest_check(g);
+	return g->s.stats.entries_compared - before;
+}
+
+/*
+ * Each of eight spaces has a table of 4096 entries in system memory, which each of its syncs
+ * compares. An invalidate costs as many as it names directories, and those where something is to be
+ * tried again.
+ */
+static void invalidates_name_a_space(void **state)
+{
+	struct guest *g = guest_new(32, SYS_PAGES);
+	struct kvgpu_gaddr dir[NR_SPACES], at = { KVGPU_SYS_COH, SYS_BASE };
+	u32 i;
+
+	for (i = 0; i < NR_SPACES; i++, at.addr += 0x8000) {
+		dir[i] = (struct kvgpu_gaddr){ KVGPU_VRAM, 0x10000 * (1 + i) };
+		assert_int_equal(space_open(g, i, dir[i]), 0);
+		guest_write(g, dir[i], pde_make(none, at, 3));
+	}
+	compared(g, none);
+	assert_int_equal(compared(g, none), NR_SPACES * 4096);
+	assert_int_equal(compared(g, dir[5]), 4096);
+	assert_int_equal(compared(g, (struct kvgpu_gaddr){ KVGPU_SYS_NCOH, dir[5].addr }), 4096);
+	assert_int_equal(compared(g, (struct kvgpu_gaddr){ KVGPU_VRAM, 0xf0000 }), 0);
+	/* a page of space 3 that can't be pinned yet */
+	g->unpinnable[100] = true;
+	at.addr = SYS_BASE + 3 * 0x8000;
+	guest_write(g, at, pte_make(KVGPU_SYS_COH, SYS_BASE + 100 * 4096ull, 0));
+	assert_int_equal(compared(g, dir[5]), 4096);
+	assert_int_equal(compared(g, dir[3]), 4096);
+	assert_int_equal(compared(g, dir[5]), 2 * 4096);
+	assert_int_equal(gpu_sees(&g->space[3], 0), 0);
+	g->unpinnable[100] = false;
+	assert_int_equal(compared(g, dir[5]), 2 * 4096);
+	assert_int_not_equal(gpu_sees(&g->space[3], 0), 0);
+	assert_int_equal(compared(g, dir[5]), 4096);
+	/* the VMM takes the page away, and gives it back */
+	guest_unmap(g, SYS_BASE + 100 * 4096ull, 4096);
+	assert_int_equal(gpu_sees(&g->space[3], 0), 0);
+	assert_int_equal(compared(g, dir[5]), 2 * 4096);
+	assert_int_not_equal(gpu_sees(&g->space[3], 0), 0);
+	assert_int_equal(compared(g, dir[5]), 4096);
+	/* a directory that can't be read for a while */
+	g->now.bad_vram[dir[3].addr >> 12] = true;
+	g->written[dir[3].addr >> 12] = true;
+	assert_int_equal(compared(g, dir[5]), 4096);
+	compared(g, dir[3]);
+	assert_int_equal(gpu_sees(&g->space[3], 0), 0);
+	g->now.bad_vram[dir[3].addr >> 12] = false;
+	compared(g, dir[5]);
+	assert_int_not_equal(gpu_sees(&g->space[3], 0), 0);
+	guest_free(g);
+}
+
 /*
  * The last MiB of the address space is the host's. Pages of the guest's tables there are ignored.
  */
@@ -155,7 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(destroyed), cmocka_unit_test(shared_pages),
 		cmocka_unit_test(limits),    cmocka_unit_test(slots_come_back),
-		cmocka_unit_test(the_top),
+		cmocka_unit_test(the_top),   cmocka_unit_test(invalidates_name_a_space),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,16 +84,15 @@ static void cost_follows_change(void **state)
 	guest_free(g);
 }
 
-static u32 asked_pd, asked_small;
-static u64 asked_bytes;
+static u32 asked_pd, asked_small, asked_pages;
 
 /* Reports no page as written, and counts the calls. */
-static bool take(void *ctx, struct kvgpu_gaddr a, u64 len)
+static u64 take(void *ctx, struct kvgpu_gaddr a, u32 nr)
 {
-	asked_pd += a.addr == pd.addr && len == 8192 * 8;
-	asked_small += a.addr == small_table.addr && len == 32768 * 8;
-	asked_bytes += len;
-	return false;
+	asked_pd += a.addr == pd.addr && nr == 16;
+	asked_small += a.addr == small_table.addr && nr == 64;
+	asked_pages += nr;
+	return 0;
 }
 
 /*
@@ -112,12 +111,60 @@ static void asks_once(void **state)
 	assert_int_equal(kvgpu_shadow_as_sync(g->space[0].as, &changed), 0);
 	assert_int_equal(asked_pd, 1);
 	assert_int_equal(asked_small, 1);
-	asked_bytes = 0;
+	asked_pages = 0;
 	assert_int_equal(kvgpu_shadow_as_sync(g->space[0].as, &changed), 0);
 	assert_int_equal(asked_pd, 2);
 	assert_int_equal(asked_small, 2);
-	assert_int_equal(asked_bytes, (8192 + 32768) * 8);
+	assert_int_equal(asked_pages, 16 + 64);
 	guest_free(g);
+}
+
+static void sync_one(struct guest *g, u32 who)
+{
+	if (who < 3)
+		space_sync(&g->space[who], true);
+	else
+		window_sync(&g->win[0], pd, ~0ull, 4096, true);
+}
+
+/*
+ * A write is told once, to the space that asks first. Other spaces that have the page, one in a
+ * table and one in its directory, and a window learn of it at their own syncs, in whatever order
+ * these come, and read that page and no other.
+ */
+static void each_learns_of_a_write(void **state)
+{
+	static const struct kvgpu_gaddr other = { KVGPU_VRAM, 0x90000 };
+	const struct kvgpu_gaddr page = plus(small_table, 5 * 0x1000);
+	/* the entry is a directory entry with a big table of two pages for space 2 */
+	static const u32 costs[] = { 1, 1, 1 + 2, 1 };
+	u32 order, i, who, reads;
+	struct guest *g;
+
+	for (order = 0; order < 4; order++) {
+		g = start(32);
+		put(g, pd, 0, pde_make(none, small_table, 0));
+		put(g, other, 7, pde_make(none, page, 3));
+		assert_int_equal(space_open(g, 1, other), 0);
+		assert_int_equal(space_open(g, 2, plus(page, -15 * 0x1000)), 0);
+		for (i = 0; i < 4; i++)
+			sync_one(g, i);
+		put(g, page, 9, vram(0x5000));
+		for (i = 0; i < 4; i++) {
+			who = (i + order) & 3;
+			reads = g->reads;
+			sync_one(g, who);
+			assert_int_equal(g->reads, reads + costs[who]);
+			guest_check(g);
+		}
+		assert_int_not_equal(gpu_sees(&g->space[0], (5 * 512 + 9) << 12), 0);
+		assert_int_not_equal(gpu_sees(&g->space[1], (7ull << 27) + 0x9000), 0);
+		reads = g->reads;
+		for (i = 0; i < 4; i++)
+			sync_one(g, i);
+		assert_int_equal(g->reads, reads);
+		guest_free(g);
+	}
 }
 
 static void writes_in_runs(void **state)
@@ -518,6 +565,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cost_follows_change),
 		cmocka_unit_test(asks_once),
+		cmocka_unit_test(each_learns_of_a_write),
 		cmocka_unit_test(writes_in_runs),
 		cmocka_unit_test(nothing_changed_needs_no_flush),
 		cmocka_unit_test(big_stays_big),

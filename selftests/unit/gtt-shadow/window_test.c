@@ -141,6 +141,34 @@ static void other_directories_and_linear(void **state)
 	guest_free(g);
 }
 
+/* A window is synced when its directory is named, or has a page that was taken away meanwhile. */
+static void invalidates_name_a_window(void **state)
+{
+	struct guest *g = guest_new(1, SYS_PAGES);
+	u64 syncs;
+
+	put(g, pd, 0, pde_make(none, small_table, 0));
+	put(g, small_table, 3, pte_make(KVGPU_SYS_COH, SYS_BASE, 0));
+	window_sync(&g->win[0], pd, ~0ull, 512, true);
+	window_sync(&g->win[1], pd2, ~0ull, 512, true);
+	put(g, small_table, 4, pte_make(KVGPU_VRAM, 0x4000, 0));
+	syncs = g->s.stats.syncs;
+	guest_invalidate(g, &pd2, true);
+	assert_int_equal(g->s.stats.syncs, syncs + 1);
+	assert_int_equal(g->win[0].pte[4], g->win[0].pte[5]);
+	guest_invalidate(g, &pd, true);
+	assert_int_equal(g->s.stats.syncs, syncs + 2);
+	assert_int_not_equal(g->win[0].pte[4], g->win[0].pte[5]);
+	guest_unmap(g, SYS_BASE, 4096);
+	assert_int_equal(g->win[0].pte[3], g->win[0].pte[5]);
+	guest_invalidate(g, &pd2, true);
+	assert_int_not_equal(g->win[0].pte[3], g->win[0].pte[5]);
+	guest_invalidate(g, NULL, true);
+	assert_int_equal(g->s.stats.syncs, syncs + 2 + 2 + 2);
+	guest_check(g);
+	guest_free(g);
+}
+
 static void refused(void **state)
 {
 	static const u32 sizes[] = { 0, 1, 31, 33, 1u << 20, ~31u };
@@ -179,6 +207,7 @@ int main(void)
 		cmocka_unit_test(maps),
 		cmocka_unit_test(tells_what_changed),
 		cmocka_unit_test(other_directories_and_linear),
+		cmocka_unit_test(invalidates_name_a_window),
 		cmocka_unit_test(refused),
 	};
 
