@@ -19,7 +19,7 @@
  * after the bind. The change takes effect when the host reads the block again in
  * vmach_chan_resync(): at an enable of the channel, at a submit of the channel's runlist if the
  * list before did not have the channel, and when the guest allows a blocked runlist again
- * (docs/hardware.md).
+ * (docs/hardware.md). The channel's space is brought up to date then, too.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -463,8 +463,10 @@ void vmach_chan_resync(struct kvgpu_chan *c)
 				      c->ginst.addr, 0);
 		goto out;
 	}
-	if (same_space(&g, &c->g) && g.gr_ctx == c->g.gr_ctx)
+	if (same_space(&g, &c->g) && g.gr_ctx == c->g.gr_ctx) {
+		vmach_space_sync(c->vgpu, c->space);
 		goto out;
+	}
 	if (vmach_chan_step_off(c))
 		swap_context(c, &g, block, block + RAMIN_SIZE / 4);
 	vmach_chans_restart(c->vgpu);
@@ -566,10 +568,8 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 {
 	struct kvgpu_chan *c = vmach_chan_find(v, id);
 
-	if (c) {
-		vmach_space_sync(v, c->space);
+	if (c)
 		vmach_chan_resync(c);
-	}
 	/* a channel that can't run: the guest sees in the channel table that it is disabled */
 	if (!c || c->dead || vmach_gpu_lost(v->gpu)) {
 		kvgpu_trap_chan_status_set(&v->m->trap, id, 0);

@@ -377,7 +377,6 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 		return;
 	if (nr < count)
 		kvgpu_mdev_fault_note(v, "runlist too long, cut", -1, list.addr, count);
-	vmach_shadow_sync(v, NULL);
 	v->m->runl_nr[runl] = runlist_fetch(v, list, nr, v->m->runl_entries[runl]);
 	if (v->m->runl_nr[runl] != nr)
 		kvgpu_mdev_fault_note(v, "runlist can't be read", -1, list.addr, nr);
@@ -428,7 +427,6 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 {
 	struct rb_node *n;
 
-	vmach_shadow_sync(v, NULL);
 	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 

@@ -8,9 +8,9 @@
  * A sync is made when the guest invalidates its TLB: of the space and the windows in virtual mode
  * (those that show memory by the guest's tables) whose directory the guest names, and of those for
  * which a sync failed to find a pin or a table. gtt-shadow/ sees to it that each space learns of
- * writes to a page that other spaces have, too. A sync is also made with some other commands
- * (callers of vmach_shadow_sync() and vmach_space_sync()). The order for a page is: remove the mark
- * of dirty.c, remove the CPU mapping, then read. A write after the mapping's removal faults and is
+ * writes to a page that other spaces have, too. With some other commands one space is synced, or
+ * one window. The order for a page is: remove the mark of dirty.c, remove the CPU mapping, then
+ * read. A write after the mapping's removal faults and is
  * noted again, for the next sync.
  *
  * If a sync changes entries, the guest's register access that caused the sync completes after the

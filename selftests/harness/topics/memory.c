@@ -364,6 +364,65 @@ static void names_one(const struct role *r)
 	scene_count[1] = admin_read(0, "shadow_syncs") - syncs - scene_count[0];
 }
 
+static u32 flushes;
+
+static void counts_flush(u32 reg, u32 val)
+{
+	flushes += reg == FLUSH_BAR;
+}
+
+/* The driver maps, or unmaps, pages of a space, and invalidates after each. */
+static void maps_pages(u32 space, u32 nr, bool on)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		if (on)
+			g_map_vram(g, space, 32 + i, G_DATA + i * PAGE_SIZE);
+		else
+			g_unmap(g, space, 32 + i);
+		g_tlb(g, space);
+	}
+}
+
+/*
+ * What nouveau does for a small CUDA program: objects in its window of BAR3, a space, a channel
+ * with a context, buffers, and all of it away again. scene_count[]: syncs, pages of tables read,
+ * FLUSH_BARs and invalidates of the chip.
+ */
+static void program(const struct role *r)
+{
+	const u64 one[] = { 1 }, both[] = { 1, 2 };
+	const char *const what[] = { "shadow_syncs", "shadow_tables_read", "tlb_flushes" };
+	u64 was[3];
+	u32 i;
+
+	g_space(g, 3);
+	g_inst(g, 9, 3, 0);
+	g_write(g, HOSTMEM_BAR3, VIRTUAL);
+	for (i = 0; i < 3; i++)
+		was[i] = admin_read(0, what[i]);
+	chip_before_write = counts_flush;
+	maps_pages(3, 8, true);
+	g_space(g, 1);
+	maps_pages(1, 6, true);
+	g_inst(g, 2, 1, 0x400000);
+	g_bind(g, 2);
+	g_list(g, both, 2);
+	g_enable(g, 2, true);
+	maps_pages(1, 8, true);
+	maps_pages(1, 8, false);
+	g_enable(g, 2, false);
+	g_list(g, one, 1);
+	g_unbind(g, 2);
+	maps_pages(3, 4, false);
+	chip_before_write = NULL;
+	scene_count[0] = admin_read(0, what[0]) - was[0];
+	scene_count[1] = admin_read(0, what[1]) - was[1];
+	scene_count[2] = flushes;
+	scene_count[3] = admin_read(0, what[2]) - was[2];
+}
+
 /* Return how many tables the host makes for entries of a directory from @first on. */
 static u32 takes(u32 vgpu, u32 first)
 {
@@ -594,6 +653,11 @@ static const struct scene table[] = {
 	  .roles = { { names_one } },
 	  .must = { { &m_count, 0, IS(1), "it costs one sync" },
 		    { &m_count, 1, AT_LEAST(8), "there are no spaces" } } },
+	{ "a CUDA program's start and end", 1, CALM, .before = begins, .roles = { { program } },
+	  .must = { { &m_count, 0, AT_MOST(31), "syncs" },
+		    { &m_count, 1, AT_MOST(110), "pages of tables read" },
+		    { &m_count, 2, AT_MOST(72), "FLUSH_BARs" },
+		    { &m_count, 3, 10, 14, "invalidates" } } },
 	{ "a share of the pool beside scattered ones", 3, CALM, .roles = { { scatter } },
 	  .must = { { &m_count, 0, AT_LEAST(20), "there is no room at all" },
 		    { &m_count, 1, AT_MOST(1), "S5: a vGPU's own share of the pool" } } },
