@@ -73,6 +73,14 @@ static void fill(u64 at, u64 len, u32 value)
 	chip_wrote(at, len);
 }
 
+/* The engine reads and writes behind CPUs' stores by a BAR only if these were flushed. */
+static void stores_must_be_there(u32 target, u64 at, u64 len)
+{
+	if (target == A0B5_PHYS_LOCAL_FB && !flush_brought(at, len))
+		harness_fail("CPUs' stores may arrive after the host's copy at 0x%llx",
+			     (unsigned long long)at);
+}
+
 static void launch(u64 pd)
 {
 	u32 flags = method[A0B5_LAUNCH_DMA / 4], len = method[A0B5_LINE_LENGTH_IN / 4];
@@ -80,11 +88,13 @@ static void launch(u64 pd)
 	u64 dst = address(A0B5_OFFSET_OUT_UPPER), src = address(A0B5_OFFSET_IN_UPPER),
 	    sem = address(A0B5_SET_SEMAPHORE_A);
 
+	stores_must_be_there(to, dst, flags & A0B5_LAUNCH_REMAP ? (u64)len * 4 : len);
 	if (flags & A0B5_LAUNCH_REMAP) {
 		fill(dst, (u64)len * 4, method[A0B5_SET_REMAP_CONST_A / 4]);
 	} else {
 		u8 *d = place(to, dst, len), *s = place(from, src, len);
 
+		stores_must_be_there(from, src, len);
 		if (d && s)
 			memcpy(d, s, len);
 		if (to == A0B5_PHYS_LOCAL_FB)
