@@ -10,8 +10,7 @@
  * which a sync failed to find a pin or a table. gtt-shadow/ sees to it that each space learns of
  * writes to a page that other spaces have, too. With some other commands one space is synced, or
  * one window. The order for a page is: remove the mark of dirty.c, remove the CPU mapping, then
- * read. A write after the mapping's removal faults and is
- * noted again, for the next sync.
+ * read. A write after the mapping's removal faults and is noted again, for the next sync.
  *
  * If a sync changes entries, the guest's register access that caused the sync completes after the
  * card's TLB was invalidated (or the card was lost). Calls that take memory away (.dma_unmap,
