@@ -73,7 +73,8 @@ step "the firmware is still there" firmware_is_there
 # autoremove keeps the headers of the newest kernel, though they came automatically
 step "apt purges all" apt purge "${names[@]}" linux-headers-amd64 "linux-headers-$release"
 rm /etc/apt/sources.list.d/kvgpu.sources
-step "and what came with it" apt autoremove --purge
+# apt suggests dpkg-dev, and autoremove keeps what is suggested, however it came
+step "and what came with it" apt -o APT::AutoRemove::SuggestsImportant=false autoremove --purge
 packages >/tmp/packages.after
 step "the packages are those from before" diff /tmp/packages /tmp/packages.after
 states >/tmp/after
