@@ -8,8 +8,8 @@
 struct core {
 	const char *unit_of[256]; /* unit name per range */
 	uint64_t rd[256], wr[256]; /* the bus's accesses per range; gk110.lock */
-	/* accesses by register without a range; gk110.lock */
-	uint32_t *unlisted;
+	/* accesses that got no answer, by register; gk110.lock */
+	uint32_t *unanswered;
 	bool running; /* for the thread that calls the life cycle */
 	pthread_mutex_t note_lock; /* a leaf; protects the members from here on */
 	uint64_t note_window;

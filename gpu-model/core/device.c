@@ -75,8 +75,8 @@ static int core_alloc(struct gk110 *g)
 	if (!g->core || !g->ranges || !g->range_of || !g->regs)
 		return -ENOMEM;
 	pthread_mutex_init(&g->core->note_lock, NULL);
-	g->core->unlisted = sparse_alloc(GK110_BAR0_SIZE);
-	return g->core->unlisted ? vram_alloc(g) : -ENOMEM;
+	g->core->unanswered = sparse_alloc(GK110_BAR0_SIZE);
+	return g->core->unanswered ? vram_alloc(g) : -ENOMEM;
 }
 
 static void units_reset(struct gk110 *g)
@@ -121,8 +121,8 @@ static void core_free(struct gk110 *g)
 		munmap(g->regs, GK110_BAR0_SIZE);
 	if (g->range_of)
 		munmap(g->range_of, GK110_BAR0_SIZE / 4);
-	if (g->core && g->core->unlisted)
-		munmap(g->core->unlisted, GK110_BAR0_SIZE);
+	if (g->core && g->core->unanswered)
+		munmap(g->core->unanswered, GK110_BAR0_SIZE);
 	free(g->ranges);
 	free(g->core);
 	free(g);

@@ -59,6 +59,7 @@ static bool is_lost(struct gk110 *g, uint32_t reg, bool write, uint32_t val, uin
 		*code = absent_code(reg);
 	}
 	stat_inc(g, pri_errors);
+	g->core->unanswered[reg >> 2]++;
 	pbus_access_failed(g, reg, write, val, *code);
 	return true;
 }
@@ -81,8 +82,6 @@ static uint32_t read_word(struct gk110 *g, uint32_t reg)
 	uint32_t val = read_sound(g, reg);
 
 	g->core->rd[idx]++;
-	if (!idx)
-		g->core->unlisted[reg >> 2]++;
 	return g->cfg.defect ? defect_read(g, reg, val) : val;
 }
 
@@ -92,8 +91,6 @@ static void write_word(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 	uint32_t code;
 
 	g->core->wr[idx]++;
-	if (!idx)
-		g->core->unlisted[reg >> 2]++;
 	if (is_lost(g, reg, true, val, &code))
 		return;
 	if (g->cfg.defect)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The statistics dump: one JSON object. "mmio" counts accesses by 64 KiB of BAR0, "units" by unit
- * and named range, "unlisted" by register that no unit claims.
+ * and named range, "unanswered" by register: no unit claims it, or its unit was off.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,20 +73,20 @@ static void dump_units(struct gk110 *g, FILE *f)
 	fputs("\n  ],\n", f);
 }
 
-static void dump_unlisted(struct gk110 *g, FILE *f)
+static void dump_unanswered(struct gk110 *g, FILE *f)
 {
 	const char *sep = "";
 	unsigned int blk, i;
 
-	fputs("  \"unlisted\": [", f);
+	fputs("  \"unanswered\": [", f);
 	for (blk = 0; blk < 256; blk++) {
 		if (!counter(&g->stats.mmio_rd[blk]) && !counter(&g->stats.mmio_wr[blk]))
 			continue;
 		for (i = blk << 14; i < (blk + 1) << 14; i++) {
-			if (!g->core->unlisted[i])
+			if (!g->core->unanswered[i])
 				continue;
 			fprintf(f, "%s\n    {\"reg\": \"0x%06x\", \"accesses\": %u}", sep, i << 2,
-				g->core->unlisted[i]);
+				g->core->unanswered[i]);
 			sep = ",";
 		}
 	}
@@ -139,7 +139,7 @@ void gk110_stats_json(struct gk110 *g, int fd)
 	fputs("{\n", f);
 	dump_mmio(g, f);
 	dump_units(g, f);
-	dump_unlisted(g, f);
+	dump_unanswered(g, f);
 	dump_counters(g, f);
 	fputs("}\n", f);
 	pthread_mutex_unlock(&g->lock);

@@ -205,10 +205,20 @@ unanswered()
 	echo "${sum:-?}"
 }
 
-# all_answered: one test: each register that drivers and tests used in this server is there and was on.
-# The model's statistics have those that are not there, under "unlisted". Known: nvkm_fifo_fini() does
-# not wait for an interrupt handler that runs on another CPU. Such a handler reads 0x2a00 while PFIFO is
-# off, and then writes there for each bit of the answer, 0xbad0da1f, that is a runlist: five at most.
+# unanswered_registers: prints these registers, each with the number of such accesses
+unanswered_registers()
+{
+	local sock
+
+	for sock in $($TB status </dev/null | awk '$1 == "stats" { $1 = ""; print }'); do
+		socat -u "UNIX-CONNECT:$sock" - 2>/dev/null | jq -j '.unanswered[] | ", \(.reg) \(.accesses)"'
+	done
+}
+
+# all_answered: one test: each register that drivers and tests used in this server is there and was on;
+# else their names. Known: nvkm_fifo_fini() does not wait for an interrupt handler that runs on another
+# CPU. Such a handler reads 0x2a00 while PFIFO is off, and then writes there for each bit of the answer,
+# 0xbad0da1f, that is a runlist: five at most.
 all_answered()
 {
 	local n late name="each register that was used is there, and was on"
@@ -220,7 +230,7 @@ all_answered()
 		return
 	fi
 	[ "$n" = 0 ]
-	result $? "$name" "accesses without an answer: $n"
+	result $? "$name" "accesses without an answer: $n$(unanswered_registers)"
 }
 
 # ------------------------------------------------------------------ the kernel's log

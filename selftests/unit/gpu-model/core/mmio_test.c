@@ -71,7 +71,7 @@ static struct gk110 *device(void)
 	g->ranges = calloc(256, sizeof(*g->ranges));
 	g->range_of = calloc(1, GK110_BAR0_SIZE / 4);
 	g->regs = calloc(1, GK110_BAR0_SIZE);
-	g->core->unlisted = calloc(1, GK110_BAR0_SIZE);
+	g->core->unanswered = calloc(1, GK110_BAR0_SIZE);
 	/* all units are on (root/cold.c) */
 	g->regs[0x000200 / 4] = ~0u;
 	g->regs[0x02240c / 4] = 2;
@@ -83,7 +83,7 @@ static struct gk110 *device(void)
 
 static void device_free(struct gk110 *g)
 {
-	free(g->core->unlisted);
+	free(g->core->unanswered);
 	free(g->regs);
 	free(g->range_of);
 	free(g->ranges);
@@ -134,7 +134,7 @@ static void absent_registers_are_counted_and_keep_nothing(void **state)
 		assert_true(failed.nr == 2 && !failed.write && failed.reg == absent[i][0] &&
 			    failed.code == absent[i][1]);
 		assert_int_equal(g->regs[absent[i][0] / 4], 0);
-		assert_int_equal(g->core->unlisted[absent[i][0] / 4], 2);
+		assert_int_equal(g->core->unanswered[absent[i][0] / 4], 2);
 		assert_int_equal(g->core->rd[0], i + 1);
 		assert_int_equal(g->core->wr[0], i + 1);
 		assert_int_equal(g->stats.pri_errors, 2 * (i + 1));
@@ -142,6 +142,10 @@ static void absent_registers_are_counted_and_keep_nothing(void **state)
 	gk110_mmio_write(g, 0x2274, 4, 1);
 	assert_int_equal(gk110_mmio_read(g, 0x2274, 4), 1);
 	assert_int_equal(g->stats.pri_errors, 4);
+	/* the same while the unit is off */
+	g->regs[0x000200 / 4] = 0;
+	gk110_mmio_read(g, 0x2274, 4);
+	assert_int_equal(g->core->unanswered[0x2274 / 4], 1);
 	device_free(g);
 }
 
