@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User mappings of a vGPU's regions. A mapping is empty at first, and a page fault maps a page: the
- * handler gets the page frame from kvgpu_machine_pfn_find() of the machine (mdev/machine/), which
- * keeps the state of the vGPU. The machine can have mapped pages removed again (a *zap*: zap.c).
+ * User mappings of a vGPU's regions. A mapping is empty at first, and a page fault maps a page, and
+ * those around it that show no page of a guest's table: the handler gets the page frames from the
+ * machine (mdev/machine/), which keeps the state of the vGPU. A mapped page of a table counts as
+ * written, so that the next sync of the shadow page tables would read it. The machine can have
+ * mapped pages removed again (a *zap*: zap.c).
  * Pages of the vGPU's own memory (struct vgpu_own) are mapped without the machine. The handler
  * takes map_lock and never vgpu->lock, because a page fault comes with the process's mmap_lock
  * held, for which a holder of vgpu->lock may wait.
@@ -38,6 +40,29 @@ static bool fault_for_device(const struct vm_fault *vmf)
 	return vmf->flags & FAULT_FLAG_REMOTE;
 }
 
+/* most pages that a page fault maps: a naturally aligned run */
+#define RUN 64
+
+/* Maps the pages of the run around offset @off, which is mapped. Returns how many more it maps. */
+static u32 run_map(struct kvgpu_vgpu *v, struct vm_fault *vmf, unsigned int index, u64 off)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	u64 first = off & ~(RUN * PAGE_SIZE - 1), at;
+	unsigned long address, pfn;
+	u32 nr = 0;
+
+	for (at = first; at < first + RUN * PAGE_SIZE; at += PAGE_SIZE) {
+		address = (vmf->address & PAGE_MASK) + (at - off);
+		if (at == off || address < vma->vm_start || address >= vma->vm_end ||
+		    !kvgpu_machine_pfn_find_plain(v, index, at, &pfn))
+			continue;
+		if (vmf_insert_pfn(vma, address, pfn) != VM_FAULT_NOPAGE)
+			break;
+		nr++;
+	}
+	return nr;
+}
+
 static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
@@ -68,7 +93,7 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 		ret = VM_FAULT_SIGBUS;
 	} else if (!ret) {
 		ret = vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);
-		trace_kvgpu_map(v->id, index, off, pfn, 1);
+		trace_kvgpu_map(v->id, index, off, pfn, 1 + run_map(v, vmf, index, off));
 	}
 	mutex_unlock(&v->map_lock);
 	atomic64_inc(&v->count.mmaps);
@@ -77,11 +102,8 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 }
 
 /*
- * Maps an aligned 2 MiB of BAR1 by one fault if the mapping covers all of it and the frames are
- * contiguous, because BAR1 shows buffers of thousands of pages. BAR3 and PRAMIN (a window in BAR0),
- * which show page tables of the guest, are mapped page by page. The reason: each mapped page counts
- * as written by the CPU, so the next update of the shadow page tables reads the guest's tables in
- * that page again.
+ * Maps an aligned 2 MiB of BAR1 by one fault if the mapping covers all of it, and the frames are
+ * contiguous and show no page of a guest's table, because BAR1 shows buffers of thousands of pages.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {
@@ -101,8 +123,8 @@ static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned 
 
 	mutex_lock(&v->map_lock);
 	for (i = 0; i < PMD_SIZE / PAGE_SIZE; i++) {
-		if (kvgpu_machine_pfn_find(v, VFIO_PCI_BAR1_REGION_INDEX, off + i * PAGE_SIZE,
-					   &pfn))
+		if (!kvgpu_machine_pfn_find_plain(v, VFIO_PCI_BAR1_REGION_INDEX,
+						  off + i * PAGE_SIZE, &pfn))
 			break;
 		if (!i)
 			first = pfn;

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The dirty log: which pages of the partition the CPU may have written, by first touch. On a page
- * fault on BAR1, BAR3 or PRAMIN, kvgpu_machine_pfn_find() finds the frame, and marks the page of
- * the partition that the frame shows as *dirty* (m->dirty_log). From then on the CPU may write to
- * that page unnoticed. vmach_dirty_log_take() takes the marks for a sync (space.c), which tells all
- * tables that have the page. Then it removes the CPU's mappings of these pages (a zap).
+ * The dirty log: which pages of guests' tables in the partition the CPU may have written, by first
+ * touch. On a page fault on BAR1, BAR3 or PRAMIN, kvgpu_machine_pfn_find() finds the frame, and
+ * marks the page of the partition that the frame shows as *dirty* (m->dirty_log). From then on the
+ * CPU may write to that page unnoticed. vmach_dirty_log_take() takes the marks for a sync
+ * (space.c), which tells all tables that have the page. Then it removes the CPU's mappings of these
+ * pages (a zap).
  * A fault marks and maps its page under one hold of map_lock; vmach_dirty_log_take() takes the
  * marks under map_lock. So if the fault was first, its mapping is removed afterwards. If it was
  * second, its mark is left for the next call.
  *
- * vgpu->lock is held; vmach_page_mark_dirty() needs map_lock only.
+ * A page that no sync has asked for is no table, and is neither marked nor unmapped. A page counts
+ * as dirty when a sync asks for it first (m->tables).
+ *
+ * vgpu->lock is held; vmach_page_mark_dirty() and vmach_page_is_table() need map_lock only.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
@@ -20,9 +24,14 @@
  */
 #define ZAP_MAX 16
 
+bool vmach_page_is_table(const struct kvgpu_vgpu *v, u32 page)
+{
+	return page < vmach_part_pages_count(v) && test_bit(page, v->m->tables);
+}
+
 void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
 {
-	if (page >= vmach_part_pages_count(v))
+	if (!vmach_page_is_table(v, page))
 		return;
 	set_bit(page, v->m->dirty_log);
 	if (bar == KVGPU_BAR1)
@@ -103,6 +112,22 @@ static void find_in_userd(struct dirty_range *u, const struct kvgpu_vgpu *v)
 }
 
 /*
+ * Makes @nr pages from @first on pages of tables. Those that were none count as dirty: the CPU may
+ * have mapped them, by any BAR. vgpu->lock and map_lock are held.
+ */
+static void tables_add(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
+{
+	struct kvgpu_machine *m = v->m;
+	unsigned long page;
+
+	for (page = find_next_zero_bit(m->tables, first + nr, first); page < first + nr;
+	     page = find_next_zero_bit(m->tables, first + nr, page + 1)) {
+		set_bit(page, m->tables);
+		vmach_page_mark_dirty(v, page, KVGPU_BAR1);
+	}
+}
+
+/*
  * Clears the marks of @nr pages from @first on, and returns a bit for each page that had one. Sets
  * the range in @u to the pages from the first to the last of them. Sets *@by1 if one was marked
  * through BAR1 or PRAMIN. vgpu->lock and map_lock are held.
@@ -134,9 +159,11 @@ u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
 	u64 dirty;
 	u32 i;
 
-	if (find_next_bit(m->dirty_log, first + nr, first) >= first + nr) /* no page is dirty */
+	if (find_next_zero_bit(m->tables, first + nr, first) >= first + nr &&
+	    find_next_bit(m->dirty_log, first + nr, first) >= first + nr) /* no page is dirty */
 		return 0;
 	mutex_lock(&v->map_lock);
+	tables_add(v, first, nr);
 	dirty = dirty_log_clear(v, first, nr, &u, &by1);
 	find_in_window(&u, &m->win[KVGPU_BAR3]);
 	if (by1) {

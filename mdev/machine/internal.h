@@ -357,8 +357,8 @@ struct machine_win {
 	u64 *pte;
 	/* by page of the window: the page of the partition that it shows, or NO_PAGE; map_lock */
 	u32 *shows;
-	/* changed entries whose CPU mappings are not removed yet; .zap_last < .zap_first: none */
-	u32 zap_first, zap_last;
+	/* changed entries that .shows does not have yet; .show_last < .show_first: none */
+	u32 show_first, show_last;
 	bool stale; /* the card's TLB may have older entries of this BAR */
 	void __iomem *cpu; /* the host's mapping of the slice */
 	struct kvgpu_win *win; /* gtt-shadow's state of the window */
@@ -431,8 +431,12 @@ struct kvgpu_machine {
 	 * users. .freed: table_memory that is not back in the pool yet.
 	 */
 	struct list_head spaces, grctxs, dead_images, freed;
-	/* bit per page of the partition: may have been written since the bit was cleared; atomic */
-	unsigned long *dirty_log;
+	/*
+	 * Bits per page of the partition. .tables: a sync has asked for the page since the last
+	 * reset, as a page of a guest's table; map_lock. .dirty_log: the page may have been written
+	 * since the bit was cleared; atomic.
+	 */
+	unsigned long *tables, *dirty_log;
 	/*
 	 * Also read without locks. .flushes: TLB invalidates for the vGPU's spaces. .spaces_kept:
 	 * times that vmach_space_put() kept a use of a space.
@@ -652,7 +656,7 @@ int vmach_windows_init(struct kvgpu_vgpu *v);
 /* vgpu->lock not held; makes the slices show no memory of the vGPU, unless the card is lost */
 void vmach_windows_fini(struct kvgpu_vgpu *v);
 void vmach_windows_reset(struct kvgpu_vgpu *v); /* makes them as after power-on */
-/* makes windows and PRAMIN show only the scrap page, and removes their CPU mappings */
+/* makes windows and PRAMIN show only the scrap page, and removes the mappings of doorbells */
 void vmach_windows_close(struct kvgpu_vgpu *v);
 /* brings the windows in virtual mode of directory @pd, or all (NULL), up to date */
 void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd);
@@ -663,8 +667,8 @@ bool vmach_windows_stale(struct kvgpu_vgpu *v);
  * these entries have reached video memory. Returns 0 or a negative error code.
  */
 int vmach_windows_invalidate(struct kvgpu_vgpu *v);
-/* removes the CPU mappings of the pages whose entries in a window have changed */
-void vmach_windows_zap(struct kvgpu_vgpu *v);
+/* Call it last: page faults, and the notes of written pages, follow the windows' entries. */
+void vmach_windows_show(struct kvgpu_vgpu *v);
 void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual,
 		       struct kvgpu_gaddr inst);
 void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
@@ -685,13 +689,15 @@ static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
 }
 
 /*
- * Notes that the CPU may write to page @page of the partition, through @bar. Does nothing if @page
- * is NO_PAGE. map_lock is held.
+ * Tells whether page @page of the partition is one of a guest's table (false for NO_PAGE). map_lock
+ * is held.
  */
+bool vmach_page_is_table(const struct kvgpu_vgpu *v, u32 page);
+/* Notes that the CPU may write to page @page, through @bar, if it is a table's. map_lock is held. */
 void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
  * Returns a bit for each of @nr pages of the partition from @first on, at most 64, that may have
- * been written since the last call for that page. Removes the mappings of such pages, so that a
+ * been written since the last call for that page. From then on they are pages of tables. Removes the mappings of such pages, so that a
  * later write by the CPU is noted again.
  */
 u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr);

@@ -108,10 +108,10 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  * @pfn: the frame: a page of the card's BAR1 or BAR3, which shows a page of video memory or, if the
  *   guest's tables say so, of the guest's system memory
  *
- * If the frame shows a page of the partition, marks that page dirty (dirty.c), because the
- * CPU may write to it from now on. A page fault maps the frame before it releases map_lock. Code
- * that changes the frame of a page, or the note of what a frame shows, does so under map_lock, and
- * removes the CPU mappings afterwards.
+ * If the frame shows a page of a guest's table, marks that page dirty (dirty.c), because the CPU
+ * may write to it from now on. A page fault maps the frame before it releases map_lock. Code that
+ * changes the frame of a page does so under map_lock, and removes the CPU mappings afterwards. Code
+ * that changes the note of what a frame shows marks what the frame shows then.
  *
  * Context: page fault without vgpu->lock, or kvgpu_machine_bar_access() with it; vgpu->map_lock
  *   held. Does not sleep.
@@ -119,6 +119,12 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  *   Where the guest has mapped no memory, the frame shows the scrap page.
  */
 int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn);
+/*
+ * As kvgpu_machine_pfn_find(), but returns false, and marks no page, if the frame shows a page of a
+ * guest's table. A page fault maps such frames beside the one that it was for.
+ */
+bool kvgpu_machine_pfn_find_plain(struct kvgpu_vgpu *v, unsigned int region, u64 off,
+				  unsigned long *pfn);
 /**
  * kvgpu_machine_bar_access() - do a read() or write() of the VMM on a page of a region
  * @v: the vGPU

@@ -311,9 +311,10 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 	m->stage.cpu =
 		dma_alloc_coherent(vmach_dma_dev_get(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);
 	m->shadow_mem = kvzalloc(kvgpu_shadow_size(&cfg), GFP_KERNEL_ACCOUNT);
+	m->tables = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
 	m->dirty_log = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
 	m->dirty_log_bar1 = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	if (!m->stage.cpu || !m->shadow_mem || !m->dirty_log || !m->dirty_log_bar1)
+	if (!m->stage.cpu || !m->shadow_mem || !m->tables || !m->dirty_log || !m->dirty_log_bar1)
 		return -ENOMEM;
 	kvgpu_shadow_init(&m->shadow, &cfg, &machine_shadow_ops, v, m->shadow_mem);
 	ret = kvgpu_hw_share_take(&v->gpu->hw, pool_share(v), POOL_LEAST, &m->pool);
@@ -332,6 +333,7 @@ void vmach_memory_fini(struct kvgpu_vgpu *v)
 	kvgpu_hw_share_give(&v->gpu->hw, &m->pool);
 	kvfree(m->dirty_log_bar1);
 	kvfree(m->dirty_log);
+	kvfree(m->tables);
 	kvfree(m->shadow_mem);
 	if (m->stage.cpu)
 		dma_free_coherent(vmach_dma_dev_get(v), STAGE_SIZE, m->stage.cpu, m->stage.dma);

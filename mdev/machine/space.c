@@ -142,7 +142,7 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v)
 	list_for_each_entry(sp, &m->spaces, node)
 		if (sp->flush)
 			space_invalidate(v, sp);
-	vmach_windows_zap(v);
+	vmach_windows_show(v);
 	m->l2_clean = false;
 	kvgpu_shadow_reap(&m->shadow);
 	vmach_tables_free(v);

@@ -13,9 +13,10 @@
  * was bound, a mapping gets a page from outside of the slice: these channels' page of the card's
  * own USERD window. The card knows a doorbell by its place in BAR1.
  *
- * A page that the CPU may have written is marked dirty (dirty.c). When entries of a window
- * change, the pages that these entries did not show before are marked dirty before the zap (the
- * removal of CPU mappings): the CPU may reach them without a fault, through an old mapping.
+ * A page of a guest's table that the CPU may have written is marked dirty (dirty.c). When entries
+ * of a window change, CPU mappings stay, as the frames do. So the pages of tables that these
+ * entries did not show before are marked dirty: the CPU may reach them without a fault, through an
+ * old mapping.
  *
  * vgpu->lock is held, except in vmach_windows_fini() and, in a page fault,
  * kvgpu_machine_pfn_find(). kvgpu_machine_pfn_find() needs map_lock. The callers of the other
@@ -51,8 +52,8 @@ static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
 /* --------------------------------------- change what a window shows: entries, TLB, CPU mappings */
 
 /*
- * Writes entries @first to @last of w->pte to the BAR's table. Notes that the TLB and CPU mappings
- * have to follow.
+ * Writes entries @first to @last of w->pte to the BAR's table. Notes that the TLB and w->shows have
+ * to follow.
  */
 static void win_changed(struct kvgpu_vgpu *v, struct machine_win *w, u32 first, u32 last)
 {
@@ -60,8 +61,8 @@ static void win_changed(struct kvgpu_vgpu *v, struct machine_win *w, u32 first, 
 		return;
 	kvgpu_hw_bar_set(&v->gpu->hw, w->bar, w->first + first, w->pte + first, last - first + 1);
 	w->stale = true;
-	w->zap_first = min(w->zap_first, first);
-	w->zap_last = max(w->zap_last, last);
+	w->show_first = min(w->show_first, first);
+	w->show_last = max(w->show_last, last);
 }
 
 static void win_sync_one(struct kvgpu_vgpu *v, struct machine_win *w)
@@ -123,37 +124,32 @@ int vmach_windows_invalidate(struct kvgpu_vgpu *v)
 }
 
 /*
- * Brings w->shows up to date with the changed entries, marks dirty the pages that these
- * entries did not show before, and then removes the CPU mappings.
+ * Brings w->shows up to date with the changed entries, and marks dirty the pages of tables that
+ * these entries did not show before.
  */
-static void win_zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
+static void win_show_one(struct kvgpu_vgpu *v, struct machine_win *w)
 {
-	u32 i;
+	u32 i, page;
 
-	if (w->zap_last < w->zap_first)
-		return;
 	mutex_lock(&v->map_lock);
-	for (i = w->zap_first; i <= w->zap_last; i++) {
-		u32 page = part_page_of(v, w->pte[i]);
-
+	for (i = w->show_first; i <= w->show_last; i++) {
+		page = part_page_of(v, w->pte[i]);
 		if (w->shows[i] == page)
 			continue;
 		w->shows[i] = page;
 		vmach_page_mark_dirty(v, page, w->bar);
 	}
 	mutex_unlock(&v->map_lock);
-	kvgpu_mdev_bar_zap(v, kvgpu_bar_number(w->bar), (u64)w->zap_first << PAGE_SHIFT,
-			   (u64)(w->zap_last - w->zap_first + 1) << PAGE_SHIFT);
-	w->zap_first = NO_PAGE;
-	w->zap_last = 0;
+	w->show_first = NO_PAGE;
+	w->show_last = 0;
 }
 
-void vmach_windows_zap(struct kvgpu_vgpu *v)
+void vmach_windows_show(struct kvgpu_vgpu *v)
 {
 	enum kvgpu_bar bar;
 
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		win_zap_one(v, &v->m->win[bar]);
+		win_show_one(v, &v->m->win[bar]);
 }
 
 /* ---------------------------------- the guest's commands: bind a BAR, move PRAMIN and doorbells */
@@ -235,7 +231,6 @@ void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
 	for (i = 0; i < ARRAY_SIZE(m->pramin_pte); i++)
 		vmach_page_mark_dirty(v, part_page_of(v, m->pramin_pte[i]), KVGPU_BAR1);
 	mutex_unlock(&v->map_lock);
-	kvgpu_mdev_bar_zap(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
 }
 
 static void zap_userd(struct kvgpu_vgpu *v, u64 at)
@@ -289,18 +284,6 @@ static int userd_group(const struct kvgpu_vgpu *v, u64 off)
 	return g;
 }
 
-/* kvgpu_machine_pfn_find() for offset @off of BAR0. Returns -EFAULT if @off is not in PRAMIN. */
-static int fault_pramin(struct kvgpu_vgpu *v, u64 off, unsigned long *pfn)
-{
-	u64 at = off - PRAMIN_BASE;
-
-	if (off < PRAMIN_BASE || at >= PRAMIN_SIZE)
-		return -EFAULT;
-	vmach_page_mark_dirty(v, part_page_of(v, v->m->pramin_pte[at >> PAGE_SHIFT]), KVGPU_BAR1);
-	*pfn = (v->gpu->hw.bar[KVGPU_BAR1].phys + v->pramin_slice + at) >> PAGE_SHIFT;
-	return 0;
-}
-
 /* Returns the window of VFIO region @region, or NULL if the region is no window. */
 static struct machine_win *win_of(struct kvgpu_machine *m, unsigned int region)
 {
@@ -312,27 +295,51 @@ static struct machine_win *win_of(struct kvgpu_machine *m, unsigned int region)
 	return NULL;
 }
 
-int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn)
+/*
+ * Finds the page of the partition (or NO_PAGE) that is at offset @off of a region, and the frame
+ * behind it. map_lock is held. Returns 0, or -EFAULT if no page of the region is there.
+ */
+static int page_find(const struct kvgpu_vgpu *v, unsigned int region, u64 off, u32 *page,
+		     unsigned long *pfn)
 {
-	struct machine_win *w = win_of(v->m, region);
+	const struct kvgpu_machine *m = v->m;
+	const struct machine_win *w = win_of(v->m, region);
 	u64 i = off >> PAGE_SHIFT;
 	int g;
 
 	lockdep_assert_held(&v->map_lock);
-	if (!region)
-		return fault_pramin(v, off, pfn);
+	if (!region && off >= PRAMIN_BASE && off - PRAMIN_BASE < PRAMIN_SIZE) {
+		off -= PRAMIN_BASE;
+		*page = part_page_of(v, m->pramin_pte[off >> PAGE_SHIFT]);
+		*pfn = (v->gpu->hw.bar[KVGPU_BAR1].phys + v->pramin_slice + off) >> PAGE_SHIFT;
+		return 0;
+	}
 	if (!w || i >= w->pages)
 		return -EFAULT;
 	g = w->bar == KVGPU_BAR1 ? userd_group(v, off) : -1;
-	if (g >= 0) {
-		vmach_page_mark_dirty(v, v->m->userd_page[g], w->bar);
-		i = v->m->id_block[g];
-	} else {
-		vmach_page_mark_dirty(v, w->shows[i], w->bar);
-		i += w->first;
-	}
-	*pfn = (v->gpu->hw.bar[w->bar].phys >> PAGE_SHIFT) + i;
+	*page = g < 0 ? w->shows[i] : m->userd_page[g];
+	*pfn = (v->gpu->hw.bar[w->bar].phys >> PAGE_SHIFT) +
+	       (g < 0 ? w->first + i : m->id_block[g]);
 	return 0;
+}
+
+int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn)
+{
+	u32 page;
+	int ret = page_find(v, region, off, &page, pfn);
+
+	if (!ret)
+		vmach_page_mark_dirty(
+			v, page, region == VFIO_PCI_BAR3_REGION_INDEX ? KVGPU_BAR3 : KVGPU_BAR1);
+	return ret;
+}
+
+bool kvgpu_machine_pfn_find_plain(struct kvgpu_vgpu *v, unsigned int region, u64 off,
+				  unsigned long *pfn)
+{
+	u32 page;
+
+	return !page_find(v, region, off, &page, pfn) && !vmach_page_is_table(v, page);
 }
 
 /* Returns the host's mapping of what kvgpu_machine_pfn_find() finds for @off. */
@@ -418,7 +425,7 @@ static int win_init(struct kvgpu_vgpu *v, enum kvgpu_bar bar)
 	w->bar = bar;
 	w->pages = size >> PAGE_SHIFT;
 	w->first = v->slice[bar] >> PAGE_SHIFT;
-	w->zap_first = NO_PAGE;
+	w->show_first = NO_PAGE;
 	w->pte = kvcalloc(w->pages, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	w->shows = kvmalloc_array(w->pages, sizeof(u32), GFP_KERNEL_ACCOUNT);
 	w->win = kvzalloc(kvgpu_shadow_win_size(w->pages), GFP_KERNEL_ACCOUNT);
@@ -454,6 +461,10 @@ void vmach_windows_reset(struct kvgpu_vgpu *v)
 	struct machine_win *w;
 
 	vmach_userd_move(v, false, 0);
+	/* there is no table: no space, and no window of the guest's */
+	mutex_lock(&v->map_lock);
+	bitmap_zero(v->m->tables, vmach_part_pages_count(v));
+	mutex_unlock(&v->map_lock);
 	for (w = v->m->win; w < v->m->win + KVGPU_NR_BARS; w++) {
 		memset(&w->guest, 0, sizeof(w->guest));
 		win_show_linear(v, w);

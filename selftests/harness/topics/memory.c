@@ -423,6 +423,36 @@ static void program(const struct role *r)
 	scene_count[3] = admin_read(0, what[2]) - was[2];
 }
 
+/*
+ * A VMM's CPU touches pages of BAR3, whose page 5 comes to show its own table, and invalidates.
+ * scene_count[]: page faults of the first touches, of the next ones, and of four writes of entries.
+ */
+static void touches(const struct role *r)
+{
+	u64 was = admin_read(0, "page_faults");
+	u32 round, i;
+
+	step(&(struct step){ SPACE, 3, 9 });
+	g_map_vram(g, 3, 5, G_TABLE(3));
+	at = mm_map(setup_mm, g->dev, BAR3, 4 << 20);
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < 128; i++)
+			mm_touch(setup_mm, at + i * PAGE_SIZE);
+		scene_count[round] = admin_read(0, "page_faults") - was;
+		g_write(g, HOSTMEM_BAR3, VIRTUAL);
+		g_tlb(g, 3);
+	}
+	was = admin_read(0, "page_faults");
+	for (i = 0; i < 4; i++) {
+		put(at + 5 * PAGE_SIZE + 8 * (32 + i), PTE(0, G_DATA));
+		g_tlb(g, 3);
+		if (shown(at + (32 + i) * PAGE_SIZE) != G_DATA)
+			harness_fail("the window lacks an entry");
+	}
+	scene_count[1] -= scene_count[0];
+	scene_count[2] = admin_read(0, "page_faults") - was;
+}
+
 /* Return how many tables the host makes for entries of a directory from @first on. */
 static u32 takes(u32 vgpu, u32 first)
 {
@@ -658,6 +688,10 @@ static const struct scene table[] = {
 		    { &m_count, 1, AT_MOST(110), "pages of tables read" },
 		    { &m_count, 2, AT_MOST(72), "FLUSH_BARs" },
 		    { &m_count, 3, 10, 14, "invalidates" } } },
+	{ "a page of data is mapped once", 1, CALM, .before = begins, .roles = { { touches } },
+	  .must = { { &m_count, 0, IS(2), "page faults of 128 pages" },
+		    { &m_count, 1, AT_MOST(1), "page faults of the same pages" },
+		    { &m_count, 2, IS(4), "page faults of a table that is written four times" } } },
 	{ "a share of the pool beside scattered ones", 3, CALM, .roles = { { scatter } },
 	  .must = { { &m_count, 0, AT_LEAST(20), "there is no room at all" },
 		    { &m_count, 1, AT_MOST(1), "S5: a vGPU's own share of the pool" } } },
@@ -693,6 +727,15 @@ static const struct scene table[] = {
 		   { MAP, BAR1 + 0x900000, PAGE_SIZE }, { SHOWS, 0, 0x900000 }),
 	     STEPS({ SHOW, 1, VIRTUAL }), STEPS({ PUT, 240, PTE(0, G_DATA) }),
 	     STEPS({ TLB }, { AS_STORED, 30 })),
+	PLAY("a mapped page becomes a table", { MAP, BAR1 + G_TABLE(1), PAGE_SIZE },
+	     { SHOWS, 0, G_TABLE(1) }, { SPACE, 1, 2 }, { BIND, 2 }, { PUT, 160, PTE(0, G_DATA) },
+	     { TLB, 0, 1 }, { HAS, 2, 20 }, { PUT, 160, 0 }, { TLB, 0, 1 }, { LACKS, 2, 20 }),
+	PLAY("PRAMIN comes to show a table", { MAP, PRAMIN_BASE, PRAMIN_SIZE },
+	     { PRAMIN, 0x400000 }, { SHOWS, 0x40000, 0x440000 }, { PRAMIN, G_PD(0) },
+	     { PUT, 0x40000 + 240, PTE(0, G_DATA) }, { TLB }, { AS_STORED, 30 }),
+	PLAY("a mapped page becomes a directory", { MAP, BAR3 + G_PD(1), PAGE_SIZE },
+	     { SHOWS, 0, G_PD(1) }, { VRAM, 1, 20, G_DATA }, { SPACE, 1, 2 }, { BIND, 2 },
+	     { HAS, 2, 20 }, { PUT, 0, 0 }, { TLB, 0, 1 }, { LACKS, 2, 20 }),
 	PLAY("an invalidate names a space", { SPACE, 1, 2 }, { BIND, 2 }, { VRAM, 0, 20, G_DATA },
 	     { VRAM, 1, 20, G_DATA }, { TLB, 0, 1 }, { HAS, 2, 20 }, { TLB }, { HAS, 1, 20 },
 	     { NONE, 0, 20 }, { NONE, 1, 20 }, { TLB_ALL }, { LACKS, 1, 20 },
