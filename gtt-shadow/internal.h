@@ -270,8 +270,10 @@ u64 vgtt_pte_piece_get(u64 big, u32 page);
 bool vgtt_pte_is_sys(u64 pte);
 bool vgtt_pte_kind_ok(u64 pte);
 
-/* ---------------------------------------------------------- walk.c: read the guest's tables */
+/* ------------------------------------------------- walk.c: name and read the guest's tables */
 void vgtt_pde_decode(u64 pde, struct kvgpu_pde *out);
+bool vgtt_gpde_set(struct kvgpu_shadow *s, struct kvgpu_gpde *g, const struct kvgpu_pde *d);
+void vgtt_table_forget(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr);
 bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page);
 u64 vgtt_ext_gpte_find(const struct kvgpu_ext *e, u32 page);
 
@@ -313,7 +315,6 @@ void vgtt_slot_drop(struct kvgpu_slot *slot);
 /* -------------------------------------------- sync.c: bring hptes up to date with the guest's */
 void vgtt_ext_tpage_eval(struct kvgpu_ext *e, u32 tpage, const u32 *todo, int *err);
 void vgtt_ext_gpde_sync(struct kvgpu_ext *e, u32 index, int *err);
-bool vgtt_gpde_set(struct kvgpu_gpde *g, const struct kvgpu_pde *d);
 u64 vgtt_pages_due(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u64 *stale);
 
 /* ---------------------------------------------- pin.c: pins, and the hptes that point to them */

@@ -61,6 +61,11 @@ struct kvgpu_shadow_ops {
 	 */
 	u64 (*take_dirty)(void *ctx, struct kvgpu_gaddr a, u32 nr);
 	/*
+	 * A space or a window has no table there any more. If another one has a page of it, that
+	 * page counts as written.
+	 */
+	void (*forget)(void *ctx, struct kvgpu_gaddr a, u32 nr);
+	/*
 	 * Pins @nr consecutive guest pages for the GPU, at most 512, which are not pinned yet. Sets
 	 * dma[i] to the DMA address of page i. Pins all pages and returns 0, or pins none and
 	 * returns an error.

@@ -224,6 +224,9 @@ static void drop_big_table(struct kvgpu_slot *slot)
 
 static void slot_free(struct kvgpu_slot *slot)
 {
+	static const struct kvgpu_pde none;
+
+	vgtt_gpde_set(slot->as->s, &slot->gpde, &none);
 	slot->as->slot[slot->index] = NULL;
 	list_move(&slot->node, &slot->ext.s->pool->free_slots);
 }
@@ -290,6 +293,7 @@ void *kvgpu_shadow_as_destroy(struct kvgpu_as *as)
 		slot_free(slot);
 	}
 	list_del(&as->node);
+	vgtt_table_forget(s, as->pd, DIR_SLOTS);
 	s->ops->table_free(s->ctx, &as->dir);
 	s->nr_tables--;
 	return as;

@@ -233,28 +233,6 @@ void vgtt_ext_tpage_eval(struct kvgpu_ext *e, u32 tpage, const u32 *todo, int *e
 
 /* ------------------------------------ compare the guest's tables with their copies, mark pages */
 
-static bool same_addr(struct kvgpu_gaddr a, struct kvgpu_gaddr b)
-{
-	return a.target == b.target && a.addr == b.addr;
-}
-
-/* Makes @g name the guest tables of @d. Returns false if it names them already. */
-bool vgtt_gpde_set(struct kvgpu_gpde *g, const struct kvgpu_pde *d)
-{
-	bool big = !same_addr(g->big, d->big) || g->nr_big != d->nr_big;
-	bool small = !same_addr(g->small, d->small) || g->nr_small != d->nr_small;
-
-	if (big)
-		g->stale_big = ~(u32)0;
-	if (small)
-		g->stale_small = ~(u64)0;
-	g->big = d->big;
-	g->nr_big = d->nr_big;
-	g->small = d->small;
-	g->nr_small = d->nr_small;
-	return big || small;
-}
-
 /* Makes pages of the table stale that are in @pages: bit i stands for the page i behind @at. */
 static void table_make_stale(struct kvgpu_gaddr table, u32 nr, u64 *stale, struct kvgpu_gaddr at,
 			     u64 pages)
@@ -470,7 +448,7 @@ static int slot_update(struct kvgpu_as *as, u32 index)
 			return err;
 		memset(&d, 0, sizeof(d));
 	}
-	vgtt_gpde_set(&slot->gpde, &d);
+	vgtt_gpde_set(as->s, &slot->gpde, &d);
 	return err;
 }
 

@@ -11,6 +11,7 @@
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
+#include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 
@@ -74,6 +75,38 @@ bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, 
 	s->stats.tables_read++;
 	s->stats.bytes_read += len;
 	return true;
+}
+
+static bool same_addr(struct kvgpu_gaddr a, struct kvgpu_gaddr b)
+{
+	return a.target == b.target && a.addr == b.addr;
+}
+
+void vgtt_table_forget(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr)
+{
+	if (nr)
+		s->ops->forget(s->ctx, table, DIV_ROUND_UP(nr, PAGE_ENTRIES));
+}
+
+/* Makes @g name the guest tables of @d. Returns false if it names them already. */
+bool vgtt_gpde_set(struct kvgpu_shadow *s, struct kvgpu_gpde *g, const struct kvgpu_pde *d)
+{
+	bool big = !same_addr(g->big, d->big) || g->nr_big != d->nr_big;
+	bool small = !same_addr(g->small, d->small) || g->nr_small != d->nr_small;
+
+	if (big)
+		vgtt_table_forget(s, g->big, g->nr_big);
+	if (small)
+		vgtt_table_forget(s, g->small, g->nr_small);
+	if (big)
+		g->stale_big = ~(u32)0;
+	if (small)
+		g->stale_small = ~(u64)0;
+	g->big = d->big;
+	g->nr_big = d->nr_big;
+	g->small = d->small;
+	g->nr_small = d->nr_small;
+	return big || small;
 }
 
 /* Returns the guest's translation of a page as a small gpte; 0: none. */

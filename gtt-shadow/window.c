@@ -74,12 +74,24 @@ static int win_set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 	return 0;
 }
 
+static void win_forget(struct kvgpu_win *win)
+{
+	static const struct kvgpu_pde none;
+	struct kvgpu_ext *e = &win->ext;
+	u32 i;
+
+	for (i = 0; i < e->nr_gpdes; i++)
+		vgtt_gpde_set(e->s, &e->gpde[i], &none);
+	vgtt_table_forget(e->s, win->pd, e->nr_gpdes);
+}
+
 /* Sets all entries to @scrap, and clears the copies of the guest's tables. */
 static void win_clear(struct kvgpu_win *win, u64 scrap, u64 *hpte)
 {
 	struct kvgpu_ext *e = &win->ext;
 	u32 i;
 
+	win_forget(win);
 	vgtt_ext_rmaps_remove(e);
 	memset(win->gdir, 0, gpdes_for(e->pages) * sizeof(u64));
 	memset(win->gpde, 0, gpdes_for(e->pages) * sizeof(struct kvgpu_gpde));
@@ -137,7 +149,7 @@ static void win_sync_dir(struct kvgpu_win *win)
 			continue;
 		win->gdir[i] = s->pool->page[i];
 		vgtt_pde_decode(win->gdir[i], &d);
-		vgtt_gpde_set(&e->gpde[i], &d);
+		vgtt_gpde_set(s, &e->gpde[i], &d);
 	}
 }
 
@@ -165,8 +177,10 @@ int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct 
 	vgtt_failures_forget(s);
 	if (win->hpte != hpte || win->scrap != scrap)
 		win_clear(win, scrap, hpte);
-	if (win->pd.target != pd.target || win->pd.addr != pd.addr)
+	if (win->pd.target != pd.target || win->pd.addr != pd.addr) {
+		vgtt_table_forget(s, win->pd, win->ext.nr_gpdes);
 		win->stale = 1;
+	}
 	win->pd = pd;
 	win->again = false;
 	win_set_limit(win, limit);
@@ -212,6 +226,7 @@ void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win)
 
 	if (!e->s)
 		return;
+	win_forget(win);
 	vgtt_ext_rmaps_remove(e);
 	for (i = 0; i < e->pages && e->hpte_small; i++)
 		e->hpte_small[i] = e->blank;

@@ -10,8 +10,8 @@
  * marks under map_lock. So if the fault was first, its mapping is removed afterwards. If it was
  * second, its mark is left for the next call.
  *
- * A page that no sync has asked for is no table, and is neither marked nor unmapped. A page counts
- * as dirty when a sync asks for it first (m->tables).
+ * A page that no sync has asked for, or that was forgotten since, is no table (m->tables). It is
+ * neither marked nor unmapped, and counts as dirty when a sync asks for it.
  *
  * vgpu->lock is held; vmach_page_mark_dirty() and vmach_page_is_table() need map_lock only.
  */
@@ -149,6 +149,15 @@ static u64 dirty_log_clear(struct kvgpu_vgpu *v, unsigned long first, u32 nr, st
 		dirty |= BIT_ULL(page - first);
 	}
 	return dirty;
+}
+
+void vmach_tables_forget(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
+{
+	if (find_next_bit(v->m->tables, first + nr, first) >= first + nr)
+		return;
+	mutex_lock(&v->map_lock);
+	bitmap_clear(v->m->tables, first, nr);
+	mutex_unlock(&v->map_lock);
 }
 
 u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr)

@@ -432,9 +432,9 @@ struct kvgpu_machine {
 	 */
 	struct list_head spaces, grctxs, dead_images, freed;
 	/*
-	 * Bits per page of the partition. .tables: a sync has asked for the page since the last
-	 * reset, as a page of a guest's table; map_lock. .dirty_log: the page may have been written
-	 * since the bit was cleared; atomic.
+	 * Bits per page of the partition. .tables: a sync has asked for the page, as a page of a
+	 * guest's table, and none has forgotten it since; map_lock. .dirty_log: the page may have
+	 * been written since the bit was cleared; atomic.
 	 */
 	unsigned long *tables, *dirty_log;
 	/*
@@ -693,14 +693,16 @@ static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
  * is held.
  */
 bool vmach_page_is_table(const struct kvgpu_vgpu *v, u32 page);
-/* Notes that the CPU may write to page @page, through @bar, if it is a table's. map_lock is held. */
+/* Notes that the CPU may write to @page, through @bar, if it is a table's. map_lock is held. */
 void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
  * Returns a bit for each of @nr pages of the partition from @first on, at most 64, that may have
- * been written since the last call for that page. From then on they are pages of tables. Removes the mappings of such pages, so that a
- * later write by the CPU is noted again.
+ * been written since the last call for that page. From then on they are pages of tables. Removes
+ * the mappings of pages that have a bit, so that a later write by the CPU is noted again.
  */
 u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr);
+/* they are no tables any more */
+void vmach_tables_forget(struct kvgpu_vgpu *v, unsigned long first, u32 nr);
 void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len); /* the host writes there */
 
 /* -------------------------------------- chan.c: find, bind, enable, disable and unbind channels */

@@ -265,8 +265,19 @@ static u64 take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 	return dirty | (all & ~GENMASK_ULL(has - 1, 0));
 }
 
+/* Function .forget of machine_shadow_ops. */
+static void forget(void *ctx, struct kvgpu_gaddr a, u32 nr)
+{
+	struct kvgpu_vgpu *v = ctx;
+	u64 first = a.addr >> PAGE_SHIFT;
+
+	if (a.target == KVGPU_VRAM && first < vmach_part_pages_count(v))
+		vmach_tables_forget(v, first, min_t(u64, nr, vmach_part_pages_count(v) - first));
+}
+
 const struct kvgpu_shadow_ops machine_shadow_ops = {
 	.take_dirty = take_dirty,
+	.forget = forget,
 	.read = op_guest_read,
 	.pin = vmach_pages_pin,
 	.unpin = vmach_pages_unpin,

@@ -89,8 +89,13 @@ static u64 op_take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 	return dirty;
 }
 
+static void op_forget(void *ctx, struct kvgpu_gaddr a, u32 nr)
+{
+}
+
 static const struct kvgpu_shadow_ops ops = {
 	.take_dirty = op_take_dirty,
+	.forget = op_forget,
 	.read = op_read,
 	.pin = op_pin,
 	.unpin = op_unpin,

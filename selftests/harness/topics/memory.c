@@ -157,7 +157,8 @@ struct step {
 	       DOORBELL, RESET, HAND_OVER, SLICES, CLOSE, UNMAKE, REMAKE, LOST, SLEEP } op;
 	u64 a, b, c;
 };
-#define STEPS(...) (u64)(const struct step[]){ __VA_ARGS__, {} }
+#define STEP_LIST(...) ((const struct step[]){ __VA_ARGS__, {} })
+#define STEPS(...) ((u64)(const struct step[]){ __VA_ARGS__, {} })
 
 static bool vmm_step(const struct step *s)
 {
@@ -453,6 +454,26 @@ static void touches(const struct role *r)
 	scene_count[2] = admin_read(0, "page_faults") - was;
 }
 
+/*
+ * A CPU touches the 64 pages of a table. scene_count[]: page faults while a channel has the space,
+ * and after its end.
+ */
+static void touches_table(const struct role *r)
+{
+	u64 was;
+	u32 round, i;
+
+	go(STEP_LIST({ SPACE, 1, 2 }, { BIND, 2 }));
+	at = mm_map(setup_mm, g->dev, BAR1 + G_TABLE(1), 64 * PAGE_SIZE);
+	for (round = 0; round < 2; round++) {
+		was = admin_read(0, "page_faults");
+		for (i = 0; i < 64; i++)
+			mm_touch(setup_mm, at + i * PAGE_SIZE);
+		scene_count[round] = admin_read(0, "page_faults") - was;
+		go(STEP_LIST({ TLB, 0, 1 }, { UNBIND, 2 }));
+	}
+}
+
 /* Return how many tables the host makes for entries of a directory from @first on. */
 static u32 takes(u32 vgpu, u32 first)
 {
@@ -692,6 +713,9 @@ static const struct scene table[] = {
 	  .must = { { &m_count, 0, IS(2), "page faults of 128 pages" },
 		    { &m_count, 1, AT_MOST(1), "page faults of the same pages" },
 		    { &m_count, 2, IS(4), "page faults of a table that is written four times" } } },
+	{ "a table that is gone is data", 1, CALM, .before = begins, .roles = { { touches_table } },
+	  .must = { { &m_count, 0, IS(64), "page faults of a table of 64 pages" },
+		    { &m_count, 1, IS(1), "page faults of these pages afterwards" } } },
 	{ "a share of the pool beside scattered ones", 3, CALM, .roles = { { scatter } },
 	  .must = { { &m_count, 0, AT_LEAST(20), "there is no room at all" },
 		    { &m_count, 1, AT_MOST(1), "S5: a vGPU's own share of the pool" } } },

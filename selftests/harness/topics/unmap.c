@@ -403,7 +403,7 @@ static const struct scene table[] = {
 	BESIDE("two guests pin", 2, 2, { invalidates, 0 }, { invalidates, 1 }),
 	BESIDE("two ranges at once", 1, 1, { invalidates }, { unmaps_another, .lazy = true }),
 	BESIDE("two ranges at once", 2, 1, { invalidates }, { unmaps_another, .lazy = true }),
-	BESIDE("a vGPU is opened again", 0, 2, { reopens }, { invalidates, 1 }),
+	BESIDE("a vGPU is opened again", 3, 2, { reopens }, { invalidates, 1 }),
 	BESIDE("a vGPU is opened again", 1, 2, { reopens }, { invalidates, 1 }),
 	BESIDE("a vGPU is opened again", 2, 2, { reopens }, { invalidates, 1 }),
 	{ "a vGPU is opened later", 2, EAGER, SLOW, END, .after = pin_again, .must = ROUNDS,

@@ -230,8 +230,19 @@ static u64 op_take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 	return dirty;
 }
 
+/* Any CPU may have written there unseen since. */
+static void op_forget(void *ctx, struct kvgpu_gaddr a, u32 nr)
+{
+	struct guest *g = ctx;
+	u64 page = a.addr >> 12;
+
+	for (; nr-- && a.target == KVGPU_VRAM && page < VRAM_SIZE / 4096; page++)
+		g->written[page] = true;
+}
+
 const struct kvgpu_shadow_ops chip_ops = {
 	.take_dirty = op_take_dirty,
+	.forget = op_forget,
 	.read = op_read,
 	.pin = op_pin,
 	.unpin = op_unpin,
