@@ -315,6 +315,9 @@ void vgtt_slot_drop(struct kvgpu_slot *slot);
 /* -------------------------------------------- sync.c: bring hptes up to date with the guest's */
 void vgtt_ext_tpage_eval(struct kvgpu_ext *e, u32 tpage, const u32 *todo, int *err);
 void vgtt_ext_gpde_sync(struct kvgpu_ext *e, u32 index, int *err);
+bool vgtt_table_is_behind(const struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr,
+			  u64 stale);
+bool vgtt_ext_gpde_is_behind(const struct kvgpu_ext *e, u32 index);
 u64 vgtt_pages_due(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u64 *stale);
 
 /* ---------------------------------------------- pin.c: pins, and the hptes that point to them */

@@ -60,6 +60,8 @@ struct kvgpu_shadow_ops {
 	 * must know.
 	 */
 	u64 (*take_dirty)(void *ctx, struct kvgpu_gaddr a, u32 nr);
+	/* Tells whether .take_dirty() would tell of a page. */
+	bool (*is_dirty)(void *ctx, struct kvgpu_gaddr a, u32 nr);
 	/*
 	 * A space or a window has no table there any more. If another one has a page of it, that
 	 * page counts as written.
@@ -175,6 +177,8 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
  * one if they are at one address, whatever the memory: a sync too many does no harm.
  */
 bool kvgpu_shadow_as_is_due(const struct kvgpu_as *as, const struct kvgpu_gaddr *pd);
+/* Tells whether a sync of the space would read a table, or try something again. */
+bool kvgpu_shadow_as_is_behind(const struct kvgpu_as *as);
 
 /**
  * kvgpu_shadow_as_subst() - put host pages into a space
@@ -250,6 +254,7 @@ int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct 
 			  u64 limit, u32 pages, u64 scrap, u64 *hpte, u32 *first, u32 *last);
 /* as kvgpu_shadow_as_is_due(), for a window that kvgpu_shadow_win_sync() has filled */
 bool kvgpu_shadow_win_is_due(const struct kvgpu_win *win, const struct kvgpu_gaddr *pd);
+bool kvgpu_shadow_win_is_behind(const struct kvgpu_win *win); /* as kvgpu_shadow_as_is_behind() */
 /*
  * Makes the window show the partition from its start on, like a BAR in physical mode. Parameters
  * and result as for kvgpu_shadow_win_sync().

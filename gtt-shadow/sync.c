@@ -293,6 +293,26 @@ u64 vgtt_pages_due(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u64
 	return due;
 }
 
+/* Tells whether a page of the table is stale or dirty. */
+bool vgtt_table_is_behind(const struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u64 stale)
+{
+	return nr && (stale || s->ops->is_dirty(s->ctx, table, DIV_ROUND_UP(nr, PAGE_ENTRIES)));
+}
+
+/* Tells whether vgtt_ext_gpde_sync() would read a table, or try something again. */
+bool vgtt_ext_gpde_is_behind(const struct kvgpu_ext *e, u32 index)
+{
+	const struct kvgpu_gpde *g = &e->gpde[index];
+	u32 pages = min_t(u32, SLOT_PAGES, e->pages - index * SLOT_PAGES);
+
+	return g->retry ||
+	       (e->gpte_small &&
+		vgtt_table_is_behind(e->s, g->small, min(g->nr_small, pages), g->stale_small)) ||
+	       (e->gpte_big &&
+		vgtt_table_is_behind(e->s, g->big, min(g->nr_big, pages >> BIG_SHIFT),
+				     g->stale_big));
+}
+
 struct scan {
 	struct kvgpu_ext *e;
 	u32 first; /* first small page of the gpde */
@@ -495,6 +515,18 @@ static void feed_starved_slots(struct kvgpu_as *as, int *err)
 	as->starved_at = (as->starved_at + i) % DIR_SLOTS;
 	as->starved = true;
 	*err = -ENOMEM;
+}
+
+bool kvgpu_shadow_as_is_behind(const struct kvgpu_as *as)
+{
+	const struct kvgpu_slot *slot;
+
+	if (as->again || vgtt_table_is_behind(as->s, as->pd, DIR_SLOTS, as->stale))
+		return true;
+	list_for_each_entry(slot, &as->slots, node)
+		if (vgtt_ext_gpde_is_behind(&slot->ext, 0))
+			return true;
+	return false;
 }
 
 int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed)

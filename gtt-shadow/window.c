@@ -197,6 +197,19 @@ bool kvgpu_shadow_win_is_due(const struct kvgpu_win *win, const struct kvgpu_gad
 	return !pd || win->pd.addr == pd->addr || win->again;
 }
 
+bool kvgpu_shadow_win_is_behind(const struct kvgpu_win *win)
+{
+	const struct kvgpu_ext *e = &win->ext;
+	u32 i;
+
+	if (win->again || vgtt_table_is_behind(e->s, win->pd, e->nr_gpdes, win->stale))
+		return true;
+	for (i = 0; i < e->nr_gpdes; i++)
+		if (vgtt_ext_gpde_is_behind(e, i))
+			return true;
+	return false;
+}
+
 int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap,
 				u64 *hpte, u32 *first, u32 *last)
 {

@@ -5,10 +5,12 @@
  * machine (mdev/machine/), which keeps the state of the vGPU. A mapped page of a table counts as
  * written, so that the next sync of the shadow page tables would read it. The machine can have
  * mapped pages removed again (a *zap*: zap.c).
- * Pages of the vGPU's own memory (struct vgpu_own) are mapped without the machine. The handler
- * takes map_lock and never vgpu->lock, because a page fault comes with the process's mmap_lock
- * held, for which a holder of vgpu->lock may wait.
+ * Pages of the vGPU's own memory (struct vgpu_own) are mapped without the machine, except the page
+ * of the MMU's registers. The handler takes map_lock. A page fault comes with the process's
+ * mmap_lock held, for which a holder of vgpu->lock may wait: before the handler takes vgpu->lock,
+ * it gives mmap_lock back.
  */
+#include <linux/file.h>
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>
 
@@ -38,6 +40,32 @@ static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
 static bool fault_for_device(const struct vm_fault *vmf)
 {
 	return vmf->flags & FAULT_FLAG_REMOTE;
+}
+
+/*
+ * Has the machine serve the fault, with vgpu->lock, for which it gives mmap_lock back. Then the
+ * kernel handles the fault anew. A VMM's own accesses and KVM's have nothing against that. In a
+ * copy from or to user memory (which alone may be interrupted, but is not the user's) the thread
+ * may hold any lock, vgpu->lock, too: that fault fails.
+ */
+static vm_fault_t fault_serve(struct vm_fault *vmf, unsigned int index, u64 off)
+{
+	const unsigned int copy = FAULT_FLAG_INTERRUPTIBLE;
+	struct kvgpu_vgpu *v = vmf->vma->vm_private_data;
+	struct file *file;
+
+	if (!(vmf->flags & FAULT_FLAG_ALLOW_RETRY) || (vmf->flags & FAULT_FLAG_RETRY_NOWAIT) ||
+	    (vmf->flags & (copy | FAULT_FLAG_USER)) == copy)
+		return VM_FAULT_SIGBUS;
+	file = get_file(vmf->vma->vm_file); /* the mapping may go, and the vGPU with it */
+	mmap_read_unlock(vmf->vma->vm_mm);
+	kvgpu_machine_unmap_wait(v);
+	if (!mutex_lock_killable(&v->lock)) {
+		kvgpu_machine_fault_serve(v, index, off);
+		mutex_unlock(&v->lock);
+	}
+	fput(file);
+	return VM_FAULT_RETRY;
 }
 
 /* most pages that a page fault maps: a naturally aligned run */
@@ -73,15 +101,16 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 	const struct vgpu_own *own;
 	unsigned long pfn;
 	vm_fault_t ret;
+	int err = 0;
 
 	if (fault_for_device(vmf))
 		return VM_FAULT_SIGBUS;
 	/*
 	 * the vGPU's own memory keeps its frames while the device's file is open, so no zap is
-	 * needed
+	 * needed, except for the MMU's page
 	 */
 	own = index == VFIO_PCI_BAR0_REGION_INDEX ? vgpu_own_at(v, off, PAGE_SIZE) : NULL;
-	if (own) {
+	if (own && own != &v->own[VGPU_OWN_MMU]) {
 		pfn = vmalloc_to_pfn(own->memory + (off - own->at));
 		trace_kvgpu_map(v->id, index, off, pfn, 1);
 		atomic64_inc(&v->count.mmaps);
@@ -89,14 +118,19 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 	}
 	mutex_lock(&v->map_lock);
 	ret = vgpu_compat_vma_note(v, vma);
-	if (!ret && kvgpu_machine_pfn_find(v, index, off, &pfn)) {
+	if (!ret)
+		err = kvgpu_machine_pfn_find(v, index, off, &pfn);
+	if (err) {
 		ret = VM_FAULT_SIGBUS;
 	} else if (!ret) {
 		ret = vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);
 		trace_kvgpu_map(v->id, index, off, pfn, 1 + run_map(v, vmf, index, off));
 	}
 	mutex_unlock(&v->map_lock);
-	atomic64_inc(&v->count.mmaps);
+	if (err == -EAGAIN)
+		ret = fault_serve(vmf, index, off);
+	else
+		atomic64_inc(&v->count.mmaps);
 	atomic64_add(ktime_get_ns() - began, &v->count.handler_ns);
 	return ret;
 }

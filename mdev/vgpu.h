@@ -118,6 +118,8 @@ enum {
 	/* registers that keep what the guest writes (mmio-trap/trap.h) */
 	VGPU_OWN_PLAIN,
 	VGPU_OWN_ROM, /* the vGPU's copy of the card's VBIOS */
+	/* registers of the MMU, which are mapped at times only: machine/dirty.c */
+	VGPU_OWN_MMU,
 	VGPU_NR_OWN
 };
 

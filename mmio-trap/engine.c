@@ -91,16 +91,16 @@ void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
 
 	memset(cmd, 0, sizeof(*cmd));
 	t->nr_writes++;
-	if (plain) {
-		WRITE_ONCE(*plain, (READ_ONCE(*plain) & ~be) | a.bits);
+	l = vtrap_line_find(&a, NULL);
+	if (plain && l->wr == KVGPU_REG_FILE) {
+		WRITE_ONCE(*plain, (READ_ONCE(*plain) & ~be) | a.bits | l->one);
 		return;
 	}
-	l = vtrap_line_find(&a, NULL);
-	s = slot_of(t, l, a.reg);
+	s = plain ? NULL : slot_of(t, l, a.reg);
 	if (s)
 		s->wr++;
 	count_class(t, l->wr);
-	a.val = ((s ? s->val : l->reset) & ~be) | a.bits;
+	a.val = ((plain ? READ_ONCE(*plain) : s ? s->val : l->reset) & ~be) | a.bits;
 	dispatch_write(t, l, s, &a, be);
 	cmd->irq = t->line != line || (t->edge && !edge);
 	if (cmd->irq && cmd->kind == KVGPU_CMD_NONE)
@@ -148,6 +148,20 @@ static void seed_regs(struct kvgpu_trap *t)
 	}
 }
 
+/* Gives the registers in cfg.mmu the values that a read of each would return. */
+static void mmu_reset(struct kvgpu_trap *t)
+{
+	const struct kvgpu_reg_line *l;
+	u32 i;
+
+	for (i = 0; t->cfg.mmu && i < KVGPU_TRAP_MMU_SIZE / 4; i++) {
+		struct kvgpu_access a = { .reg = KVGPU_TRAP_MMU_BASE + 4 * i };
+
+		l = vtrap_line_find(&a, NULL);
+		t->cfg.mmu[i] = l->read ? l->read(t, &a) : l->reset | l->one;
+	}
+}
+
 void kvgpu_trap_reset(struct kvgpu_trap *t)
 {
 	const u64 counts[] = { t->nr_reads, t->nr_writes, t->nr_unlisted, t->nr_dropped,
@@ -168,6 +182,7 @@ void kvgpu_trap_reset(struct kvgpu_trap *t)
 	t->nr_dropped = counts[3];
 	t->nr_denied = counts[4];
 	t->ptimer_offset = t->cfg.ptimer_offset;
+	mmu_reset(t);
 	for (i = 0; i < kvgpu_trap_nr_units; i++)
 		for (j = 0; j < kvgpu_trap_units[i]->nr_lines; j++)
 			reserve_slots(t, kvgpu_trap_units[i], &kvgpu_trap_units[i]->line[j]);

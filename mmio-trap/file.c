@@ -53,10 +53,13 @@ struct kvgpu_reg_slot *vtrap_slot_make(struct kvgpu_trap *t, u32 reg, u32 val)
 
 u32 *vtrap_plain_find(const struct kvgpu_trap *t, u32 reg)
 {
-	if (!t->cfg.plain || reg < KVGPU_TRAP_PLAIN_BASE ||
-	    reg >= KVGPU_TRAP_PLAIN_BASE + KVGPU_TRAP_PLAIN_SIZE)
-		return NULL;
-	return &t->cfg.plain[(reg - KVGPU_TRAP_PLAIN_BASE) / 4];
+	u32 plain = reg - KVGPU_TRAP_PLAIN_BASE, mmu = reg - KVGPU_TRAP_MMU_BASE;
+
+	if (t->cfg.plain && plain < KVGPU_TRAP_PLAIN_SIZE)
+		return &t->cfg.plain[plain / 4];
+	if (t->cfg.mmu && mmu < KVGPU_TRAP_MMU_SIZE)
+		return &t->cfg.mmu[mmu / 4];
+	return NULL;
 }
 
 u32 vtrap_reg_get(const struct kvgpu_trap *t, u32 reg)

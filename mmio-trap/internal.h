@@ -105,8 +105,9 @@ const struct kvgpu_reg_line *vtrap_line_find(struct kvgpu_access *a,
 					     const struct kvgpu_reg_unit **unit);
 
 /*
- * file.c: the register file. vtrap_plain_find() returns a register in cfg.plain, or NULL. The guest
- * may change cfg.plain at any time: use READ_ONCE() and WRITE_ONCE(). No guest reaches the slots.
+ * file.c: the register file. vtrap_plain_find() returns a register in cfg.plain or cfg.mmu, or
+ * NULL. The guest may change it at any time: use READ_ONCE() and WRITE_ONCE(). No guest reaches the
+ * slots.
  */
 u32 *vtrap_plain_find(const struct kvgpu_trap *t, u32 reg);
 /* Returns the slot of @reg, or NULL if it has none. */
@@ -114,9 +115,9 @@ struct kvgpu_reg_slot *vtrap_slot_find(struct kvgpu_trap *t, u32 reg);
 /* Returns the slot of @reg, which starts with @val if it is new; NULL: no free slot. */
 struct kvgpu_reg_slot *vtrap_slot_make(struct kvgpu_trap *t, u32 reg, u32 val);
 /*
- * Read and set the kept value of a register, in cfg.plain or in the register file. The masks and
- * hooks of its table line have no effect here. A register without a slot reads .reset of the line.
- * A value that gets no slot is lost, and counts in .nr_dropped.
+ * Read and set the kept value of a register, where the guest maps it or in the register file. The
+ * masks and hooks of its table line have no effect here. A register without a slot reads .reset of
+ * the line. A value that gets no slot is lost, and counts in .nr_dropped.
  */
 u32 vtrap_reg_get(const struct kvgpu_trap *t, u32 reg);
 void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);

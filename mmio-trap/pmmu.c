@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The MMU's registers. When a guest invalidates its TLB, the host brings its shadow tables up to
- * date before the write completes, so the queue of invalidates reads empty. The bus addresses that
+ * date before the write completes, so the queue of invalidates reads empty. A guest that has the
+ * page mapped needs no more for an invalidate (mdev/machine/dirty.c). The bus addresses that
  * a guest writes, of pages for flushes and for the debug mode, stay in the register file and do not
  * reach the chip.
  */
@@ -12,6 +13,13 @@
 
 /* the queue of invalidates is empty; drivers poll this */
 #define QUEUE_EMPTY (FB_MMU_CTRL_FIFO_EMPTY | FB_MMU_CTRL_FIFO_SPACE)
+
+void kvgpu_trap_mmu_restore(struct kvgpu_trap *t)
+{
+	vtrap_reg_set(t, FB_MMU_CTRL, vtrap_reg_get(t, FB_MMU_CTRL) | QUEUE_EMPTY);
+	vtrap_reg_set(t, FB_MMU_INVALIDATE,
+		      vtrap_reg_get(t, FB_MMU_INVALIDATE) & ~(u32)FB_MMU_INVALIDATE_TRIGGER);
+}
 
 static void tlb_invalidate_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

@@ -5,6 +5,7 @@
  */
 #include <gk110/bar.h>
 #include <gk110/map.h>
+#include <gk110/mmu.h>
 
 #include "internal.h"
 #include "units.h"
@@ -230,6 +231,25 @@ static const char *check_flush_page(void)
 	return NULL;
 }
 
+/*
+ * A guest may map the page of the MMU's registers, too (cfg.mmu). Apart from invalidates, they have
+ * to behave as memory does for a guest that writes no other value to a constant.
+ */
+static const char *check_mmu_page(void)
+{
+	u32 reg;
+
+	for (reg = KVGPU_TRAP_MMU_BASE; reg < KVGPU_TRAP_MMU_BASE + KVGPU_TRAP_MMU_SIZE; reg += 4) {
+		struct kvgpu_access a = { .reg = reg };
+		const struct kvgpu_reg_line *l = vtrap_line_find(&a, NULL);
+
+		if ((l->write && reg != FB_MMU_INVALIDATE) || l->rd == KVGPU_REG_EMULATE ||
+		    l->rd == KVGPU_REG_UNLISTED || l->ro || l->w1c || l->zero)
+			return "a register in the MMU's page does more than keep its value";
+	}
+	return NULL;
+}
+
 const char *kvgpu_trap_check_tables(void)
 {
 	const char *bad;
@@ -250,5 +270,6 @@ const char *kvgpu_trap_check_tables(void)
 			return bad;
 	}
 	bad = check_plain();
-	return bad ?: check_flush_page();
+	bad = bad ?: check_flush_page();
+	return bad ?: check_mmu_page();
 }

@@ -26,6 +26,13 @@
 #define KVGPU_TRAP_PLAIN_BASE PBFB_BCAST
 #define KVGPU_TRAP_PLAIN_SIZE 0x2000
 
+/*
+ * The page of BAR0 with the registers of the MMU (pmmu.c). They may be in memory that the guest
+ * maps at times (kvgpu_trap_cfg.mmu): an invalidate that it asks for then is no command.
+ */
+#define KVGPU_TRAP_MMU_BASE PFFB_BASE
+#define KVGPU_TRAP_MMU_SIZE PFFB_SIZE
+
 struct kvgpu_trap_cfg {
 	const struct kvgpu_topo *topo;
 	/* bytes of video memory, a multiple of 4 MiB; the guest sees 4 equal partitions */
@@ -48,6 +55,8 @@ struct kvgpu_trap_cfg {
 	 * they are in the register file
 	 */
 	u32 *plain;
+	/* the same from KVGPU_TRAP_MMU_BASE on */
+	u32 *mmu;
 };
 
 /*
@@ -262,6 +271,12 @@ void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
  * below 4096. A reset makes the words 0: call it again then for each word that is not 0.
  */
 void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val);
+
+/*
+ * Gives the bits in cfg.mmu that a guest can't change by trapped writes their values: the queue of
+ * invalidates is empty, and TRIGGER is 0.
+ */
+void kvgpu_trap_mmu_restore(struct kvgpu_trap *t);
 
 /* ---------------------------------------------------- events that the host reports to the guest */
 

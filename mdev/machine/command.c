@@ -113,9 +113,7 @@ static void tlb_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	v->m->flush_owed |= vmach_flush_take(v);
 	vmach_shadow_sync(v, cmd->tlb.all_pd ? NULL : &cmd->tlb.pd);
-	if (v->m->flush_owed)
-		vmach_writes_flush(v, false);
-	v->m->flush_owed = false;
+	vmach_owed_flush(v);
 }
 
 void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)

@@ -13,6 +13,15 @@
  * A page that no sync has asked for, or that was forgotten since, is no table (m->tables). It is
  * neither marked nor unmapped, and counts as dirty when a sync asks for it.
  *
+ * The page of the MMU's registers, by which a guest invalidates its TLB, is the vGPU's own memory
+ * (VGPU_OWN_MMU), which the VMM maps into the guest. A page fault maps it while it is *shown*:
+ * while no page of a table is marked, so that an invalidate has nothing to do. A fault on it at
+ * other times has all spaces and windows brought up to date first (space.c). Before a page of a
+ * table is marked for a fault, the MMU's page is *hidden*: unmapped. Both need vgpu->lock, so the
+ * handler of the fault gives mmap_lock back, and the access faults anew (mapping.c). The CPU's
+ * writes to a table in system memory are not seen, so no such table is read once the VMM has mapped
+ * the MMU's page.
+ *
  * vgpu->lock is held; vmach_page_mark_dirty() and vmach_page_is_table() need map_lock only.
  */
 #include "gk110/bar.h"
@@ -33,6 +42,7 @@ void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
 {
 	if (!vmach_page_is_table(v, page))
 		return;
+	v->m->written = true;
 	set_bit(page, v->m->dirty_log);
 	if (bar == KVGPU_BAR1)
 		set_bit(page, v->m->dirty_log_bar1);
@@ -119,12 +129,14 @@ static void tables_add(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
 {
 	struct kvgpu_machine *m = v->m;
 	unsigned long page;
+	bool written = m->written;
 
 	for (page = find_next_zero_bit(m->tables, first + nr, first); page < first + nr;
 	     page = find_next_zero_bit(m->tables, first + nr, page + 1)) {
 		set_bit(page, m->tables);
 		vmach_page_mark_dirty(v, page, KVGPU_BAR1);
 	}
+	m->written = written; /* the caller takes these marks */
 }
 
 /*
@@ -157,7 +169,15 @@ void vmach_tables_forget(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
 		return;
 	mutex_lock(&v->map_lock);
 	bitmap_clear(v->m->tables, first, nr);
+	/* another space may have them: its sync asks again, and no write before it goes unseen */
+	v->m->written = true;
 	mutex_unlock(&v->map_lock);
+}
+
+bool vmach_pages_are_dirty(const struct kvgpu_vgpu *v, unsigned long first, u32 nr)
+{
+	return find_next_zero_bit(v->m->tables, first + nr, first) < first + nr ||
+	       find_next_bit(v->m->dirty_log, first + nr, first) < first + nr;
 }
 
 u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
@@ -168,8 +188,7 @@ u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
 	u64 dirty;
 	u32 i;
 
-	if (find_next_zero_bit(m->tables, first + nr, first) >= first + nr &&
-	    find_next_bit(m->dirty_log, first + nr, first) >= first + nr) /* no page is dirty */
+	if (!vmach_pages_are_dirty(v, first, nr))
 		return 0;
 	mutex_lock(&v->map_lock);
 	tables_add(v, first, nr);
@@ -197,7 +216,27 @@ void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len)
 {
 	u64 page;
 
-	for (page = off >> PAGE_SHIFT;
-	     page <= (off + len - 1) >> PAGE_SHIFT && page < vmach_part_pages_count(v); page++)
-		set_bit(page, v->m->dirty_log);
+	mutex_lock(&v->map_lock);
+	for (page = off >> PAGE_SHIFT; page <= (off + len - 1) >> PAGE_SHIFT; page++)
+		vmach_page_mark_dirty(v, min_t(u64, page, NO_PAGE), KVGPU_BAR3);
+	mutex_unlock(&v->map_lock);
+	vmach_written_settle(v);
+}
+
+void vmach_mmu_hide(struct kvgpu_vgpu *v)
+{
+	bool shown;
+
+	mutex_lock(&v->map_lock);
+	shown = v->m->mmu_shown;
+	v->m->mmu_shown = false;
+	mutex_unlock(&v->map_lock);
+	if (shown)
+		kvgpu_mdev_bar_zap(v, 0, KVGPU_TRAP_MMU_BASE, KVGPU_TRAP_MMU_SIZE);
+}
+
+void vmach_written_settle(struct kvgpu_vgpu *v)
+{
+	if (v->m->written)
+		vmach_mmu_hide(v);
 }

@@ -11,8 +11,8 @@
  * If TRIGGER is set in a word of the page, the host owes the guest that flush. The host does it at
  * the first of these points:
  * - before the guest's next command takes effect (a command is a trapped register write that the
- *   host carries out: command.c); but a command that invalidates the TLB does only an owed
- *   FLUSH_BAR, and no owed FLUSH_L2_*
+ *   host carries out: command.c); but a command that invalidates the TLB, and a page fault that
+ *   shows the MMU's page (dirty.c), do only an owed FLUSH_BAR, and no owed FLUSH_L2_*
  * - at a read of the page that traps
  * - after the next *usage sample*: a poll at a random time (poll.c) by the slicer, the thread
  *   that gives the chip to vGPUs in turns. The slicer's other polls do no flush, because guests can
@@ -84,6 +84,13 @@ void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2)
 		return;
 	if (kvgpu_hw_flush_writes(hw) || (l2 && kvgpu_hw_l2_flush(hw)))
 		vmach_gpu_declare_lost(v->gpu, "a flush did not end");
+}
+
+void vmach_owed_flush(struct kvgpu_vgpu *v)
+{
+	if (v->m->flush_owed)
+		vmach_writes_flush(v, false);
+	v->m->flush_owed = false;
 }
 
 void vmach_flush_page_serve(struct kvgpu_vgpu *v)

@@ -461,6 +461,12 @@ struct kvgpu_machine {
 	u32 userd_page[KVGPU_NR_ID_BLOCKS];
 	/* bit per page: .dirty_log was set through BAR1 or PRAMIN, not only BAR3; map_lock */
 	unsigned long *dirty_log_bar1;
+	/*
+	 * map_lock. .written: a page was marked dirty since mmu_show() began last. .mmu_shown: page
+	 * faults map the page of the MMU's registers; vgpu->lock, too, to set. .mmu_mapped: there
+	 * was such a fault since the vGPU was opened.
+	 */
+	bool written, mmu_shown, mmu_mapped;
 
 	/* Channels: chan.c. */
 	struct rb_root chans; /* struct kvgpu_chan, by .gchid */
@@ -601,11 +607,16 @@ void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct 
 /* Ends the uses that vmach_space_put() has kept. Call it when the vGPU has no bound channel. */
 void vmach_spaces_drop(struct kvgpu_vgpu *v);
 /*
- * A sync: brings the vGPU's spaces and windows of directory @pd, or all (NULL), up to date with the
- * guest's tables, then settles.
+ * The guest invalidates its TLB: brings the vGPU's spaces and windows of directory @pd, or all
+ * (NULL), up to date with the guest's tables, then settles.
  */
 void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd);
 void vmach_space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp); /* a sync of one space */
+/*
+ * Brings all spaces and windows that are behind up to date, and shows the page of the MMU's
+ * registers, unless the CPU may write to a table meanwhile.
+ */
+void vmach_mmu_show(struct kvgpu_vgpu *v);
 /* Settles changes of spaces and windows: writes entries, invalidates TLBs, then frees memory. */
 void vmach_shadow_settle(struct kvgpu_vgpu *v);
 
@@ -648,6 +659,7 @@ void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2);
 void vmach_flush_page_serve(struct kvgpu_vgpu *v);
 /* True: the guest has asked for a flush of BARs, and the caller has to do it. Needs no lock. */
 bool vmach_flush_take(struct kvgpu_vgpu *v);
+void vmach_owed_flush(struct kvgpu_vgpu *v); /* does a flush that is owed (m->flush_owed) */
 
 /* --------------------------------- window.c: change what BAR windows, PRAMIN and doorbells show */
 
@@ -660,6 +672,7 @@ void vmach_windows_reset(struct kvgpu_vgpu *v); /* makes them as after power-on 
 void vmach_windows_close(struct kvgpu_vgpu *v);
 /* brings the windows in virtual mode of directory @pd, or all (NULL), up to date */
 void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd);
+void vmach_windows_catch_up(struct kvgpu_vgpu *v); /* the same for those that are behind */
 /* writes out entries that unmaps have changed; true: the card's TLB may have old entries */
 bool vmach_windows_stale(struct kvgpu_vgpu *v);
 /*
@@ -693,7 +706,10 @@ static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
  * is held.
  */
 bool vmach_page_is_table(const struct kvgpu_vgpu *v, u32 page);
-/* Notes that the CPU may write to @page, through @bar, if it is a table's. map_lock is held. */
+/*
+ * Notes that the CPU may write to page @page, through @bar, if it is a table's. map_lock is held. A
+ * holder of vgpu->lock calls vmach_written_settle() afterwards, without map_lock.
+ */
 void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
  * Returns a bit for each of @nr pages of the partition from @first on, at most 64, that may have
@@ -701,9 +717,14 @@ void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
  * the mappings of pages that have a bit, so that a later write by the CPU is noted again.
  */
 u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr);
-/* they are no tables any more */
-void vmach_tables_forget(struct kvgpu_vgpu *v, unsigned long first, u32 nr);
+void vmach_tables_forget(struct kvgpu_vgpu *v, unsigned long first,
+			 u32 nr); /* they are no tables */
+/* tells whether vmach_dirty_log_take() would return a bit */
+bool vmach_pages_are_dirty(const struct kvgpu_vgpu *v, unsigned long first, u32 nr);
 void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len); /* the host writes there */
+/* the page of the MMU's registers: the guest's next access to it faults, and has a sync made */
+void vmach_mmu_hide(struct kvgpu_vgpu *v);
+void vmach_written_settle(struct kvgpu_vgpu *v); /* hides it if a page was marked */
 
 /* -------------------------------------- chan.c: find, bind, enable, disable and unbind channels */
 

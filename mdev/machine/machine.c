@@ -157,6 +157,7 @@ static void init_trap(struct kvgpu_vgpu *v)
 		.vbios = v->own[VGPU_OWN_ROM].memory,
 		.vbios_size = hw->vbios_size,
 		.plain = (u32 *)v->own[VGPU_OWN_PLAIN].memory,
+		.mmu = (u32 *)v->own[VGPU_OWN_MMU].memory,
 	};
 
 	kvgpu_trap_init(&v->m->trap, &cfg, v->m->slots);
@@ -187,6 +188,8 @@ static int own_alloc(struct kvgpu_vgpu *v)
 	own[VGPU_OWN_PLAIN].size = KVGPU_TRAP_PLAIN_SIZE;
 	own[VGPU_OWN_ROM].at = PROM_BASE;
 	own[VGPU_OWN_ROM].size = PAGE_ALIGN(v->gpu->hw.vbios_size);
+	own[VGPU_OWN_MMU].at = KVGPU_TRAP_MMU_BASE;
+	own[VGPU_OWN_MMU].size = KVGPU_TRAP_MMU_SIZE;
 	for (i = 0; i < VGPU_NR_OWN; i++) {
 		own[i].memory = __vmalloc(own[i].size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 		if (!own[i].memory)
@@ -342,6 +345,8 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 	/* do not count the last tenant's interrupts against this tenant */
 	vmach_events_forget(v->m);
 	vmach_strikes_clear(v);
+	/* no mapping of the VMM before this one is left */
+	v->m->mmu_shown = v->m->mmu_mapped = false;
 	guest_power_on(v);
 	return 0;
 }
@@ -379,6 +384,7 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 		list_for_each_entry(sp, &m->spaces, node)
 			sp->flush = true;
 		vmach_shadow_settle(v);
+		vmach_mmu_hide(v); /* so that an invalidate tries the entries again */
 	}
 	vmach_due_pages_unpin(v, iova, iova + len - 1);
 	vmach_events_deliver(v);

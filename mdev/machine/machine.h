@@ -103,7 +103,7 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
 /**
  * kvgpu_machine_pfn_find() - find the page frame behind a page of a region
  * @v: the vGPU
- * @region: 0 (only its PRAMIN), 1 or 3
+ * @region: 0 (only its PRAMIN and the page of the MMU's registers), 1 or 3
  * @off: offset of a page in the BAR, bytes
  * @pfn: the frame: a page of the card's BAR1 or BAR3, which shows a page of video memory or, if the
  *   guest's tables say so, of the guest's system memory
@@ -113,12 +113,22 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  * changes the frame of a page does so under map_lock, and removes the CPU mappings afterwards. Code
  * that changes the note of what a frame shows marks what the frame shows then.
  *
+ * The page of the MMU's registers, in region 0, has a frame of the vGPU's own memory.
+ *
  * Context: page fault without vgpu->lock, or kvgpu_machine_bar_access() with it; vgpu->map_lock
  *   held. Does not sleep.
- * Return: 0, or -EFAULT if no page of the region is at @off; a page fault then ends in SIGBUS.
- *   Where the guest has mapped no memory, the frame shows the scrap page.
+ * Return: 0; -EAGAIN if the caller must call kvgpu_machine_fault_serve() first; or -EFAULT if no
+ *   page of the region is at @off; a page fault then ends in SIGBUS. Where the guest has mapped no
+ *   memory, the frame shows the scrap page.
  */
 int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn);
+/*
+ * Call it with vgpu->lock for a page fault for which kvgpu_machine_pfn_find() has returned -EAGAIN.
+ * For the page of the MMU's registers it brings shadows up to date, so that the page can be mapped;
+ * for a page of a guest's table it unmaps the MMU's page (dirty.c). Another thread may undo that
+ * before the next fault.
+ */
+void kvgpu_machine_fault_serve(struct kvgpu_vgpu *v, unsigned int region, u64 off);
 /*
  * As kvgpu_machine_pfn_find(), but returns false, and marks no page, if the frame shows a page of a
  * guest's table. A page fault maps such frames beside the one that it was for.

@@ -161,7 +161,11 @@ int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 
 
 static int op_guest_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 {
-	return vmach_guest_read(ctx, a, buf, len);
+	struct kvgpu_vgpu *v = ctx;
+
+	if (a.target != KVGPU_VRAM && v->m->mmu_mapped) /* dirty.c */
+		return -EFAULT;
+	return vmach_guest_read(v, a, buf, len);
 }
 
 /* ----------------------------------------------------------- make, free and write shadow tables */
@@ -265,6 +269,16 @@ static u64 take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 	return dirty | (all & ~GENMASK_ULL(has - 1, 0));
 }
 
+/* Function .is_dirty of machine_shadow_ops. */
+static bool is_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
+{
+	struct kvgpu_vgpu *v = ctx;
+	u64 first = a.addr >> PAGE_SHIFT;
+
+	return a.target != KVGPU_VRAM || first + nr > vmach_part_pages_count(v) ||
+	       vmach_pages_are_dirty(v, first, nr);
+}
+
 /* Function .forget of machine_shadow_ops. */
 static void forget(void *ctx, struct kvgpu_gaddr a, u32 nr)
 {
@@ -277,6 +291,7 @@ static void forget(void *ctx, struct kvgpu_gaddr a, u32 nr)
 
 const struct kvgpu_shadow_ops machine_shadow_ops = {
 	.take_dirty = take_dirty,
+	.is_dirty = is_dirty,
 	.forget = forget,
 	.read = op_guest_read,
 	.pin = vmach_pages_pin,

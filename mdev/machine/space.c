@@ -83,6 +83,7 @@ static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 	space_invalidate(v, sp);
 	list_del(&sp->node);
 	kvfree(kvgpu_shadow_as_destroy(sp->as));
+	vmach_written_settle(v);
 	kfree(sp);
 }
 
@@ -177,6 +178,32 @@ void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd)
 	vmach_windows_sync(v, pd);
 	vmach_stage_drop(v->m);
 	vmach_shadow_settle(v);
+}
+
+void vmach_mmu_show(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	struct kvgpu_space *sp;
+
+	if (m->mmu_shown)
+		return;
+	mutex_lock(&v->map_lock);
+	m->mmu_mapped = true;
+	m->written = false;
+	mutex_unlock(&v->map_lock);
+	m->flush_owed |= vmach_flush_take(v);
+	vmach_stage_drop(m);
+	list_for_each_entry(sp, &m->spaces, node)
+		if (kvgpu_shadow_as_is_behind(sp->as))
+			space_sync(v, sp);
+	vmach_windows_catch_up(v);
+	vmach_stage_drop(m);
+	vmach_shadow_settle(v);
+	vmach_owed_flush(v);
+	kvgpu_trap_mmu_restore(&m->trap);
+	mutex_lock(&v->map_lock);
+	m->mmu_shown = !m->written;
+	mutex_unlock(&v->map_lock);
 }
 
 void vmach_space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp)

@@ -76,6 +76,15 @@ static void win_sync_one(struct kvgpu_vgpu *v, struct machine_win *w)
 		win_changed(v, w, first, last);
 }
 
+void vmach_windows_catch_up(struct kvgpu_vgpu *v)
+{
+	struct machine_win *w;
+
+	for (w = v->m->win; w < v->m->win + KVGPU_NR_BARS; w++)
+		if (w->guest.is_virtual && kvgpu_shadow_win_is_behind(w->win))
+			win_sync_one(v, w);
+}
+
 void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd)
 {
 	struct machine_win *w;
@@ -150,6 +159,7 @@ void vmach_windows_show(struct kvgpu_vgpu *v)
 
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
 		win_show_one(v, &v->m->win[bar]);
+	vmach_written_settle(v);
 }
 
 /* ---------------------------------- the guest's commands: bind a BAR, move PRAMIN and doorbells */
@@ -231,6 +241,7 @@ void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
 	for (i = 0; i < ARRAY_SIZE(m->pramin_pte); i++)
 		vmach_page_mark_dirty(v, part_page_of(v, m->pramin_pte[i]), KVGPU_BAR1);
 	mutex_unlock(&v->map_lock);
+	vmach_written_settle(v);
 }
 
 static void zap_userd(struct kvgpu_vgpu *v, u64 at)
@@ -264,6 +275,7 @@ void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hblock, u32 page)
 		vmach_page_mark_dirty(v, page, KVGPU_BAR1);
 	at = v->m->userd_bar1 == ~0ull ? ~0ull : v->m->userd_bar1 + ((u64)g << PAGE_SHIFT);
 	mutex_unlock(&v->map_lock);
+	vmach_written_settle(v);
 	if (at < v->type->bar[KVGPU_BAR1])
 		kvgpu_mdev_bar_zap(v, kvgpu_bar_number(KVGPU_BAR1), at, PAGE_SIZE);
 }
@@ -323,11 +335,24 @@ static int page_find(const struct kvgpu_vgpu *v, unsigned int region, u64 off, u
 	return 0;
 }
 
+static bool is_mmu_page(unsigned int region, u64 off)
+{
+	return !region && off == KVGPU_TRAP_MMU_BASE;
+}
+
 int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn)
 {
+	struct kvgpu_machine *m = v->m;
 	u32 page;
-	int ret = page_find(v, region, off, &page, pfn);
+	int ret;
 
+	if (is_mmu_page(region, off)) {
+		*pfn = vmalloc_to_pfn(v->own[VGPU_OWN_MMU].memory);
+		return m->mmu_shown ? 0 : -EAGAIN;
+	}
+	ret = page_find(v, region, off, &page, pfn);
+	if (!ret && m->mmu_shown && vmach_page_is_table(v, page))
+		return -EAGAIN;
 	if (!ret)
 		vmach_page_mark_dirty(
 			v, page, region == VFIO_PCI_BAR3_REGION_INDEX ? KVGPU_BAR3 : KVGPU_BAR1);
@@ -340,6 +365,15 @@ bool kvgpu_machine_pfn_find_plain(struct kvgpu_vgpu *v, unsigned int region, u64
 	u32 page;
 
 	return !page_find(v, region, off, &page, pfn) && !vmach_page_is_table(v, page);
+}
+
+void kvgpu_machine_fault_serve(struct kvgpu_vgpu *v, unsigned int region, u64 off)
+{
+	lockdep_assert_held(&v->lock);
+	if (is_mmu_page(region, off))
+		vmach_mmu_show(v);
+	else
+		vmach_mmu_hide(v);
 }
 
 /* Returns the host's mapping of what kvgpu_machine_pfn_find() finds for @off. */
@@ -395,6 +429,10 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 	mutex_lock(&v->map_lock);
 	ret = kvgpu_machine_pfn_find(v, region, off & PAGE_MASK, &pfn);
 	mutex_unlock(&v->map_lock);
+	if (ret == -EAGAIN) {
+		vmach_mmu_hide(v);
+		return kvgpu_machine_bar_access(v, region, off, buf, len, write);
+	}
 	if (ret)
 		return ret;
 	at = host_view(v, region, off);

@@ -7,6 +7,7 @@
 #include "gk110/mmu.h"
 #include "gk110/ram.h"
 #include "mdev/machine/internal.h"
+#include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
 #include <linux/bitfield.h>
@@ -92,11 +93,27 @@ void g_unmap(struct world_vgpu *g, u32 space, u32 page)
 	pte(g, space, page, 0);
 }
 
+unsigned long g_mmu;
+struct mm_struct *g_mmu_mm;
+
+void g_write_mmu(struct world_vgpu *g, u32 reg, u32 val)
+{
+	unsigned long frame;
+
+	if (!g_mmu || g != world.vgpu) {
+		g_write(g, reg, val);
+		return;
+	}
+	frame = mm_access(g_mmu_mm, g_mmu);
+	if (frame)
+		*(u32 *)((frame & ~OWN_PFN) + offset_in_page(reg)) = val;
+}
+
 void g_tlb(struct world_vgpu *g, u32 space)
 {
-	g_write(g, FB_MMU_INVALIDATE_PDB,
-		FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, G_PD(space) >> 12));
-	g_write(g, FB_MMU_INVALIDATE, FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA);
+	g_write_mmu(g, FB_MMU_INVALIDATE_PDB,
+		    FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, G_PD(space) >> 12));
+	g_write_mmu(g, FB_MMU_INVALIDATE, FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA);
 }
 
 /* ------------------------------------------------------------------ channels */

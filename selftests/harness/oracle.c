@@ -4,6 +4,7 @@
  * module is in counter().
  */
 #include "gk110/gr.h"
+#include "gtt-shadow/internal.h"
 #include "mdev/internal.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/chip/chip.h"
@@ -231,12 +232,54 @@ static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 		(unsigned long long)vram);
 }
 
+/* The copy of @nr entries is what the guest's table has, if that is in the partition. */
+static void see_copy(const struct kvgpu_vgpu *v, struct kvgpu_gaddr table, const u64 *copy, u32 nr,
+		     const char *when)
+{
+	if (!nr || !copy || table.target != KVGPU_VRAM || table.addr > v->part_size - nr * 8)
+		return;
+	if (memcmp(chip_vram(v->part.v + table.addr), copy, nr * 8))
+		harness_fail(
+			"S2: %s: vGPU %u can invalidate by its page, and a table at 0x%llx is stale",
+			when, v->id, (unsigned long long)table.addr);
+}
+
+/* A guest that has the page of the MMU's registers mapped need not be served for an invalidate. */
+static void see_mmu_page(struct vfio_device *vdev, unsigned long pfn, void *ctx)
+{
+	const struct kvgpu_vgpu *v = container_of(vdev, struct kvgpu_vgpu, vdev);
+	const struct kvgpu_slot *slot;
+	const struct kvgpu_as *as;
+	u32 i;
+
+	if (pfn != vmalloc_to_pfn(v->own[VGPU_OWN_MMU].memory) || v->lock.owner)
+		return;
+	list_for_each_entry(as, &v->m->shadow.spaces, node) {
+		if (as->again)
+			continue;
+		see_copy(v, as->pd, as->gdir, DIR_SLOTS, ctx);
+		list_for_each_entry(slot, &as->slots, node) {
+			see_copy(v, slot->gpde.small, slot->ext.gpte_small, slot->gpde.nr_small,
+				 ctx);
+			see_copy(v, slot->gpde.big, slot->ext.gpte_big, slot->gpde.nr_big, ctx);
+		}
+	}
+	for (i = 0; i < KVGPU_NR_BARS; i++) {
+		const struct kvgpu_win *w = v->m->win[i].win;
+
+		if (v->m->win[i].guest.is_virtual && !w->again && w->ext.nr_gpdes)
+			see_copy(v, w->pd, w->gdir, w->ext.nr_gpdes, ctx);
+	}
+}
+
 void oracle_mappings(const char *when)
 {
 	struct mm_struct *mm;
 
-	for (mm = mm_next(NULL); mm; mm = mm_next(mm))
+	for (mm = mm_next(NULL); mm; mm = mm_next(mm)) {
 		mm_each(mm, see_mapping, (void *)when);
+		mm_each(mm, see_mmu_page, (void *)when);
+	}
 }
 
 /* Return the value of the vGPU's sysfs file @name; 0 if there is no such file. */

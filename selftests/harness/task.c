@@ -488,7 +488,8 @@ struct file *anon_inode_getfile(const char *name, const struct file_operations *
 
 void fput(struct file *f)
 {
-	list_add_tail(&f->node, &current->files);
+	if (f) /* a mapping of the stand-in's has no file */
+		list_add_tail(&f->node, &current->files);
 }
 
 /* ------------------------------------------------------------------ a run */

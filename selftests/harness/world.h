@@ -86,6 +86,13 @@ void g_inst(struct world_vgpu *g, u32 chan, u32 space, u64 ctx);
 /* The same at @at of the partition, with the channel's USERD at @userd. */
 void g_inst_at(struct world_vgpu *g, u64 at, u64 userd, u32 space, u64 ctx);
 void g_tlb(struct world_vgpu *g, u32 space);
+/*
+ * Write a register of the MMU: by @g_mmu of @g_mmu_mm, where that is the mapping of their page of
+ * vGPU 0 that its VMM made, else by a call.
+ */
+void g_write_mmu(struct world_vgpu *g, u32 reg, u32 val);
+extern unsigned long g_mmu;
+extern struct mm_struct *g_mmu_mm;
 void g_bind(struct world_vgpu *g, u32 chan);
 /* The same, with the instance block at @at. */
 void g_bind_at(struct world_vgpu *g, u32 chan, u64 at);

@@ -10,6 +10,7 @@
 
 #include <gk110/bar.h>
 #include <gk110/fifo.h>
+#include <gk110/mmu.h>
 
 #include "check.h"
 #include "tests.h"
@@ -280,6 +281,41 @@ void test_plain(struct device *d, const struct options *o)
 	}
 	checks_end(
 		"registers that only keep their values: mapped they are the same words, and a reset empties them");
+}
+
+/*
+ * The page of the MMU's registers is mapped at a touch, which has the vGPU's tables looked at.
+ * Until then a copy to it is refused: the thread that copies may hold locks.
+ */
+void test_mmu(struct device *d, const struct options *o)
+{
+	uint32_t i, wrong = 0;
+	volatile uint32_t *p;
+
+	checks_begin();
+	CHECK(!ioctl(d->fd, VFIO_DEVICE_RESET));
+	p = mmap(NULL, PAGE, RW, MAP_SHARED, d->fd, MMU_AT);
+	CHECK(p != MAP_FAILED);
+	if (p != MAP_FAILED) {
+		CHECK_ERRNO(pread(d->fd, (void *)p, 4, REGION_AT(0)), EFAULT);
+		for (i = 0; i < PAGE / 4; i++)
+			wrong += p[i] != reg_read(d, MMU_AT + 4 * i);
+		CHECK(!wrong);
+		p[(FB_MMU_INVALIDATE_PDB - MMU_AT) / 4] = 0x12345670;
+		CHECK(reg_read(d, FB_MMU_INVALIDATE_PDB) == 0x12345670);
+		reg_write(d, FB_MMU_INVALIDATE_PDB, 0);
+		CHECK(!p[(FB_MMU_INVALIDATE_PDB - MMU_AT) / 4]);
+		p[(FB_MMU_INVALIDATE - MMU_AT) / 4] = FB_MMU_INVALIDATE_TRIGGER |
+						      FB_MMU_INVALIDATE_ALL_PDB;
+		CHECK(pread(d->fd, (void *)(p + 8), 4, REGION_AT(0)) == 4);
+		CHECK(p[8] == reg_read(d, 0));
+		CHECK(!ioctl(d->fd, VFIO_DEVICE_RESET));
+		for (i = 0; i < PAGE / 4; i++)
+			wrong += p[i] != reg_read(d, MMU_AT + 4 * i);
+		CHECK(!wrong && !p[8]);
+		munmap((void *)p, PAGE);
+	}
+	checks_end("the MMU's registers: mapped they are the same words, and a reset empties them");
 }
 
 static bool flushed(const volatile uint32_t *word, uint32_t busy)

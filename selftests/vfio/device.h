@@ -19,6 +19,7 @@
 #define BAR0_SIZE    (16u << 20)
 #define PROM_AT	     0x300000u
 #define FLUSH_AT     0x070000u /* a page of registers that ask for a flush */
+#define MMU_AT	     0x100000u /* page of the MMU's registers */
 #define PLAIN_AT     0x10e000u /* two pages of registers without an effect */
 #define PLAIN_LEN    0x2000u
 #define PRAMIN_AT    0x700000u

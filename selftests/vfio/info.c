@@ -52,12 +52,13 @@ static void check_region(struct device *d, unsigned int index, uint64_t size, ui
 
 		CHECK(s->header.id == VFIO_REGION_INFO_CAP_SPARSE_MMAP && s->header.version == 1 &&
 		      s->header.next == 0);
-		CHECK(s->nr_areas == 4 && s->areas[0].offset == FLUSH_AT &&
+		CHECK(s->nr_areas == 5 && s->areas[0].offset == FLUSH_AT &&
 		      s->areas[0].size == 0x1000);
 		CHECK(s->areas[1].offset == PLAIN_AT && s->areas[1].size == PLAIN_LEN);
 		CHECK(s->areas[2].offset == PROM_AT && s->areas[2].size &&
 		      !(s->areas[2].size & 0xfff));
-		CHECK(s->areas[3].offset == PRAMIN_AT && s->areas[3].size == PRAMIN_LEN);
+		CHECK(s->areas[3].offset == MMU_AT && s->areas[3].size == 0x1000);
+		CHECK(s->areas[4].offset == PRAMIN_AT && s->areas[4].size == PRAMIN_LEN);
 	}
 }
 

@@ -19,6 +19,7 @@ static const struct {
 	{ "rom", test_rom, "the VBIOS: mapped, by accesses, after a reset" },
 	{ "flushes", test_flushes, "flushes that a mapped page asks for" },
 	{ "plain", test_plain, "registers that are memory: mapped, by accesses, after a reset" },
+	{ "mmu", test_mmu, "the MMU's registers: mapped at times, by accesses, as a buffer" },
 	{ "windows", test_windows,
 	  "BAR1, BAR3 and PRAMIN: mapped and by accesses, across zaps, forks and partial unmaps" },
 	{ "maps", test_maps, "what may be mapped and what not" },

@@ -24,6 +24,7 @@ void test_config(struct device *d, const struct options *o);
 void test_registers(struct device *d, const struct options *o);
 void test_rom(struct device *d, const struct options *o);
 void test_plain(struct device *d, const struct options *o);
+void test_mmu(struct device *d, const struct options *o);
 void test_flushes(struct device *d, const struct options *o);
 void test_windows(struct device *d, const struct options *o);
 void test_maps(struct device *d, const struct options *o);

@@ -220,6 +220,7 @@ struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
 	int vm_page_prot;
 	void *vm_private_data;
+	struct file *vm_file;
 	const struct vm_operations_struct *vm_ops;
 	u32 walkers; /* threads that walk its page tables at this moment */
 };
@@ -228,19 +229,24 @@ struct vm_fault {
 	unsigned long address;
 	unsigned int flags;
 };
-#define FAULT_FLAG_WRITE       0x01
-#define FAULT_FLAG_REMOTE      0x80
-#define VM_FAULT_OOM	       1
-#define VM_FAULT_SIGBUS	       2
-#define VM_FAULT_NOPAGE	       0x100
-#define VM_FAULT_FALLBACK      0x800
-#define VM_SHARED	       8
-#define VM_IO		       0x4000
-#define VM_PFNMAP	       0x400
-#define VM_DONTCOPY	       0x20000
-#define VM_DONTEXPAND	       0x40000
-#define VM_DONTDUMP	       0x4000000
-#define pgprot_writecombine(p) (p)
+#define FAULT_FLAG_WRITE	 0x01
+#define FAULT_FLAG_ALLOW_RETRY	 0x04
+#define FAULT_FLAG_RETRY_NOWAIT	 0x08
+#define FAULT_FLAG_USER		 0x40
+#define FAULT_FLAG_REMOTE	 0x80
+#define FAULT_FLAG_INTERRUPTIBLE 0x200
+#define VM_FAULT_OOM		 1
+#define VM_FAULT_SIGBUS		 2
+#define VM_FAULT_NOPAGE		 0x100
+#define VM_FAULT_RETRY		 0x400
+#define VM_FAULT_FALLBACK	 0x800
+#define VM_SHARED		 8
+#define VM_IO			 0x4000
+#define VM_PFNMAP		 0x400
+#define VM_DONTCOPY		 0x20000
+#define VM_DONTEXPAND		 0x40000
+#define VM_DONTDUMP		 0x4000000
+#define pgprot_writecombine(p)	 (p)
 vm_fault_t vmf_insert_pfn(struct vm_area_struct *vma, unsigned long address, unsigned long pfn);
 vm_fault_t vmf_insert_pfn_pmd(struct vm_fault *vmf, unsigned long pfn, bool write);
 #define CONFIG_ARCH_SUPPORTS_PMD_PFNMAP

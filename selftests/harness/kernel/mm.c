@@ -359,6 +359,16 @@ struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first)
 	return child;
 }
 
+unsigned long mm_look(struct mm_struct *mm, unsigned long at)
+{
+	u32 i;
+
+	for (i = 0; i < mm->nr; i++)
+		if (mm->pte[i].at == (at & PAGE_MASK))
+			return mm->pte[i].pfn;
+	return 0;
+}
+
 /*
  * Return the frame of the page at @at: that in the page table, else the one that the driver's fault
  * handler puts there; 0: none. With FAULT_FLAG_REMOTE it is not a CPU of this process that accesses
@@ -367,25 +377,38 @@ struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first)
 static unsigned long frame_at(struct mm_struct *mm, unsigned long at, unsigned int flags)
 {
 	struct vm_fault vmf = { .address = at, .flags = flags };
+	vm_fault_t ret = VM_FAULT_RETRY;
 	unsigned long pfn = 0;
-	u32 i;
 
-	mmap_read_lock(mm);
-	vmf.vma = vma_at(mm, at);
-	for (i = 0; vmf.vma && i < mm->nr; i++)
-		if (mm->pte[i].at == (at & PAGE_MASK))
-			pfn = mm->pte[i].pfn;
-	if (vmf.vma && !pfn && vmf.vma->vm_ops->fault(&vmf) == VM_FAULT_NOPAGE)
-		for (i = 0; i < mm->nr; i++)
-			if (mm->pte[i].at == (at & PAGE_MASK))
-				pfn = mm->pte[i].pfn;
-	mmap_read_unlock(mm);
+	while (ret == VM_FAULT_RETRY) {
+		mmap_read_lock(mm);
+		vmf.vma = vma_at(mm, at);
+		pfn = vmf.vma ? mm_look(mm, at) : 0;
+		ret = vmf.vma && !pfn ? vmf.vma->vm_ops->fault(&vmf) : VM_FAULT_NOPAGE;
+		if (ret == VM_FAULT_RETRY)
+			continue; /* the handler gave mmap_lock back */
+		if (ret == VM_FAULT_NOPAGE)
+			pfn = mm_look(mm, at);
+		mmap_read_unlock(mm);
+	}
 	return pfn;
 }
 
 unsigned long mm_touch(struct mm_struct *mm, unsigned long at)
 {
-	return frame_at(mm, at, 0);
+	return frame_at(mm, at, FAULT_FLAG_ALLOW_RETRY);
+}
+
+unsigned long mm_access(struct mm_struct *mm, unsigned long at)
+{
+	while (mm_touch(mm, at) && !mm_look(mm, at))
+		;
+	return mm_look(mm, at);
+}
+
+unsigned long mm_touch_copy(struct mm_struct *mm, unsigned long at)
+{
+	return frame_at(mm, at, FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_INTERRUPTIBLE);
 }
 
 unsigned long mm_for_device(struct mm_struct *mm, unsigned long at)

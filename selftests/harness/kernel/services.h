@@ -155,6 +155,15 @@ unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len);
 struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first);
 /* A CPU of the process touches a byte. Return the frame; 0: SIGBUS or SIGSEGV. */
 unsigned long mm_touch(struct mm_struct *mm, unsigned long at);
+/* The same in a copy from or to user memory. */
+unsigned long mm_touch_copy(struct mm_struct *mm, unsigned long at);
+/*
+ * The same, but no thread runs between the touch and the return, so that the CPU's access of a byte
+ * may follow.
+ */
+unsigned long mm_access(struct mm_struct *mm, unsigned long at);
+/* Return the frame that is mapped; 0: none. No point. */
+unsigned long mm_look(struct mm_struct *mm, unsigned long at);
 /* The same, and the kernel would map 2 MiB at once. Return what the driver does. */
 vm_fault_t mm_touch_huge(struct mm_struct *mm, unsigned long at, unsigned int flags);
 /*

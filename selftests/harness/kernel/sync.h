@@ -63,6 +63,10 @@ void debugfs_create_file(const char *name, umode_t mode, struct dentry *parent, 
 void debugfs_remove(struct dentry *d);
 struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
 				int flags);
+static inline struct file *get_file(struct file *f)
+{
+	return f;
+}
 void fput(struct file *f);
 
 /* ------------------------------------------------------------------ locks */
@@ -93,6 +97,7 @@ void harness_mutex_init(struct mutex *m, const char *name);
 void mutex_lock(struct mutex *m);
 bool mutex_trylock(struct mutex *m);
 #define mutex_lock_interruptible(m) (mutex_lock(m), 0)
+#define mutex_lock_killable(m)	    (mutex_lock(m), 0)
 void mutex_unlock(struct mutex *m);
 void mutex_destroy(struct mutex *m);
 #define rt_mutex_init(m) harness_mutex_init(m, #m)

@@ -46,6 +46,10 @@ static struct {
 	bool closing;
 } gate[GUESTS];
 static unsigned long vma[2][VMAS];
+/* of each vGPU: mappings of the page of the MMU's registers, and of BAR1 from TABLES on; 0: none */
+static unsigned long mmu[GUESTS], tables[GUESTS];
+#define TABLES	    0x100000ull
+#define TABLES_SIZE 0x400000ull
 static u64 steps;
 static u32 left;
 static bool with_iommufd, with_cut_off;
@@ -172,6 +176,43 @@ static u64 big_table(u32 space)
 	return G_PD(space) + 0x90000;
 }
 
+/*
+ * Store an entry: by a call, or by a page of BAR1 that is mapped, if that shows memory of the vGPU.
+ */
+static void store(struct world_vgpu *g, u64 at, u64 val)
+{
+	u32 i = g - world.vgpu;
+	unsigned long frame = 0;
+	bool valid = false;
+	u64 to = 0;
+
+	if (tables[i] && at - TABLES < TABLES_SIZE && harness_below(2))
+		frame = mm_access(mm[i == 2], tables[i] + at - TABLES);
+	/* the VMM may have mapped something else there */
+	if (((u64)frame << PAGE_SHIFT) - BAR1_PHYS >= BAR1_SIZE)
+		frame = 0;
+	if (frame)
+		to = chip_show(1, ((u64)frame << PAGE_SHIFT) - BAR1_PHYS, &valid) + (at & 0xfff);
+	if (!frame || !valid || chip_shows_host(1, ((u64)frame << PAGE_SHIFT) - BAR1_PHYS) ||
+	    to < g->v->part.v || to >= g->v->part.v + g->v->part_size) {
+		g_store64(g, at, val);
+		return;
+	}
+	memcpy(chip_vram(to), &val, sizeof(val));
+	chip_wrote(to, sizeof(val));
+	world_asked[ASKED_MEMORY]++;
+}
+
+static void invalidate(struct world_vgpu *g, u32 space)
+{
+	u32 i = g - world.vgpu;
+
+	if (mmu[i] && harness_below(2))
+		mm_touch(mm[i == 2], mmu[i]);
+	else
+		g_tlb(g, space);
+}
+
 /* Write a directory entry, with tables of any space or in system memory, and any size. */
 static void write_pde(struct world_vgpu *g, u32 space)
 {
@@ -188,7 +229,7 @@ static void write_pde(struct world_vgpu *g, u32 space)
 		       FIELD_PREP(GMMU_PDE_BIG_ADDR, big >> 12);
 	if (!harness_below(4))
 		pde |= FIELD_PREP(GMMU_PDE_SIZE, harness_below(4));
-	g_store64(g, G_PD(space) + 8 * (harness_below(4) ? 0 : harness_below(6)), pde);
+	store(g, G_PD(space) + 8 * (harness_below(4) ? 0 : harness_below(6)), pde);
 }
 
 /* Return an entry of a table that leads to @vram or to system memory. */
@@ -214,7 +255,7 @@ static void write_big(struct world_vgpu *g, u32 space)
 
 	if (!harness_below(4))
 		pte &= ~GMMU_PTE_VALID;
-	g_store64(g, big_table(space) + 8 * harness_below(6), pte);
+	store(g, big_table(space) + 8 * harness_below(6), pte);
 }
 
 static void write_small(struct world_vgpu *g, u32 space)
@@ -222,8 +263,7 @@ static void write_small(struct world_vgpu *g, u32 space)
 	u64 at = harness_below(8) ? G_DATA + harness_below(64) * 4096 :
 				    harness_random() & 0x3ffff000;
 
-	g_store64(g, G_TABLE(space) + 8 * harness_below(160),
-		  harness_below(5) ? any_pte(at, 2) : 0);
+	store(g, G_TABLE(space) + 8 * harness_below(160), harness_below(5) ? any_pte(at, 2) : 0);
 }
 
 /* Write an entry into memory of VMM @p, which may be a table or a directory. */
@@ -354,7 +394,7 @@ static void guest_step(struct world_vgpu *g, u32 what)
 		break;
 	case 4:
 	case 5:
-		g_tlb(g, space);
+		invalidate(g, space);
 		break;
 	case 6:
 		g_inst(g, chan, space, harness_below(4) ? 0 : 0x400000);
@@ -458,10 +498,29 @@ static void map_something(u32 p, u32 i)
 			  (u64)harness_below(2) << 40 | (u64)harness_below(0x1000) << 12 :
 			  3ull << 40 | (u64)harness_below(1024) << 12;
 
+	if (!mmu[i] && !harness_below(3) && enter(i)) {
+		ask();
+		mmu[i] = mm_map(mm[p], world.vgpu[i].dev, 0x100000, PAGE_SIZE);
+		tables[i] = mm_map(mm[p], world.vgpu[i].dev, 1ull << 40 | TABLES, TABLES_SIZE);
+		leave(i);
+	}
 	if (!*at && enter(i)) {
 		ask();
 		*at = mm_map(mm[p], world.vgpu[i].dev, off & ~0xffffull, 0x10000);
 		leave(i);
+	}
+}
+
+static void unmap_tables(u32 p)
+{
+	u32 i;
+
+	for (i = 0; i < GUESTS; i++) {
+		if (!mmu[i] || (i == 2) != p)
+			continue;
+		mm_unmap(mm[p], mmu[i], PAGE_SIZE);
+		mm_unmap(mm[p], tables[i], TABLES_SIZE);
+		mmu[i] = 0;
 	}
 }
 
@@ -580,6 +639,7 @@ static void vmm(void *arg)
 					mm_unmap(mm[p], vma[p][k], 0x10000);
 					vma[p][k] = 0;
 				}
+				unmap_tables(p);
 				reopen(i, c[p]);
 			}
 			break;
@@ -648,6 +708,7 @@ static void run(u64 seed, u32 nr)
 
 	memset(gate, 0, sizeof(gate));
 	memset(vma, 0, sizeof(vma));
+	memset(mmu, 0, sizeof(mmu));
 	with_iommufd = seed % 2;
 	p.oversleep_ns = seed % 4 == 3 ? 50000 : 0;
 	world_begin(&quiet, seed % 4 == 3 ? &faulty : &wild);

@@ -20,6 +20,7 @@
 #define BAR1	  (1ull << 40)
 #define BAR3	  (3ull << 40)
 #define DOORBELLS 0x800000ull /* offset in BAR1 */
+#define MMU	  0x100000ull /* page of the MMU's registers in BAR0 */
 #define VIRTUAL	  (HOSTMEM_VIRTUAL | G_INST(9) >> 12)
 #define NOTHING	  (~0ull)
 #define PTE(target, to)                                           \
@@ -63,10 +64,10 @@ static u64 frame_of(u32 page)
 	return e ? e->pfn : 0;
 }
 
-/* What a mapping shows to a CPU: an offset in the vGPU's partition, or NOTHING. */
-static u64 shown(unsigned long where)
+/* What a mapped page shows to a CPU: an offset in the vGPU's partition, or NOTHING. */
+static u64 shown_now(unsigned long where)
 {
-	u64 phys = (u64)mm_touch(setup_mm, where) << PAGE_SHIFT, vram;
+	u64 phys = (u64)mm_look(setup_mm, where) << PAGE_SHIFT, vram;
 	unsigned int bar = phys >= BAR3_PHYS ? 3 : 1;
 	bool valid;
 
@@ -75,10 +76,18 @@ static u64 shown(unsigned long where)
 	return valid && !chip_shows_host(bar, phys) && vram < PART ? vram : NOTHING;
 }
 
+static u64 shown(unsigned long where)
+{
+	mm_access(setup_mm, where);
+	return shown_now(where);
+}
+
 static void put(unsigned long where, u64 val)
 {
-	u64 to = place.part + shown(where) + offset_in_page(where);
+	u64 to;
 
+	mm_access(setup_mm, where);
+	to = place.part + shown_now(where) + offset_in_page(where);
 	memcpy(chip_vram(to), &val, sizeof(val));
 	chip_wrote(to, sizeof(val));
 }
@@ -97,8 +106,9 @@ static void store(u64 to, u64 val, u64 step)
 
 static void invalidate_all(void)
 {
-	g_write(g, FB_MMU_INVALIDATE,
-		FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA | FB_MMU_INVALIDATE_ALL_PDB);
+	g_write_mmu(g, FB_MMU_INVALIDATE,
+		    FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA |
+			    FB_MMU_INVALIDATE_ALL_PDB);
 }
 
 static bool no_tlb_has(u64 pd)
@@ -207,7 +217,11 @@ static bool vmm_step(const struct step *s)
 		return slice_is_well(1, place.bar1, 16 << 20, s->a) &&
 		       slice_is_well(3, place.bar3, 4 << 20, s->a) &&
 		       slice_is_well(1, place.pramin, PRAMIN_SIZE, s->a);
-	case CLOSE: world_close(s->a); break;
+	case CLOSE:
+		if (g_mmu && !s->a)
+			mm_unmap(setup_mm, g_mmu, PAGE_SIZE);
+		world_close(s->a);
+		break;
 	case UNMAKE: world_unmake(s->a); break;
 	case REMAKE: return !world_make(s->a) == !s->b && (!s->b || world_open(s->a, setup_c));
 	case LOST: return admin_read(CARD, "lost");
@@ -279,6 +293,14 @@ static void begins(const struct scene *s)
 	began = harness_now;
 	pins = container_pins(setup_c);
 	go((const struct step *)s->arg[0]);
+}
+
+/* The VMM has mapped the page of the MMU's registers, as QEMU does. */
+static void begins_mapped(const struct scene *s)
+{
+	g_mmu_mm = setup_mm;
+	g_mmu = mm_map(setup_mm, world.vgpu[0].dev, MMU, PAGE_SIZE);
+	begins(s);
 }
 
 static void ends(const struct scene *s)
@@ -373,36 +395,52 @@ static void counts_flush(u32 reg, u32 val)
 }
 
 /* The driver maps, or unmaps, pages of a space, and invalidates after each. */
+/* as nouveau: by mapped pages, where the VMM has mapped them */
+static void looks_at_mmu(void)
+{
+	if (g_mmu)
+		mm_access(setup_mm, g_mmu);
+	else
+		g_read(g, FB_MMU_CTRL);
+}
+
 static void maps_pages(u32 space, u32 nr, bool on)
 {
+	u64 entry;
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		if (on)
-			g_map_vram(g, space, 32 + i, G_DATA + i * PAGE_SIZE);
+		entry = on ? PTE(0, G_DATA + i * PAGE_SIZE) : 0;
+		if (g_mmu)
+			put(at + G_TABLE(space) + 8 * (32 + i), entry);
 		else
-			g_unmap(g, space, 32 + i);
+			g_store64(g, G_TABLE(space) + 8 * (32 + i), entry);
+		looks_at_mmu();
 		g_tlb(g, space);
+		looks_at_mmu();
 	}
 }
 
 /*
  * What nouveau does for a small CUDA program: objects in its window of BAR3, a space, a channel
  * with a context, buffers, and all of it away again. scene_count[]: syncs, pages of tables read,
- * FLUSH_BARs and invalidates of the chip.
+ * FLUSH_BARs, invalidates of the chip, page faults, and exits for registers.
  */
 static void program(const struct role *r)
 {
 	const u64 one[] = { 1 }, both[] = { 1, 2 };
-	const char *const what[] = { "shadow_syncs", "shadow_tables_read", "tlb_flushes" };
-	u64 was[3];
+	const char *const what[] = { "shadow_syncs",	"shadow_tables_read", NULL,
+				     "tlb_flushes",	"page_faults",	      "exits_bar0_read",
+				     "exits_bar0_write" };
+	u64 was[ARRAY_SIZE(what)];
 	u32 i;
 
+	at = mm_map(setup_mm, g->dev, BAR1, 16 << 20);
 	g_space(g, 3);
 	g_inst(g, 9, 3, 0);
 	g_write(g, HOSTMEM_BAR3, VIRTUAL);
-	for (i = 0; i < 3; i++)
-		was[i] = admin_read(0, what[i]);
+	for (i = 0; i < ARRAY_SIZE(what); i++)
+		was[i] = what[i] ? admin_read(0, what[i]) : 0;
 	chip_before_write = counts_flush;
 	maps_pages(3, 8, true);
 	g_space(g, 1);
@@ -418,10 +456,9 @@ static void program(const struct role *r)
 	g_unbind(g, 2);
 	maps_pages(3, 4, false);
 	chip_before_write = NULL;
-	scene_count[0] = admin_read(0, what[0]) - was[0];
-	scene_count[1] = admin_read(0, what[1]) - was[1];
-	scene_count[2] = flushes;
-	scene_count[3] = admin_read(0, what[2]) - was[2];
+	for (i = 0; i < ARRAY_SIZE(what); i++)
+		scene_count[i] = what[i] ? admin_read(0, what[i]) - was[i] : flushes;
+	scene_count[5] += scene_count[6];
 }
 
 /*
@@ -656,12 +693,19 @@ static void is_listed_late(const struct role *r)
 
 #define CALM  { .late = 0 }
 #define EAGER { .eager = true, .busy = true, .late = 1 }
-#define ROW(n, vgpus, act, ...)                                                               \
+#define UNMAPPED_ROW(n, vgpus, act, ...)                                                      \
 	{ n, vgpus, EAGER, .before = begins, .roles = { { act, 0, ##__VA_ARGS__ } } }
+/* also where the guest invalidates by a page that is mapped at times */
+#define ROW(n, vgpus, act, ...)                                                               \
+	UNMAPPED_ROW(n, vgpus, act, ##__VA_ARGS__),                                            \
+	{ n ", MMU mapped", vgpus, EAGER, .before = begins_mapped,                             \
+	  .roles = { { act, 0, ##__VA_ARGS__ } } }
 #define PLAY(n, ...) ROW(n, 1, plays, STEPS(__VA_ARGS__))
+#define UNMAPPED_PLAY(n, ...) UNMAPPED_ROW(n, 1, plays, STEPS(__VA_ARGS__))
 #define PLAY2(n, ...) ROW(n, 2, plays, STEPS(__VA_ARGS__))
-#define BOTH(n, all, first, one, other, last)                                                 \
-	{ n, 2, CALM, .interleaved = all, .before = begins, .arg = { first, last },            \
+#define BOTH(n, ...) BOTH_FROM(n, begins, __VA_ARGS__)
+#define BOTH_FROM(n, begin, all, first, one, other, last)                                     \
+	{ n, 2, CALM, .interleaved = all, .before = begin, .arg = { first, last },             \
 	  .roles = { { plays, 0, one }, { plays, 0, other } }, .after = ends }
 #define ROOM(n, lists, tries, ...)                                                            \
 	{ n, 1, CALM, { .oversleep_ns = 20000 }, .before = many_spaces, .arg = __VA_ARGS__,    \
@@ -674,7 +718,8 @@ static void is_listed_late(const struct role *r)
 	  .roles = __VA_ARGS__, .must = { { &m_count, 0, AT_LEAST(50), "nobody asks" } } }
 #define LATE { .eager = true, .late = 2 }, { .oversleep_ns = 2 * MS }, .before = begins
 #define BEYOND_LIMIT(n, ...)                                                                  \
-	PLAY(n, { MEMORY, LOCKED }, { MEMORY, LOCKED + 0x800000 }, { MEMORY, LOCKED + 0x1000000 }, \
+	UNMAPPED_PLAY(n, { MEMORY, LOCKED }, { MEMORY, LOCKED + 0x800000 },                    \
+	     { MEMORY, LOCKED + 0x1000000 },                                                   \
 	     { MEMORY, LOCKED + 0x1800000 }, { LIMIT, 64 },                                    \
 	     { FILL, G_TABLE(0), SYS_PTE(LOCKED), 16 }, ##__VA_ARGS__, { TLB, 9 },             \
 	     { WARNED, 10 }, { SLEEP, 5000 * MS }, { TLB, 9 }, { WARNED, 10 }, { LIMIT, 0 },   \
@@ -709,6 +754,14 @@ static const struct scene table[] = {
 		    { &m_count, 1, AT_MOST(110), "pages of tables read" },
 		    { &m_count, 2, AT_MOST(72), "FLUSH_BARs" },
 		    { &m_count, 3, 10, 14, "invalidates" } } },
+	{ "a CUDA program's start and end, MMU mapped", 1, CALM, .before = begins_mapped,
+	  .roles = { { program } },
+	  .must = { { &m_count, 0, AT_MOST(31), "syncs" },
+		    { &m_count, 1, AT_MOST(110), "pages of tables read" },
+		    { &m_count, 2, AT_MOST(72), "FLUSH_BARs" },
+		    { &m_count, 3, 10, 14, "invalidates" },
+		    { &m_count, 4, AT_MOST(60), "page faults" },
+		    { &m_count, 5, AT_MOST(14), "exits for registers" } } },
 	{ "a page of data is mapped once", 1, CALM, .before = begins, .roles = { { touches } },
 	  .must = { { &m_count, 0, IS(2), "page faults of 128 pages" },
 		    { &m_count, 1, AT_MOST(1), "page faults of the same pages" },
@@ -729,7 +782,7 @@ static const struct scene table[] = {
 	     { BIND, 2 }, { HAS, 2, 16 }, { UNBIND, 2 }),
 	PLAY("a directory begins without entries", { SPACE, 1, 2 }, { STORE, G_PD(1), 0 },
 	     { BIND, 2 }, { STALE, 2 }, { NOT_STALE, 2 }),
-	PLAY("a table in system memory", { SPACE, 0, 2 },
+	UNMAPPED_PLAY("a table in system memory", { SPACE, 0, 2 },
 	     { RAM, 0x90000, SMALL_TABLE(GMMU_PDE_APERTURE_SYS_COH, IOVA(0x40)) },
 	     { STORE, G_INST(2) + GMMU_INST_PDB_LO,
 	       IOVA(0x90) | FIELD_PREP(GMMU_INST_PDB_LO_TARGET, GMMU_PTE_APERTURE_SYS_COH) },
@@ -760,6 +813,16 @@ static const struct scene table[] = {
 	PLAY("a mapped page becomes a directory", { MAP, BAR3 + G_PD(1), PAGE_SIZE },
 	     { SHOWS, 0, G_PD(1) }, { VRAM, 1, 20, G_DATA }, { SPACE, 1, 2 }, { BIND, 2 },
 	     { HAS, 2, 20 }, { PUT, 0, 0 }, { TLB, 0, 1 }, { LACKS, 2, 20 }),
+	BOTH_FROM("BAR1 comes to show a table, MMU mapped", begins_mapped, true,
+	     STEPS({ SPACE, 3, 9 }, { VRAM, 3, 0x900, G_TABLE(0) },
+		   { MAP, BAR1 + 0x900000, PAGE_SIZE }, { SHOWS, 0, 0x900000 }),
+	     STEPS({ SHOW, 1, VIRTUAL }, { TLB, 0, 3 }), STEPS({ PUT, 240, PTE(0, G_DATA) }),
+	     STEPS({ TLB }, { AS_STORED, 30 })),
+	BOTH_FROM("a CPU writes entries beside invalidates", begins_mapped, true,
+	     STEPS({ MAP, BAR1 + G_TABLE(0), PAGE_SIZE }),
+	     STEPS({ TLB }, { PUT, 248, PTE(0, G_DATA) }, { TLB }, { AS_STORED, 31 }),
+	     STEPS({ PUT, 240, PTE(0, G_DATA) }, { TLB }, { AS_STORED, 30 }),
+	     STEPS({ TLB }, { AS_STORED, 30 }, { AS_STORED, 31 })),
 	PLAY("an invalidate names a space", { SPACE, 1, 2 }, { BIND, 2 }, { VRAM, 0, 20, G_DATA },
 	     { VRAM, 1, 20, G_DATA }, { TLB, 0, 1 }, { HAS, 2, 20 }, { TLB }, { HAS, 1, 20 },
 	     { NONE, 0, 20 }, { NONE, 1, 20 }, { TLB_ALL }, { LACKS, 1, 20 },
@@ -841,7 +904,7 @@ static const struct scene table[] = {
 	     { MAPS, PRAMIN_BASE, PRAMIN_SIZE + PAGE_SIZE },
 	     { MAPS, PRAMIN_BASE - PAGE_SIZE, 0x2000 }, { MAPS, BAR1, 16 << 20, 1 },
 	     { MAPS, BAR1, (16 << 20) + PAGE_SIZE }),
-	PLAY("2 MiB of BAR1", { RESET }, { MAP, BAR1, 16 << 20 },
+	UNMAPPED_PLAY("2 MiB of BAR1", { RESET }, { MAP, BAR1, 16 << 20 },
 	     { HUGE, 0x203000, VM_FAULT_NOPAGE }, { SHOWS, 0x201000, 0x201000 },
 	     { HUGE, DOORBELLS + 0x9000, VM_FAULT_NOPAGE }, { SPACE, 0, 17 }, USERD_AT(DOORBELLS),
 	     { BIND, 17 }, { HUGE, DOORBELLS + 0x9000, VM_FAULT_FALLBACK },
@@ -864,7 +927,7 @@ static const struct scene table[] = {
 	     { SLEEP, 100 * MS }, { LOST }, { REMAKE, 0, 0 }) } } },
 	{ "a scrub ends late", 1, LATE, .roles = { { plays, 0, STEPS({ CLOSE, 0 }, { HOLD, 1 },
 	     { UNMAKE, 0 }, { HOLD, 0 }, { SLEEP, 100 * MS }, { REMAKE, 0, 0 }) } } },
-	ROW("a vGPU that outlives its device", 1, is_listed_late),
+	UNMAPPED_ROW("a vGPU that outlives its device", 1, is_listed_late),
 };
 
 /* clang-format on */

@@ -230,6 +230,22 @@ static u64 op_take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 	return dirty;
 }
 
+static bool op_is_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
+{
+	struct guest *g = ctx;
+	u64 page;
+	u32 i;
+
+	PROMISE(nr && nr <= 64 && !(a.addr & 4095), "asks for a table's pages");
+	for (i = 0; i < nr; i++) {
+		page = (a.addr >> 12) + i;
+		if (!g->track || a.target != KVGPU_VRAM || page >= VRAM_SIZE / 4096 ||
+		    g->written[page])
+			return true;
+	}
+	return false;
+}
+
 /* Any CPU may have written there unseen since. */
 static void op_forget(void *ctx, struct kvgpu_gaddr a, u32 nr)
 {
@@ -242,6 +258,7 @@ static void op_forget(void *ctx, struct kvgpu_gaddr a, u32 nr)
 
 const struct kvgpu_shadow_ops chip_ops = {
 	.take_dirty = op_take_dirty,
+	.is_dirty = op_is_dirty,
 	.forget = op_forget,
 	.read = op_read,
 	.pin = op_pin,

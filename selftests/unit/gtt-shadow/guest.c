@@ -116,16 +116,25 @@ static void take_windows(struct guest *g)
 			tlb_push(&g->win[i], first, last);
 }
 
+/* A sync of what is not behind compares nothing. */
+static void check_behind(struct guest *g, bool behind, u64 compared)
+{
+	PROMISE(behind || g->s.stats.entries_compared == compared, "it tells what is behind");
+}
+
 int space_sync(struct space *sp, bool track)
 {
 	struct guest *g = sp->g;
-	bool changed;
+	u64 compared = g->s.stats.entries_compared;
+	bool changed, behind;
 	int err;
 
 	g->failed = false;
 	g->max_batch = 0;
 	g->track = track;
+	behind = kvgpu_shadow_as_is_behind(sp->as);
 	err = kvgpu_shadow_as_sync(sp->as, &changed);
+	check_behind(g, behind, compared);
 	g->track = false;
 	PROMISE(!err || err == -ENOMEM, "result of a sync");
 	memcpy(&sp->seen, &g->now, sizeof(sp->seen));
@@ -211,14 +220,19 @@ static void window_open(struct window *w, u32 pages)
 int window_sync(struct window *w, struct kvgpu_gaddr pd, u64 limit, u32 pages, bool track)
 {
 	struct guest *g = w->g;
+	u64 compared = g->s.stats.entries_compared;
+	bool behind = !w->win || w->linear || w->limit != limit || w->pd.target != pd.target ||
+		      w->pd.addr != pd.addr;
 	u32 first, last;
 	int err;
 
 	window_open(w, pages);
 	g->failed = false;
 	g->track = track;
+	behind |= kvgpu_shadow_win_is_behind(w->win);
 	err = kvgpu_shadow_win_sync(&g->s, w->win, pd, limit, w->pages, SCRAP, w->pte, &first,
 				    &last);
+	check_behind(g, behind, compared);
 	g->track = false;
 	PROMISE(!err, "result of a window's sync");
 	if (first <= last)

@@ -194,6 +194,45 @@ static void plain_registers_are_memory(void **state)
 	guest_free(other);
 }
 
+/* The same for the page of the MMU's registers, of which one makes commands. */
+static void mmu_registers_are_memory(void **state)
+{
+	static uint32_t memory[KVGPU_TRAP_MMU_SIZE / 4 + 1];
+	struct guest *g = guest_new(), *other = guest_new();
+	const uint32_t first = KVGPU_TRAP_MMU_BASE, end = first + KVGPU_TRAP_MMU_SIZE;
+	const uint32_t vals[] = { 0, 0xffffffff, 0x80000005, 0x12345670 };
+	uint32_t reg, i;
+
+	memset(memory, 0xee, sizeof(memory));
+	g->t.cfg.mmu = memory;
+	kvgpu_trap_reset(&g->t);
+	kvgpu_trap_reset(&other->t);
+	for (reg = first - 16; reg < end + 16; reg += 4) {
+		for (i = 0; i < 4; i++) {
+			assert_int_equal(rd(g, reg), rd(other, reg));
+			assert_int_equal(wr(g, reg, vals[i]), wr(other, reg, vals[i]));
+			assert_memory_equal(&g->cmd, &other->cmd, sizeof(g->cmd));
+			assert_int_equal(rd(g, reg), rd(other, reg));
+			if (reg >= first && reg < end)
+				assert_int_equal(memory[(reg - first) / 4], rd(other, reg));
+		}
+	}
+	assert_int_equal(memory[KVGPU_TRAP_MMU_SIZE / 4], 0xeeeeeeee);
+	/* what a guest writes to its mapping is there until the host restores it */
+	memory[0xc80 / 4] = 1;
+	memory[0xcbc / 4] = 0x80000001;
+	kvgpu_trap_mmu_restore(&g->t);
+	wr(other, 0x100c80, 1);
+	assert_int_equal(rd(g, 0x100c80), rd(other, 0x100c80));
+	assert_int_equal(rd(g, 0x100cbc), 1);
+	kvgpu_trap_reset(&g->t);
+	kvgpu_trap_reset(&other->t);
+	for (reg = first; reg < end; reg += 4)
+		assert_int_equal(memory[(reg - first) / 4], rd(other, reg));
+	guest_free(g);
+	guest_free(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +244,7 @@ int main(void)
 		cmocka_unit_test(accesses_are_counted),
 		cmocka_unit_test(offsets_wrap),
 		cmocka_unit_test(plain_registers_are_memory),
+		cmocka_unit_test(mmu_registers_are_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
