@@ -919,7 +919,7 @@ static const struct scene table[] = {
 	     THEIRS),
 	WAIT("a neighbour gets GR after an eviction and a kernel", NAMES, A(0, ENDLESS, 1, 150),
 	     waits_beside, UNBIND, THEIRS),
-	{ "a guest's preempt beside an eviction", 2, UNNAMED, { .oversleep_ns = 5000 },
+	{ "a guest's preempt beside an eviction", 2, UNNAMED, { .oversleep_ns = 4000 },
 	  .arg = { 1, 2100, 1, 100 }, .before = waits_again,
 	  .roles = { { watches }, { acts, 0, UNBIND }, { acts, 1, PREEMPT } }, .after = both_live },
 
