@@ -46,7 +46,8 @@ static bool fault_for_device(const struct vm_fault *vmf)
  * Has the machine serve the fault, with vgpu->lock, for which it gives mmap_lock back. Then the
  * kernel handles the fault anew. A VMM's own accesses and KVM's have nothing against that. In a
  * copy from or to user memory (which alone may be interrupted, but is not the user's) the thread
- * may hold any lock, vgpu->lock, too: that fault fails.
+ * may hold any lock, vgpu->lock, too: that fault fails. Without .map_pages the kernel calls .fault
+ * with mmap_lock, never with the own lock of the VMA alone (vmf_can_call_fault() of the kernel).
  */
 static vm_fault_t fault_serve(struct vm_fault *vmf, unsigned int index, u64 off)
 {

@@ -462,9 +462,9 @@ struct kvgpu_machine {
 	/* bit per page: .dirty_log was set through BAR1 or PRAMIN, not only BAR3; map_lock */
 	unsigned long *dirty_log_bar1;
 	/*
-	 * map_lock. .written: a page was marked dirty since mmu_show() began last. .mmu_shown: page
-	 * faults map the page of the MMU's registers; vgpu->lock, too, to set. .mmu_mapped: there
-	 * was such a fault since the vGPU was opened.
+	 * map_lock. .written: a page was marked dirty since vmach_mmu_show() began last.
+	 * .mmu_shown: page faults map the page of the MMU's registers; vgpu->lock, too, to set.
+	 * .mmu_mapped: there was such a fault since the vGPU was opened.
 	 */
 	bool written, mmu_shown, mmu_mapped;
 
@@ -717,8 +717,8 @@ void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
  * the mappings of pages that have a bit, so that a later write by the CPU is noted again.
  */
 u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr);
-void vmach_tables_forget(struct kvgpu_vgpu *v, unsigned long first,
-			 u32 nr); /* they are no tables */
+/* Makes @nr pages from @first on pages of no table. */
+void vmach_tables_forget(struct kvgpu_vgpu *v, unsigned long first, u32 nr);
 /* tells whether vmach_dirty_log_take() would return a bit */
 bool vmach_pages_are_dirty(const struct kvgpu_vgpu *v, unsigned long first, u32 nr);
 void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len); /* the host writes there */
