@@ -4,11 +4,10 @@
 function sample(row, unit, better) {
 	printf "{\"row\": \"clpeak-%s\", \"unit\": \"%s\", \"better\": \"%s\", \"value\": %s, \"ops\": 1}\n", row, unit, better, value
 }
-{ value = $0; sub(/^.*: */, "", value); sub(/ us$/, "", value) }
+{ value = $0; sub(/^.*: */, "", value) }
 / Global memory bandwidth/ { row = "memory"; unit = "GB/s" }
 / Single-precision compute/ { row = "float"; unit = "GFLOP/s" }
 / Integer compute \(/ { row = "int"; unit = "GIOP/s" }
 / (float|int)16 +:/ { sample(row, unit, "higher") }
 / enqueueWriteBuffer +:/ { sample("write", "GB/s", "higher") }
 / enqueueReadBuffer +:/ { sample("read", "GB/s", "higher") }
-/ Kernel launch latency +:/ { sample("latency", "us", "lower") }

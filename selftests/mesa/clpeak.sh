@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # clpeak.sh fetch FOLDER   puts Debian 13's clpeak into FOLDER; fetched over the net once, nothing is installed
-# clpeak.sh run FOLDER     in the server or in a guest: runs it on the card, with kvgpu-cl-small.so of that folder. Prints TAP.
+# clpeak.sh run FOLDER [NAME...]   in the server or in a guest: runs it on the card, with kvgpu-cl-small.so of that folder, all
+#                          parts or those named (single, integers, bandwidth, transfers, launches). Prints TAP.
 #
 # Unbounded, clpeak wants some 70 thousand million warp instructions of a card of 13 SMX for single precision alone. It sizes
 # its work by compute units and by the largest buffer, so the preloaded library tells it of a device of one unit and of small
 # buffers. Its figures are of the model, and say nothing of a K20m.
 set -eu
 what=${1-} folder=${2-}
-[ -n "$folder" ] || { sed -n '3,4s/^# //p' "$0" >&2; exit 2; }
+[ -n "$folder" ] || { sed -n '3,5s/^# //p' "$0" >&2; exit 2; }
+shift 2
 
 fetch()
 {
@@ -31,6 +33,7 @@ n=0 failed=0
 # figures, and none of its errors
 part()
 {
+	case " $wanted " in *" ${1%% *} "*) ;; *) return 0 ;; esac
 	n=$((n + 1)) rc=0
 	out=$(LD_PRELOAD=$folder/kvgpu-cl-small.so KVGPU_CL_LARGEST=$3 timeout "$2" "$folder/clpeak" "$5" 2>&1) || rc=$?
 	printf '%s\n' "$out" | sed 's/^/# /'
@@ -47,18 +50,20 @@ run()
 	export RUSTICL_ENABLE="${RUSTICL_ENABLE:-nouveau}" MESA_SHADER_CACHE_DISABLE=true KVGPU_CL_UNITS=1
 	# Mesa's older OpenCL has no device here, which clpeak takes for an error
 	export OCL_ICD_VENDORS=rusticl.icd
+	wanted=${*:-single integers bandwidth transfers launches}
 	part "single precision" 300 65536 'float16 *: *[0-9.]*[1-9]' --compute-sp
 	part "integers" 300 65536 'int16 *: *[0-9.]*[1-9]' --compute-integer
 	# its smallest buffers are of 256 KiB, two of them
 	part "bandwidth" 300 524288 'float16 *: *[0-9.]*[1-9]' --global-bandwidth
 	part "transfers" 300 1048576 'enqueueReadBuffer *: *[0-9.]*[1-9]' --transfer-bandwidth
-	part "launch latency" 300 65536 'latency : *[0-9.]*[1-9]' --kernel-latency
+	# 20,000 launches
+	part "launches" 300 65536 'latency : *[0-9.]*[1-9]' --kernel-latency
 	echo "1..$n"
 	return $failed
 }
 
 case $what in
 fetch) fetch ;;
-run) run ;;
+run) run "$@" ;;
 *) echo "clpeak.sh: fetch or run, not '$what'" >&2; exit 2 ;;
 esac
