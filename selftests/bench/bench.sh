@@ -226,7 +226,7 @@ run_boot()
 applies() # SYSTEM ROWS
 {
 	case $1-$2 in
-	native-vgpu | native-boot | passthrough-vgpu | busy-vgpu | busy-boot | busy-load) return 1 ;;
+	native-vgpu | native-boot | passthrough-vgpu | busy-vgpu | busy-boot | busy-load | busy-clpeak) return 1 ;;
 	remoted-*) is_cuda "$2" ;;
 	esac
 }
@@ -251,16 +251,18 @@ for s in "${systems[@]}"; do
 	system_up "$s"
 done
 : >"$work/samples"
+left_out=()
 for ((round = 1; round <= rounds; round++)); do
 	for r in "${rows[@]}"; do
 		for s in "${systems[@]}"; do
 			applies "$s" "$r" || continue
 			say "round $round of $rounds: $r, $s"
 			[ "$s" != busy ] || neighbours_begin
-			run_rows "$s" "$round" "$r"
+			(run_rows "$s" "$round" "$r") || left_out+=("$r on $s in round $round")
 			[ "$s" != busy ] || neighbours_end
 		done
 	done
 done
 selftests/bench/report.py "$work" "$reports" --mode "$mode" --model-args "$model_args" --type "kvgpu-$type" --rounds "$rounds" \
 	--seconds $((SECONDS - began)) ${base:+--base "$base"}
+[ ${#left_out[@]} = 0 ] || give_up "failed, and left out:$(printf ' %s;' "${left_out[@]}")"
