@@ -42,6 +42,8 @@ kernel()
 	dpkg-deb --build $root "$1.deb" >/dev/null
 }
 
+# netbase makes one where there is none, and leaves it
+[ -e /etc/hosts ] || echo "127.0.0.1 localhost" >/etc/hosts
 packages >/tmp/packages
 states >/tmp/before
 version=$(dpkg-deb -f apt/kvgpu-dkms_*.deb Version)
