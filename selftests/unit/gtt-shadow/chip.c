@@ -212,6 +212,12 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 	}
 }
 
+/* Page @page of @target may have been written since it was last taken. */
+static bool page_is_dirty(const struct guest *g, u32 target, u64 page)
+{
+	return !g->track || target != KVGPU_VRAM || page >= VRAM_SIZE / 4096 || g->written[page];
+}
+
 static u64 op_take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 {
 	struct guest *g = ctx;
@@ -221,8 +227,7 @@ static u64 op_take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 	PROMISE(nr && nr <= 64 && !(a.addr & 4095), "asks for a table's pages");
 	for (i = 0; i < nr; i++) {
 		page = (a.addr >> 12) + i;
-		if (!g->track || a.target != KVGPU_VRAM || page >= VRAM_SIZE / 4096 ||
-		    g->written[page])
+		if (page_is_dirty(g, a.target, page))
 			dirty |= 1ull << i;
 		if (a.target == KVGPU_VRAM && page < VRAM_SIZE / 4096)
 			g->written[page] = false;
@@ -232,17 +237,12 @@ static u64 op_take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 
 static bool op_is_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 {
-	struct guest *g = ctx;
-	u64 page;
 	u32 i;
 
 	PROMISE(nr && nr <= 64 && !(a.addr & 4095), "asks for a table's pages");
-	for (i = 0; i < nr; i++) {
-		page = (a.addr >> 12) + i;
-		if (!g->track || a.target != KVGPU_VRAM || page >= VRAM_SIZE / 4096 ||
-		    g->written[page])
+	for (i = 0; i < nr; i++)
+		if (page_is_dirty(ctx, a.target, (a.addr >> 12) + i))
 			return true;
-	}
 	return false;
 }
 
