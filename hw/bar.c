@@ -10,7 +10,7 @@
  * without a page table.
  *
  * The tables are made at bring-up. Afterwards threads set entries without a lock, because no two
- * threads write the same entry at once. A flush of entries takes tlb_lock (mmu.c).
+ * threads write the same entry at once.
  */
 #include "hw/internal.h"
 

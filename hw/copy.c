@@ -3,11 +3,11 @@
  * The host's own channel on a copy engine. It scrubs partitions, copies context images, and copies
  * pages of guests' video memory to system memory, where the CPU reads them. Source and destination
  * of a job are physical addresses, which a channel may use if HCE_PRIV_MODE is set in its RAMFC. A
- * job is one fill or copy of up to CHUNK bytes. One job runs at a time: the function that begins it
- * waits for its end, for JOB_WAIT_MS at most.
+ * job is one fill or copy of up to CHUNK bytes. One job runs at a time, for JOB_WAIT_MS at most.
+ * Each thread that waits, for its job or to begin it, goes on with the one that is under way.
  *
  * Callers check addresses (S1 of docs/invariants.md). The wait for a job sleeps, so callers hold no
- * lock of mdev/ that other vGPUs wait for. copy_lock is taken here, and tlb_lock inside it.
+ * lock of mdev/ that other vGPUs wait for.
  *
  * A job that has not ended in time may still run later, with the words of a newer job in the
  * pushbuffer, or write to memory that has another owner by then. So no job begins after a failed
@@ -27,6 +27,8 @@
 #define TABLE_SIZE  (32768u * GMMU_ENTRY_SIZE)
 #define CHUNK	    (64u << 20) /* bytes of the largest job */
 #define JOB_WAIT_MS 10000
+/* ms for which a job may wait until its commands are in video memory */
+#define FLUSH_WAIT_MS 2000
 
 static void copy_page_map(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
 {
@@ -145,7 +147,7 @@ void hw_copy_fini(struct kvgpu_hw *hw)
 		c->up = false;
 		kvgpu_hw_chan_enable(hw, COPY_CHID, c->runl, false);
 		kvgpu_hw_runlist(hw, c->runl, NULL, 0);
-		kvgpu_hw_preempt(hw, false, COPY_CHID.v, 1000);
+		kvgpu_hw_preempt(hw, false, COPY_CHID.v, 1000, NULL, NULL);
 		kvgpu_hw_chan_unbind(hw, COPY_CHID);
 	}
 	if (c->doorbell)
@@ -235,54 +237,13 @@ static void put_fill(struct push *p, const struct place *dst, u32 size, u32 valu
 	push_data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL | A0B5_LAUNCH_REMAP);
 }
 
-/*
- * Makes the channel run @bytes bytes of the pushbuffer, and waits until the semaphore is @seq, for
- * JOB_WAIT_MS at most (-ETIMEDOUT).
- */
-static int push_run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
-{
-	u32 slot = c->put;
-	ktime_t end;
-	bool late;
-	int ret;
-
-	kvgpu_hw_lock_assert_held(&hw->p->copy_lock);
-	hw_vram_wr32(&c->ring, slot * GP_ENTRY_SIZE, lower_32_bits(VA_PUSH));
-	hw_vram_wr32(&c->ring, slot * GP_ENTRY_SIZE + 4, FIELD_PREP(GP_ENTRY1_LENGTH, bytes / 4));
-	ret = kvgpu_hw_flush_writes(hw);
-	if (ret)
-		return ret;
-	c->put = (slot + 1) & (BIT(RING_LOG2) - 1);
-	iowrite32(c->put, c->doorbell + COPY_CHID.v * USERD_SIZE + USERD_GP_PUT);
-	end = ktime_add_ms(ktime_get(), JOB_WAIT_MS);
-	for (;;) {
-		/*
-		 * Read the clock before the semaphore. If this thread is not run for a while in
-		 * between, the job may end in that time, and must not count as late.
-		 */
-		late = ktime_after(ktime_get(), end);
-		if (hw_vram_rd32(&c->sem, 0) == seq)
-			return 0;
-		if (late)
-			break;
-		usleep_range(2, 20);
-	}
-	dev_err(&hw->pdev->dev, "copy engine did not finish within %d ms\n", JOB_WAIT_MS);
-	return -ETIMEDOUT;
-}
-
-static int copy_job(struct kvgpu_hw *hw, const struct place *src, const struct place *dst, u32 size,
-		    u32 value)
+/* Writes a job for the pushbuffer and the ring. It begins when these are in video memory. */
+static u32 job_begin(struct kvgpu_hw *hw, const struct place *src, const struct place *dst,
+		     u32 size, u32 value)
 {
 	struct hw_copy *c = &hw->p->copy;
 	struct push p = { .v = &c->push };
-	int ret;
 
-	kvgpu_hw_lock(&hw->p->copy_lock);
-	if (!c->up || c->stuck) {
-		kvgpu_hw_unlock(&hw->p->copy_lock);
-		return -ENODEV;
-	}
 	c->seq++;
 	push_method(&p, HOST_SET_OBJECT, 1);
 	push_data(&p, A0B5_CLASS);
@@ -290,12 +251,70 @@ static int copy_job(struct kvgpu_hw *hw, const struct place *src, const struct p
 		put_copy(&p, src, dst, size, c->seq);
 	else
 		put_fill(&p, dst, size, value, c->seq);
-	ret = push_run(hw, c, p.at, c->seq);
-	c->stuck = ret;
-	kvgpu_hw_unlock(&hw->p->copy_lock);
-	if (ret)
-		hw->events->copy_stuck(hw->events_ctx);
-	return ret;
+	hw_vram_wr32(&c->ring, c->put * GP_ENTRY_SIZE, lower_32_bits(VA_PUSH));
+	hw_vram_wr32(&c->ring, c->put * GP_ENTRY_SIZE + 4, FIELD_PREP(GP_ENTRY1_LENGTH, p.at / 4));
+	c->flush = hw_flush_begin(hw);
+	c->began = ktime_get();
+	return c->seq;
+}
+
+/*
+ * Goes on with the last job, whichever thread has begun it. @now: read before the semaphore: if
+ * this thread is not run for a while in between, the job may end in that time, and must not count
+ * as late. True: the job is late.
+ */
+static bool job_step(struct kvgpu_hw *hw, ktime_t now)
+{
+	struct hw_copy *c = &hw->p->copy;
+
+	if (c->done == c->seq || c->stuck)
+		return false;
+	if (c->flush && hw_flush_step(hw, c->flush)) {
+		c->flush = 0;
+		c->began = ktime_get();
+		c->put = (c->put + 1) & (BIT(RING_LOG2) - 1);
+		iowrite32(c->put, c->doorbell + COPY_CHID.v * USERD_SIZE + USERD_GP_PUT);
+	} else if (!c->flush && hw_vram_rd32(&c->sem, 0) == c->seq) {
+		c->done = c->seq;
+	} else {
+		c->stuck = ktime_after(now, ktime_add_ms(c->began,
+							 c->flush ? FLUSH_WAIT_MS : JOB_WAIT_MS));
+	}
+	return c->stuck;
+}
+
+static int copy_job(struct kvgpu_hw *hw, const struct place *src, const struct place *dst, u32 size,
+		    u32 value)
+{
+	struct hw_copy *c = &hw->p->copy;
+	bool begun = false, late, done;
+	u32 mine = 0;
+	int ret;
+
+	for (;;) {
+		ktime_t now = ktime_get();
+
+		spin_lock(&c->lock);
+		late = job_step(hw, now);
+		ret = c->up && !c->stuck ? 0 : begun ? -ETIMEDOUT : -ENODEV;
+		done = begun && (s32)(c->done - mine) >= 0;
+		if (!ret && !begun && c->done == c->seq) {
+			mine = job_begin(hw, src, dst, size, value);
+			begun = true;
+			job_step(hw, now);
+		}
+		spin_unlock(&c->lock);
+		if (late) {
+			dev_err(&hw->pdev->dev, "copy engine did not finish within %d ms\n",
+				JOB_WAIT_MS);
+			hw->events->copy_stuck(hw->events_ctx);
+		}
+		if (done)
+			return 0;
+		if (ret)
+			return ret;
+		usleep_range(2, 20);
+	}
 }
 
 static int copy_chunks(struct kvgpu_hw *hw, struct place *src, struct place dst, u64 size,

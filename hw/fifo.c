@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PFIFO, the unit that schedules channels: initialisation, the channel table, runlists and
- * preempts. A submit or a block of a runlist holds runl_lock, and a preempt holds preempt_lock. The
- * other functions take no lock. Any thread may call them. Sequences: nouveau
+ * preempts. Nothing here takes a lock. After bring-up one thread alone, which mdev/ names, calls
+ * the functions of runlists and preempts; any thread may call the others. Sequences: nouveau
  * nvkm/engine/fifo/{gk104,gk110,gf100}.c.
  */
 #include <linux/mm.h>
@@ -13,7 +13,6 @@
 #define RUNL_BYTES	 (2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
 #define RUNL_MAX_ENTRIES (RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US	 (2 * USEC_PER_SEC)
-#define NO_RUNL		 0xff /* the number of no runlist */
 #define STATUS_TRIES	 8 /* most reads of a status register, if reads fail */
 
 static void init_pbdma(struct kvgpu_hw *hw, unsigned int p)
@@ -153,12 +152,11 @@ static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr
 	return oldest;
 }
 
-/* Writes a list into the memory of @l. runl_lock is held. */
+/* Writes a list into the memory of @l. */
 static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries, u32 nr)
 {
 	u32 i;
 
-	kvgpu_hw_lock_assert_held(&hw->p->runl_lock);
 	memcpy(l->copy, entries, nr * sizeof(u64));
 	l->nr = nr;
 	for (i = 0; i < nr; i++)
@@ -166,7 +164,6 @@ static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries
 	return kvgpu_hw_flush_writes(hw);
 }
 
-/* takes runl_lock, and tlb_lock inside it for the flush of the entries */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 {
 	struct hw_runl *r = &hw->p->runl[runl];
@@ -176,7 +173,6 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 
 	if (nr > RUNL_MAX_ENTRIES)
 		return -ENOSPC;
-	kvgpu_hw_lock(&hw->p->runl_lock);
 	l = choose_list(r, entries, nr, &same);
 	if (!same)
 		ret = write_list(hw, l, entries, nr);
@@ -195,59 +191,37 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 	l->used = ret ? 0 : ++r->submits;
 	r->cur = l;
 	hw->stats.runlists++;
-	kvgpu_hw_unlock(&hw->p->runl_lock);
 	return ret;
 }
 
-/*
- * Adds to @took what a preempt took that was asked for at time @asked, and has had preempt_lock
- * since time @began. @took: may be NULL.
- */
-static void took_add(struct kvgpu_hw_took *took, u64 asked, u64 began)
+void kvgpu_hw_preempt_begin(struct kvgpu_hw *hw, bool tsg, u16 id)
 {
-	u64 held = ktime_get_ns() - began;
-
-	if (!took)
-		return;
-	took->held_ns += held;
-	took->ns += held + min(began - asked, KVGPU_HW_WAIT_MS * (u64)NSEC_PER_MSEC);
+	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
+	hw->stats.preempts++;
 }
 
-/*
- * @took: NULL; or the preempt returns -ETIMEDOUT early if an urgent thread (lock.h) waits for
- * preempt_lock, and *@took grows.
- */
-static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			 struct kvgpu_hw_took *took)
+int kvgpu_hw_preempt_wait(struct kvgpu_hw *hw)
 {
-	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
-	unsigned int ms = took ? 1 : timeout_ms, waited = 0;
-	u64 asked = ktime_get_ns(), began;
+	return hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, KVGPU_HW_WATCH_US);
+}
+
+int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
+		     void (*look)(void *arg), void *arg)
+{
+	u64 until = ktime_get_ns() + timeout_ms * (u64)NSEC_PER_MSEC;
 	int ret;
 
-	kvgpu_hw_lock(l);
-	began = ktime_get_ns();
-	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
-	do {
-		ret = hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, ms * USEC_PER_MSEC);
-		waited += ms;
-	} while (ret == -ETIMEDOUT && waited < timeout_ms && !hw_lock_is_urgent(l));
-	hw->stats.preempts++;
-	took_add(took, asked, began);
-	kvgpu_hw_unlock(l);
+	kvgpu_hw_preempt_begin(hw, tsg, id);
+	while ((ret = kvgpu_hw_preempt_wait(hw)) == -ETIMEDOUT && ktime_get_ns() < until)
+		if (look)
+			look(arg);
 	return ret;
-}
-
-int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms)
-{
-	return pfifo_preempt(hw, tsg, id, timeout_ms, NULL);
 }
 
 u64 kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)
 {
 	u64 was = 0;
 
-	kvgpu_hw_lock(&hw->p->runl_lock);
 	if (hw->p->runl_blocked & BIT(runl))
 		was = ktime_get_ns() - hw->p->runl[runl].blocked_at;
 	hw->p->runl[runl].blocked_at = ktime_get_ns();
@@ -256,49 +230,7 @@ u64 kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)
 	else
 		hw->p->runl_blocked &= ~BIT(runl);
 	hw_wr(hw, PFIFO_RUNLIST_BLOCK, hw->p->runl_blocked);
-	kvgpu_hw_unlock(&hw->p->runl_lock);
 	return was;
-}
-
-/* @runl: the number of a runlist to block when the lock is taken; or NO_RUNL */
-static int watched_preempt(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id, unsigned int timeout_ms,
-			   struct kvgpu_hw_took *took, void (*look)(void *arg), void *arg)
-{
-	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
-	u64 asked = ktime_get_ns(), began;
-	int ret;
-
-	kvgpu_hw_lock_watched(l, look, arg);
-	if (runl != NO_RUNL)
-		kvgpu_hw_runl_block(hw, runl, true);
-	began = ktime_get_ns();
-	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
-	while ((ret = hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0,
-				  KVGPU_HW_WATCH_US)) == -ETIMEDOUT &&
-	       ktime_get_ns() < began + timeout_ms * (u64)NSEC_PER_MSEC)
-		look(arg);
-	hw->stats.preempts++;
-	took_add(took, asked, began);
-	kvgpu_hw_unlock(l);
-	return ret;
-}
-
-int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			     struct kvgpu_hw_took *took, void (*look)(void *arg), void *arg)
-{
-	return watched_preempt(hw, NO_RUNL, tsg, id, timeout_ms, took, look, arg);
-}
-
-int kvgpu_hw_preempt_blocked(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id,
-			     unsigned int timeout_ms, void (*look)(void *arg), void *arg)
-{
-	return watched_preempt(hw, runl, tsg, id, timeout_ms, NULL, look, arg);
-}
-
-int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			  struct kvgpu_hw_took *took)
-{
-	return pfifo_preempt(hw, tsg, id, timeout_ms, took);
 }
 
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl)

@@ -7,9 +7,9 @@
  * guest's work on the GPU can change it. The address space is kept, because the engine is bound to
  * that address space until the engine loads another context.
  *
- * gr_lock is held while the golden context is made and freed. Flushes take tlb_lock inside gr_lock.
+ * gr_lock is held while the golden context is made and freed.
  * kvgpu_hw_gr_ctx_init() does not need gr_lock, because the image is constant after bring-up. This
- * function takes copy_lock and waits for the copy, so its callers hold no lock of mdev/ that other
+ * function waits for the copy, so its callers hold no lock of mdev/ that other
  * vGPUs wait for.
  */
 #include <linux/mm.h>

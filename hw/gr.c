@@ -207,7 +207,7 @@ static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret;
 
-	kvgpu_hw_lock_assert_held(&hw->p->gr_lock);
+	lockdep_assert_held(&hw->p->gr_lock);
 	hw_mask(hw, GR_CTRL, GR_CTRL_RESTART | GR_CTRL_FIFO, 0);
 	init_mmu(hw);
 	hw_gr_write_list(hw, KVGPU_FW_GR_MMIO);
@@ -255,11 +255,11 @@ int hw_gr_init(struct kvgpu_hw *hw)
 	struct kvgpu_topo *t = &hw->topo;
 	int ret;
 
-	kvgpu_hw_lock(&hw->p->gr_lock);
+	rt_mutex_lock(&hw->p->gr_lock);
 	ret = alloc_debug_pages(hw);
 	ret = ret ?: gr_restart(hw, &hw->gr_ctx_size);
 	ret = ret ?: hw_golden_make(hw);
-	kvgpu_hw_unlock(&hw->p->gr_lock);
+	rt_mutex_unlock(&hw->p->gr_lock);
 	if (!ret)
 		dev_info(&hw->pdev->dev,
 			 "graphics engine: %u GPCs, %u TPCs, %u ROPs, %u bytes a context\n",
@@ -276,7 +276,7 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 	u32 size = 0;
 	int ret;
 
-	kvgpu_hw_lock(&hw->p->gr_lock);
+	rt_mutex_lock(&hw->p->gr_lock);
 	hw_mask(hw, GR_CTRL, GR_CTRL_FIFO, 0);
 	pmc_enable_set(hw, hw_gr_reset_bit(hw), 0);
 	pmc_enable_set(hw, 0, hw_gr_reset_bit(hw));
@@ -286,7 +286,7 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 			hw->gr_ctx_size, size);
 		ret = -EIO;
 	}
-	kvgpu_hw_unlock(&hw->p->gr_lock);
+	rt_mutex_unlock(&hw->p->gr_lock);
 	if (ret)
 		dev_err(&hw->pdev->dev, "graphics engine did not come back from its reset (%d)\n",
 			ret);
@@ -298,12 +298,12 @@ void hw_gr_fini(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;
 
-	kvgpu_hw_lock(&hw->p->gr_lock);
+	rt_mutex_lock(&hw->p->gr_lock);
 	hw_mask(hw, GR_CTRL, GR_CTRL_FIFO, 0);
 	pmc_enable_set(hw, hw_gr_reset_bit(hw), 0);
 	hw_golden_free(hw);
 	kvgpu_hw_vram_free(hw, &gr->mmu_rd);
 	kvgpu_hw_vram_free(hw, &gr->mmu_wr);
 	gr->nr_sm = 0;
-	kvgpu_hw_unlock(&hw->p->gr_lock);
+	rt_mutex_unlock(&hw->p->gr_lock);
 }

@@ -232,7 +232,7 @@ void hw_gr_ack(struct kvgpu_hw *hw)
 {
 	u32 intr;
 
-	kvgpu_hw_lock(&hw->p->gr_lock);
+	rt_mutex_lock(&hw->p->gr_lock);
 	intr = hw_rd(hw, GR_INTR);
 	if (intr & GR_INTR_TRAP)
 		ack_traps(hw);
@@ -240,5 +240,5 @@ void hw_gr_ack(struct kvgpu_hw *hw)
 		ack_fecs(hw);
 	hw_wr(hw, GR_INTR, intr);
 	hw_wr(hw, GR_CTRL, GR_CTRL_RESTART | GR_CTRL_FIFO);
-	kvgpu_hw_unlock(&hw->p->gr_lock);
+	rt_mutex_unlock(&hw->p->gr_lock);
 }

@@ -10,7 +10,7 @@
  * order.
  *
  * Bring-up and take-down run in the PCI driver's probe and remove. kvgpu_hw_engine_reset() runs in
- * between, with gpu->lock of mdev/ held.
+ * between, in one thread of mdev/.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -139,12 +139,12 @@ static struct kvgpu_hw_priv *priv_new(struct kvgpu_hw *hw)
 
 	if (!p)
 		return NULL;
-	kvgpu_hw_lock_init(&p->tlb_lock, &hw->lender);
-	kvgpu_hw_lock_init(&p->runl_lock, &hw->lender);
-	kvgpu_hw_lock_init(&p->preempt_lock, &hw->lender);
-	p->preempt_lock.hurries = true;
-	kvgpu_hw_lock_init(&p->copy_lock, &hw->lender);
-	kvgpu_hw_lock_init(&p->gr_lock, &hw->lender);
+	spin_lock_init(&p->tlb.lock);
+	spin_lock_init(&p->bar_flush.lock);
+	spin_lock_init(&p->l2_invalidate.lock);
+	spin_lock_init(&p->l2_flush.lock);
+	spin_lock_init(&p->copy.lock);
+	rt_mutex_init(&p->gr_lock);
 	spin_lock_init(&p->mask_lock);
 	p->irq = -1;
 	return p;
@@ -163,7 +163,6 @@ static void vbios_free(struct kvgpu_hw *hw)
 }
 
 static const struct step steps[] = {
-	{ "lender", hw_lender_start, hw_lender_stop },
 	{ "chip", hw_chip_identify, NULL },
 	{ "VBIOS", hw_vbios_read, vbios_free },
 	{ "POST", hw_chip_post, NULL },

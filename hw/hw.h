@@ -26,7 +26,6 @@
 #include <linux/pci.h>
 #include <linux/spinlock.h>
 
-#include "hw/lock.h"
 #include "kvgpu/types.h"
 
 /*
@@ -116,8 +115,8 @@ struct kvgpu_vram { /* a piece of the host pool */
 };
 
 /*
- * A card. kvgpu_hw_init() sets the members. Later .lender, .stats (counters, without a lock) and
- * .intr_ns change. Sizes and addresses are in bytes.
+ * A card. kvgpu_hw_init() sets the members. Later .stats (counters, without a lock) and .intr_ns
+ * change. Sizes and addresses are in bytes.
  */
 struct kvgpu_hw {
 	struct pci_dev *pdev;
@@ -135,11 +134,6 @@ struct kvgpu_hw {
 	u32 gr_ctx_size; /* bytes, a multiple of the page size */
 	const struct kvgpu_hw_events *events;
 	void *events_ctx;
-	/*
-	 * Lends a priority to holders of the card's locks (hw/lock.h). Locks of mdev/ join it
-	 * before kvgpu_hw_init(), which adds those of hw/ and starts its thread.
-	 */
-	struct kvgpu_hw_lender lender;
 	struct kvgpu_hw_priv *p; /* private state of hw/ (internal.h) */
 	struct {
 		u64 tlb_flushes, bar_flushes, runlists, preempts, resets, intrs, unhandled;
@@ -158,7 +152,7 @@ struct kvgpu_hw {
 
 /**
  * kvgpu_hw_init() - take over a card
- * @hw: zeroed, except for @hw->lender
+ * @hw: zeroed
  * @pdev: the card
  * @ev: functions for reports of the chip; hw/ may call them before this function returns
  * @ctx: argument of @ev's functions
@@ -307,8 +301,8 @@ int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);
 /*
  * Enables or disables a channel, which kvgpu_hw_chan_bind() has put on runlist @runl: the register
- * has both. Does not sleep, and takes no lock. mdev/ enables a channel only with gpu->lock held,
- * because its recovery ends channels under this lock, and an ended channel must stay disabled.
+ * has both. Does not sleep, and takes no lock. mdev/ enables channels only in the thread that also
+ * ends channels: an ended channel must stay disabled.
  */
 void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, u8 runl, bool on);
 /* Returns the register PCCSR_CHAN of the channel. */
@@ -326,80 +320,34 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
  * chip has not flushed the entries or taken the list in time; or -EIO if the card is off the bus.
  */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
+/* about this many us lie between calls of @look in kvgpu_hw_preempt() */
+#define KVGPU_HW_WATCH_US 20
+/*
+ * Has the chip take channel or group @id off its engines. A preempt that has not ended then is
+ * forgotten.
+ */
+void kvgpu_hw_preempt_begin(struct kvgpu_hw *hw, bool tsg, u16 id);
+/*
+ * Waits for the end of the last preempt, for KVGPU_HW_WATCH_US at most. Returns 0 when it has
+ * ended: the channel or group is off its engines; -ETIMEDOUT; or -EIO if the card is off the bus.
+ */
+int kvgpu_hw_preempt_wait(struct kvgpu_hw *hw);
 /**
  * kvgpu_hw_preempt() - take a channel or a group off its engines
  * @hw: the card
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
- * @timeout_ms: how long to wait, with preempt_lock held: no other thread can preempt meanwhile
- *
- * Return: 0 when the channel or group is off its engines; -ETIMEDOUT; or -EIO if the card is off
- * the bus.
- */
-int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
-/*
- * Most ms that a wait for preempt_lock counts as time of the preempt that waits. An eviction has
- * the lock for seconds if an engine has to be reset, and the waiting channel is not to blame; most
- * have it for less than this.
- */
-#define KVGPU_HW_WAIT_MS 100
-/* The time that preempts took. Each call adds to it. */
-struct kvgpu_hw_took {
-	/* ns of the calls, with KVGPU_HW_WAIT_MS of each wait for preempt_lock at most */
-	u64 ns;
-	u64 held_ns; /* ns with preempt_lock held */
-};
-/**
- * kvgpu_hw_preempt_watched() - preempt, and call a function again and again meanwhile
- * @hw: the card
- * @tsg: true: @id is the id of a group; false: of a channel
- * @id: the chip's id
- * @timeout_ms: how long to wait for the end of the preempt, from the write of PFIFO_PREEMPT on
- * @took: NULL; or what this call takes is added
- * @look: called about every 20 us: for the first 5 ms of the wait for preempt_lock, without locks
- * of hw/; and with preempt_lock held during the preempt, from 20 us after its begin on
+ * @timeout_ms: how long to wait
+ * @look: called about every KVGPU_HW_WATCH_US until the preempt has ended; or NULL
  * @arg: argument of @look
  *
- * By @look the caller sees for which channels the engines work until the preempt has ended. The
- * caller itself looks before and after the call.
- * @look must take none of the card's locks (struct kvgpu_hw_lock).
+ * By @look the caller sees for which channels the engines work meanwhile. The caller itself looks
+ * before and after the call.
  *
- * Return: as kvgpu_hw_preempt().
+ * Return: as kvgpu_hw_preempt_wait().
  */
-int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			     struct kvgpu_hw_took *took, void (*look)(void *arg), void *arg);
-/**
- * kvgpu_hw_preempt_blocked() - block a runlist, and preempt
- * @hw: the card
- * @runl: the runlist: PBDMAs get no channel from it, until the caller allows it by
- * kvgpu_hw_runl_block()
- * @tsg: true: @id is the id of a group; false: of a channel
- * @id: the chip's id
- * @timeout_ms: as for kvgpu_hw_preempt_watched()
- * @look: as for kvgpu_hw_preempt_watched()
- * @arg: argument of @look
- *
- * As kvgpu_hw_preempt_watched(). The runlist is blocked when this call has preempt_lock, not
- * before: the thread that has the lock may seldom get a CPU.
- *
- * Return: as kvgpu_hw_preempt().
- */
-int kvgpu_hw_preempt_blocked(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id,
-			     unsigned int timeout_ms, void (*look)(void *arg), void *arg);
-/**
- * kvgpu_hw_preempt_turn() - preempt for a caller that can ask again
- * @hw: the card
- * @tsg: true: @id is the id of a group; false: of a channel
- * @id: the chip's id
- * @timeout_ms: how long to wait for the end of the preempt
- * @took: what this call takes is added
- *
- * As kvgpu_hw_preempt(), but returns -ETIMEDOUT within about 1 ms if an urgent thread (hw/lock.h)
- * waits for preempt_lock. That thread then writes its own preempt to PFIFO_PREEMPT, and the chip
- * may forget the preempt of @id.
- */
-int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			  struct kvgpu_hw_took *took);
+int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
+		     void (*look)(void *arg), void *arg);
 /*
  * Blocks or unblocks a runlist. The chip loads no further channel of a blocked runlist. Returns the
  * ns since the last call for the runlist if it was blocked by that call, else 0.
@@ -439,9 +387,8 @@ void hw_gr_ack(struct kvgpu_hw *hw);
 void hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
 /*
  * Resets one engine and brings it up again. @engine is an index in topo.engine. The loaded context
- * is lost; contexts in memory stay. The caller holds gpu->lock of mdev/, so that no two resets
- * overlap. An error means that GR did not come up again; the reset of a copy engine returns 0 in
- * any case.
+ * is lost; contexts in memory stay. No two resets may overlap. An error means that GR did not come
+ * up again; the reset of a copy engine returns 0 in any case.
  */
 int kvgpu_hw_engine_reset(struct kvgpu_hw *hw, u8 engine);
 

@@ -10,6 +10,7 @@
 #include <linux/genalloc.h>
 #include <linux/io.h>
 #include <linux/ktime.h>
+#include <linux/rtmutex.h>
 
 #include "gk110/bar.h"
 #include "gk110/fifo.h"
@@ -75,11 +76,20 @@ struct hw_copy {
 	struct kvgpu_vram inst, pd, table, userd, ring, push, sem;
 	/* the CPU's mapping of the page of BAR1 in which the channel's GP_PUT is */
 	void __iomem *doorbell;
-	/* .put: index of the next entry of .ring to write. .seq: number of the last job. */
-	u32 put, seq;
 	u8 runl;
 	bool up; /* the channel is enabled, and alone on .runl */
-	bool stuck; /* a job failed: no other job begins after it */
+	/*
+	 * .lock protects the rest; as for struct hw_op, no thread holds it while it waits. .put:
+	 * index of the next entry of .ring to write. .seq, .done: numbers of the last job and of
+	 * the last that has ended. .flush: 0, or the flush after which the last job may begin.
+	 * .began: when its flush or the job itself began. .stuck: it failed; no other begins after
+	 * it.
+	 */
+	spinlock_t lock;
+	u32 put, seq, done;
+	u64 flush;
+	ktime_t began;
+	bool stuck;
 };
 
 /*
@@ -103,7 +113,7 @@ struct hw_runl {
 	/* the last kvgpu_hw_runlist()'s list: if that submitted it, the chip may still read it */
 	struct hw_list *cur;
 	u64 submits; /* number of successful submits */
-	u64 blocked_at; /* ktime, ns, of the last kvgpu_hw_runl_block(); runl_lock */
+	u64 blocked_at; /* ktime, ns, of the last kvgpu_hw_runl_block() */
 };
 
 /*
@@ -138,6 +148,17 @@ struct hw_gr {
 	u8 nr_sm, row_offset, tpc_total, tpc_max;
 };
 
+/*
+ * What the chip does one at a time, at a register's trigger: number .begun was begun last, and
+ * .ended has ended, with all before. No thread holds .lock while it waits: each that waits looks
+ * whether what is under way has ended, whoever has begun it. So a thread that gets no CPU keeps no
+ * other waiting.
+ */
+struct hw_op {
+	spinlock_t lock;
+	u64 begun, ended;
+};
+
 /* State of hw/. Members without a lock are constant after bring-up. */
 struct kvgpu_hw_priv {
 	struct gen_pool *pool;
@@ -151,18 +172,9 @@ struct kvgpu_hw_priv {
 	void *flush_page;
 	dma_addr_t flush_dma;
 
-	/* protects FB_MMU_INVALIDATE_PDB, FB_MMU_INVALIDATE and the flush registers */
-	struct kvgpu_hw_lock tlb_lock;
-	/*
-	 * protects PFIFO_RUNLIST_BASE, PFIFO_RUNLIST_SUBMIT, PFIFO_RUNLIST_BLOCK, .runl and
-	 * .runl_blocked
-	 */
-	struct kvgpu_hw_lock runl_lock;
-	struct kvgpu_hw_lock preempt_lock; /* protects PFIFO_PREEMPT */
-	/* held during a job of the copy channel; protects .put, .seq and .stuck of .copy */
-	struct kvgpu_hw_lock copy_lock;
+	struct hw_op tlb, bar_flush, l2_invalidate, l2_flush; /* mmu.c */
 	/* held during bring-up, reset, acknowledge and take-down of GR; protects changes of .gr */
-	struct kvgpu_hw_lock gr_lock;
+	struct rt_mutex gr_lock;
 	/* protects read-modify-write of PMC_ENABLE while an engine is reset or powered up */
 	spinlock_t mask_lock;
 
@@ -240,13 +252,6 @@ static inline bool hw_no_answer(u32 val)
 int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);
 
 /*
- * lock.c. Call hw_lender_start() after all locks of the card are initialised, and hw_lender_stop()
- * when no thread waits for any of these locks.
- */
-int hw_lender_start(struct kvgpu_hw *hw);
-void hw_lender_stop(struct kvgpu_hw *hw);
-
-/*
  * pool.c: the host pool. hw_vram_wr32(), hw_vram_rd32() and hw_vram_wr64() access its memory
  * through BAR1, which shows the pool from step "BARs" of the bring-up on (hw.c).
  */
@@ -297,6 +302,10 @@ int hw_engines_reset(struct kvgpu_hw *hw);
 /* ltc.c: sets L2 up. Call it after hw_mmu_init(), whose page size it copies. */
 int hw_ltc_init(struct kvgpu_hw *hw);
 
+/* mmu.c: returns the number of the flush that makes all writes so far reach video memory */
+u64 hw_flush_begin(struct kvgpu_hw *hw);
+/* Goes on with @flush, of hw_flush_begin(). True: it has ended. Does not sleep. */
+bool hw_flush_step(struct kvgpu_hw *hw, u64 flush);
 /* mmu.c: the chip's MMU; bar.c: the tables of BAR1 and BAR3 */
 int hw_mmu_init(struct kvgpu_hw *hw);
 void hw_mmu_fini(struct kvgpu_hw *hw);

@@ -4,9 +4,9 @@
  * kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. Their format may
  * change.
  *
- * A read of a card's file takes gpu->lock, that of "sched" slicer->lock inside of it. A read of a
- * vGPU's "faults" takes fault_lock alone. A read of another file of a vGPU takes vgpu->lock, and
- * can be interrupted while it waits for that lock.
+ * A read of "vgpus" takes gpu->lock, of another file of a card event_lock and slicer->lock at most.
+ * A read of a vGPU's "faults" takes fault_lock alone. A read of another file of a vGPU takes
+ * vgpu->lock, and can be interrupted while it waits for that lock.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -98,14 +98,14 @@ static int vgpus_show(struct seq_file *s, void *unused)
 	struct kvgpu_gpu *gpu = s->private;
 	struct kvgpu_vgpu *v;
 
-	kvgpu_hw_lock(&gpu->lock);
+	mutex_lock(&gpu->lock);
 	list_for_each_entry(v, &gpu->vgpus, node)
 		seq_printf(s,
 			   "%u %s %s %s partition 0x%llx bar1 0x%llx bar3 0x%llx pramin 0x%llx\n",
 			   v->id, dev_name(v->vdev.dev), v->type->base.sysfs_name,
 			   READ_ONCE(v->open) ? "open" : "closed", v->part.v, v->slice[KVGPU_BAR1],
 			   v->slice[KVGPU_BAR3], v->pramin_slice);
-	kvgpu_hw_unlock(&gpu->lock);
+	mutex_unlock(&gpu->lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(vgpus);

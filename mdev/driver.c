@@ -96,8 +96,7 @@ static int kvgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
 	if (!gpu)
 		return -ENOMEM;
-	kvgpu_hw_lock_init(&gpu->lock, &gpu->hw.lender);
-	gpu->lock.hurries = true;
+	mutex_init(&gpu->lock);
 	mutex_init(&gpu->types_lock);
 	INIT_LIST_HEAD(&gpu->vgpus);
 	refcount_set(&gpu->users, 1);

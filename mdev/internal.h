@@ -86,7 +86,7 @@ void vgpu_irq_close(struct kvgpu_vgpu *v); /* call it with vgpu->lock held */
 extern const struct attribute_group *kvgpu_vgpu_groups[], *kvgpu_gpu_groups[];
 /*
  * No lock of the module is held in these functions: a removal waits for readers of the files, and
- * a reader takes gpu->lock or vgpu->lock.
+ * a reader takes gpu->lock or vgpu->lock, or waits for the slicer.
  */
 void vgpu_debugfs_init(void);
 void vgpu_debugfs_exit(void);

@@ -9,7 +9,7 @@
  *
  * Runs in the process that reads or writes a file, without a lock of the module. The machine
  * (mdev/machine/, which keeps the values) takes slicer->lock for a read of entitlement_ppm and for
- * a write of a knob other than watchdog_ms. A write of suspended takes gpu->lock, too. A vGPU's
+ * a write of a knob other than watchdog_ms. A write of suspended waits for the slicer. A vGPU's
  * files exist only between probe and remove (vgpu.c).
  */
 #include <linux/device.h>

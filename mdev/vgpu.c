@@ -63,9 +63,9 @@ static int vgpu_init(struct vfio_device *vdev)
 	 * print the mdev device's name. So hold a reference until .release.
 	 */
 	get_device(vdev->dev);
-	kvgpu_hw_lock(&v->gpu->lock);
+	mutex_lock(&v->gpu->lock);
 	list_add_tail(&v->node, &v->gpu->vgpus);
-	kvgpu_hw_unlock(&v->gpu->lock);
+	mutex_unlock(&v->gpu->lock);
 	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_CREATE);
 	return 0;
 }
@@ -74,9 +74,9 @@ static void vgpu_release(struct vfio_device *vdev)
 {
 	struct kvgpu_vgpu *v = to_vgpu(vdev);
 
-	kvgpu_hw_lock(&v->gpu->lock);
+	mutex_lock(&v->gpu->lock);
 	list_del(&v->node);
-	kvgpu_hw_unlock(&v->gpu->lock);
+	mutex_unlock(&v->gpu->lock);
 	kvgpu_machine_vgpu_fini(v);
 	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_REMOVE);
 	/*

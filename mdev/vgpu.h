@@ -15,8 +15,7 @@
  * vgpu->lock: protects the state of one vGPU, also the state that the machine keeps (registers,
  *   shadow page tables, channels), except what another lock protects. Taken in process context. Its
  *   holder may sleep, and may pin guest memory.
- * gpu->lock (a sleeping lock, hw/lock.h): protects the list of vGPUs, the chip's ids of channels
- *   and channel groups (TSGs), and the runlists that the chip gets. Never held during a pin.
+ * gpu->lock: protects the list of vGPUs.
  * vgpu->map_lock: protects what the page fault handler reads to find the frame behind a page
  *   (kvgpu_machine_pfn_find()). That is changed with vgpu->lock and map_lock held, so a thread that
  *   holds vgpu->lock may read it without map_lock.
@@ -69,7 +68,7 @@ struct kvgpu_gpu {
 	struct mdev_type *types[4];
 	u8 nr_types;
 
-	struct kvgpu_hw_lock lock;
+	struct mutex lock;
 	struct list_head vgpus; /* by struct kvgpu_vgpu.node; protected by gpu->lock */
 	/*
 	 * Protects .part_map, .bar_map and .next_id. Do not take it while a tenant's access to its

@@ -8,8 +8,8 @@
  * average, about the share of time for which it works. Polls at other times are not samples,
  * because a guest may know these times (mdev/machine/poll.c).
  *
- * sched.h has the contracts. The slicer's thread calls all three functions, some of the time with
- * gpu->lock held. The sampler's thread calls kvgpu_sched_gap() without a lock.
+ * sched.h has the contracts. The slicer calls all three functions, the sampler's thread calls
+ * kvgpu_sched_gap(); neither needs a lock.
  */
 #include "sched/internal.h"
 

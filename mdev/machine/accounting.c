@@ -3,9 +3,9 @@
  * Accounting of GPU time: charges vGPUs for it, and tells how much each was charged. poll.c charges
  * the time between polls: a vGPU that a usage sample sees at work pays until the next sample, or
  * until it leaves the chip. slice.c charges the time in which it takes a vGPU off the chip.
- * vmach_wait_charge() charges waits for the chip under gpu->lock.
+ * vmach_wait_charge() charges waits for the chip.
  *
- * gpu->lock is held, except in vmach_gpu_time_get(), which needs no lock.
+ * The slicer calls all of this, and any thread vmach_gpu_time_get(), which needs no lock.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/machine/observe.h"
@@ -50,7 +50,7 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 
 void vmach_wait_begin(struct machine_obs *w, struct kvgpu_gpu *gpu)
 {
-	kvgpu_hw_lock_assert_held(&gpu->lock);
+	vmach_slicer_assert(gpu);
 	vmach_obs_begin(w, gpu);
 	vmach_engines_observe(w);
 }
@@ -84,12 +84,12 @@ bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_obs *w)
 	struct kvgpu_chip *chip = m->v->gpu->chip;
 	u64 now, at, had, ns, wait;
 
-	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
-	kvgpu_hw_lock(&chip->event_lock);
+	vmach_slicer_assert(m->v->gpu);
+	spin_lock(&chip->event_lock);
 	at = c->fault.at;
 	had = c->fault.had;
 	c->fault.at = 0;
-	kvgpu_hw_unlock(&chip->event_lock);
+	spin_unlock(&chip->event_lock);
 	if (!at)
 		return false;
 	had = vmach_gpu_time_get(m) - had;
@@ -120,14 +120,13 @@ static void charge_others(struct kvgpu_machine *m, const struct machine_obs *w, 
 		part = o == m ? 0 : div_u64(ns * vmach_obs_count(w, o), w->nr_obs);
 		if (!part)
 			continue;
-		o->slice.waited_late += div_u64(ns * vmach_obs_late(w, o), w->nr_obs);
 		charge_waiter(o, part, ns, now);
 	}
 }
 
 /*
- * Charges the time from @began to now, in which this thread waited for the chip on behalf of @m.
- * The thread held gpu->lock all the time: the slicer made no poll. @w has the observations that
+ * Charges the time from @began to now, in which the slicer waited for the chip on behalf of @m.
+ * The slicer made no poll meanwhile. @w has the observations that
  * were made meanwhile, from vmach_wait_begin() on. @works: @m was at work, whatever @w says.
  * - If @works, or an observation saw an engine work for @m, @m is charged all of the time.
  * - Otherwise @m is charged the time in which the runlist stood still for it (@w->blocked_ns), but
@@ -140,9 +139,9 @@ static void charge_others(struct kvgpu_machine *m, const struct machine_obs *w, 
 void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool works, u64 began)
 {
 	struct machine_slicer *s = &w->gpu->chip->slicer;
-	u64 now, ns, left = READ_ONCE(s->left_at);
+	u64 now, ns;
 
-	kvgpu_hw_lock_assert_held(&w->gpu->lock);
+	vmach_slicer_assert(w->gpu);
 	vmach_engines_observe(w);
 	works |= vmach_obs_count(w, m) > 0;
 	now = ktime_get_ns();
@@ -152,9 +151,7 @@ void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool work
 		charge_others(m, w, ns, now);
 	if (!works)
 		ns = idle_part(m, w, min(ns, w->blocked_ns));
-	if (ns) {
-		m->slice.waited_late += left ? min_t(u64, ns, now - min(left, now)) : 0;
+	if (ns)
 		charge_waiter(m, ns, ns, now);
-	}
 	write_sequnlock(&s->acct_lock);
 }

@@ -6,10 +6,11 @@
  * the chip is from an id block that belongs to this vGPU alone. So no page has doorbells of two
  * vGPUs. A group of channels is a channel group (TSG).
  *
- * A channel is *dead* if the host has ended it, or if the guest is unbinding it. *Recovery* is the
- * work item that ends failed channels (recover.c). The *slicer* is the thread that gives the chip
- * to vGPUs in turns (slice.c). A card that has failed is *lost*: cut off from system memory
- * (chip.c). vgpu->lock is held here, but not by recovery, which ends channels with gpu->lock alone.
+ * A channel is *dead* if the host has ended it, or if the guest is unbinding it. The *slicer* is
+ * the thread that owns the chip, ends failed channels (recover.c), and gives the chip to vGPUs in
+ * turns (slice.c). A card that has failed is *lost*: cut off from system memory (chip.c).
+ * vgpu->lock is held here, while the slicer serves a request as well; the slicer ends channels
+ * without it.
  *
  * The runlist. A guest sees all engines on runlist 0, may use GR (the graphics engine) and a copy
  * engine in one channel, and does not say at the bind which of them it will use. On the card GR's
@@ -52,10 +53,40 @@ struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id)
 	return NULL;
 }
 
+/* Enters a channel in the tables by id and by instance block, then binds it on the chip. */
+static void chip_bind(void *arg)
+{
+	struct kvgpu_chan *c = arg;
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+
+	spin_lock(&gpu->chip->event_lock);
+	gpu->chip->by_hchid[c->hchid.v] = c;
+	hash_add(gpu->chip->by_inst, &c->by_inst, c->inst.at.v);
+	spin_unlock(&gpu->chip->event_lock);
+	kvgpu_hw_chan_bind(&gpu->hw, c->hchid, c->inst.at.v, c->hrunl);
+}
+
+/* Removes a channel, which is off the chip, from the tables by id and by instance block. */
+static void chip_forget(void *arg)
+{
+	struct kvgpu_chan *c = arg;
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+	struct kvgpu_chip *chip = gpu->chip;
+
+	vmach_samples_name(chip);
+	spin_lock(&chip->event_lock);
+	chip->by_hchid[c->hchid.v] = NULL;
+	/* recovery finds the channel no more: end what a late fault of it has stopped */
+	if (test_and_clear_bit(c->hchid.v, chip->recover_chans) && !vmach_gpu_lost(gpu))
+		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
+	hash_del(&c->by_inst);
+	spin_unlock(&chip->event_lock);
+	vmach_storm_strike(c);
+}
+
 static void chan_insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 {
 	struct rb_node **at = &v->m->chans.rb_node, *parent = NULL;
-	struct kvgpu_chip *chip = v->gpu->chip;
 
 	while (*at) {
 		parent = *at;
@@ -65,35 +96,18 @@ static void chan_insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 	}
 	rb_link_node(&c->by_gchid, parent, at);
 	rb_insert_color(&c->by_gchid, &v->m->chans);
-	kvgpu_hw_lock(&v->gpu->lock);
-	kvgpu_hw_lock(&chip->event_lock);
-	chip->by_hchid[c->hchid.v] = c;
-	hash_add(chip->by_inst, &c->by_inst, c->inst.at.v);
-	kvgpu_hw_unlock(&chip->event_lock);
-	kvgpu_hw_unlock(&v->gpu->lock);
+	vmach_slicer_call(v->gpu, chip_bind, c);
 }
 
 static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 {
-	struct kvgpu_chip *chip = v->gpu->chip;
-
-	kvgpu_hw_lock(&v->gpu->lock);
-	vmach_samples_name(chip);
-	kvgpu_hw_lock(&chip->event_lock);
-	chip->by_hchid[c->hchid.v] = NULL;
-	/* recovery finds the channel no more: end what a late fault of it has stopped */
-	if (test_and_clear_bit(c->hchid.v, chip->recover_chans) && !vmach_gpu_lost(v->gpu))
-		kvgpu_hw_runl_clear_error(&v->gpu->hw, c->hrunl);
-	hash_del(&c->by_inst);
-	kvgpu_hw_unlock(&chip->event_lock);
-	vmach_storm_strike(c);
-	kvgpu_hw_unlock(&v->gpu->lock);
+	vmach_slicer_call(v->gpu, chip_forget, c);
 	rb_erase(&c->by_gchid, &v->m->chans);
 }
 
 /* ------------------------------------------- give a channel its id of the chip and its doorbell */
 
-/* Notes that vGPU @vgpu (0: none) has id block @h of the chip. gpu->lock is held. */
+/* Notes that vGPU @vgpu (0: none) has id block @h of the chip. event_lock is held. */
 static void note_ids(struct kvgpu_chip *chip, u32 h, u32 vgpu)
 {
 	u32 i;
@@ -105,7 +119,7 @@ static void note_ids(struct kvgpu_chip *chip, u32 h, u32 vgpu)
 /*
  * Returns the chip's id block for the guest's id block @g. If @g has none yet, takes a free id
  * block, which the caller notes by vmach_userd_show(). -ENOSPC: none is free, or the vGPU has
- * machine->max_id_blocks already. Takes gpu->lock.
+ * machine->max_id_blocks already.
  */
 static int id_block_take(struct kvgpu_vgpu *v, u16 g)
 {
@@ -117,13 +131,13 @@ static int id_block_take(struct kvgpu_vgpu *v, u16 g)
 		return m->id_block[g];
 	if (m->nr_id_blocks >= m->max_id_blocks)
 		return -ENOSPC;
-	kvgpu_hw_lock(&gpu->lock);
+	spin_lock(&gpu->chip->event_lock);
 	h = find_next_zero_bit(gpu->chip->id_blocks, KVGPU_NR_ID_BLOCKS, 1);
 	if (h < KVGPU_NR_ID_BLOCKS) {
 		__set_bit(h, gpu->chip->id_blocks);
 		note_ids(gpu->chip, h, v->id);
 	}
-	kvgpu_hw_unlock(&gpu->lock);
+	spin_unlock(&gpu->chip->event_lock);
 	if (h >= KVGPU_NR_ID_BLOCKS)
 		return -ENOSPC;
 	m->nr_id_blocks++;
@@ -151,11 +165,11 @@ static void id_blocks_give(struct kvgpu_vgpu *v)
 		if (!vmach_gpu_lost(v->gpu) &&
 		    kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->dummy_page.at))
 			vmach_gpu_declare_lost(v->gpu, "doorbells show what they showed before");
-		kvgpu_hw_lock(&v->gpu->lock);
+		spin_lock(&v->gpu->chip->event_lock);
 		__clear_bit(h, v->gpu->chip->id_blocks);
 		note_ids(v->gpu->chip, h, 0);
 		m->nr_id_blocks--;
-		kvgpu_hw_unlock(&v->gpu->lock);
+		spin_unlock(&v->gpu->chip->event_lock);
 	}
 }
 
@@ -292,18 +306,19 @@ static void chan_hold(struct kvgpu_chan *c)
 	}
 }
 
+static void hung_end(void *arg)
+{
+	struct kvgpu_chan *c = arg;
+
+	vmach_chan_isolate(c->vgpu->gpu, c, EVENT_SCHED);
+}
+
 /*
  * Takes a channel and its group (TSG) off the chip, so that the caller can change the channel's
  * instance block or group. False: the channel did not leave in time, and was ended.
  *
  * Disables the channel before the preempt: a preempt alone does not keep a channel off the chip,
  * because the chip loads an enabled and listed channel again at once.
- *
- * vmach_chan_preempt_wait() makes no preempt while slice.on_chip is false. But another thread may
- * put the vGPU's list onto the chip at any time, under gpu->lock. So this function takes and
- * releases gpu->lock once between the disable and the preempt. If the list was put onto the chip
- * before that, slice.on_chip is true by now. If the list is put onto the chip after that, the chip
- * loads none of these channels, because they are disabled.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c)
 {
@@ -314,21 +329,16 @@ bool vmach_chan_step_off(struct kvgpu_chan *c)
 	if (!c->ran)
 		return true;
 	chan_hold(c);
-	kvgpu_hw_lock(&gpu->lock);
-	kvgpu_hw_unlock(&gpu->lock);
 	off = !vmach_chan_preempt_wait(c->vgpu, tsg, id) && vmach_chan_is_off(c) &&
 	      !vmach_chan_on_engine(gpu, tsg, id);
-	if (off)
-		return true;
-	kvgpu_hw_lock(&gpu->lock);
-	vmach_chan_isolate(gpu, c, EVENT_SCHED);
-	kvgpu_hw_unlock(&gpu->lock);
-	return false;
+	if (!off)
+		vmach_slicer_call(gpu, hung_end, c);
+	return off;
 }
 
 /*
  * Enables a channel on the chip if the guest has enabled it. A channel that is dead or waits for
- * recovery stays disabled. gpu->lock is held, under which recovery ends channels.
+ * recovery stays disabled. For the slicer, which ends channels.
  */
 static void chan_start(struct kvgpu_chan *c)
 {
@@ -338,25 +348,32 @@ static void chan_start(struct kvgpu_chan *c)
 		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, c->hrunl, true);
 }
 
-void vmach_chans_restart(struct kvgpu_vgpu *v)
+static void held_start(void *arg)
 {
-	bool locked = false;
+	struct kvgpu_vgpu *v = arg;
 	struct rb_node *n;
 
 	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
-		if (!c->held)
-			continue;
-		/* once for all of them: there may be a queue for the lock */
-		if (!locked)
-			kvgpu_hw_lock(&v->gpu->lock);
-		locked = true;
-		chan_start(c);
+		if (c->held)
+			chan_start(c);
 		c->held = false;
 	}
-	if (locked)
-		kvgpu_hw_unlock(&v->gpu->lock);
+}
+
+void vmach_chans_restart(struct kvgpu_vgpu *v)
+{
+	struct rb_node *n = rb_first(&v->m->chans);
+
+	while (n && !rb_entry(n, struct kvgpu_chan, by_gchid)->held)
+		n = rb_next(n);
+	if (n)
+		vmach_slicer_call(v->gpu, held_start, v);
+}
+
+static void nothing(void *arg)
+{
 }
 
 /*
@@ -364,10 +381,9 @@ void vmach_chans_restart(struct kvgpu_vgpu *v)
  * context at the same address before it unbinds such a channel. If the dead channel still used the
  * old image then, vmach_grctx_get() would return the old image for the new context.
  *
- * Recovery notes that a channel is dead, and then drives it off, in one hold of gpu->lock. Until
- * that is done, the chip may be about to load the channel, which no status tells. So this function
- * takes and releases gpu->lock once before it looks at the status of channels that it has not found
- * dead before.
+ * The slicer notes that a channel is dead, and then drives it off. Until that is done, the chip may
+ * be about to load the channel, which no status tells. So this function has the slicer serve a
+ * request before it looks at the status of channels that it has not found dead before.
  */
 static void ended_images_put(struct kvgpu_vgpu *v)
 {
@@ -380,10 +396,8 @@ static void ended_images_put(struct kvgpu_vgpu *v)
 		if (c->gr && !c->driven_off && READ_ONCE(c->dead))
 			any = c->driven_off = true;
 	}
-	if (any) {
-		kvgpu_hw_lock(&v->gpu->lock);
-		kvgpu_hw_unlock(&v->gpu->lock);
-	}
+	if (any)
+		vmach_slicer_call(v->gpu, nothing, NULL);
 	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 		bool tsg = c->htsg >= 0;
@@ -479,7 +493,6 @@ out:
 static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
-	struct kvgpu_hw *hw = &v->gpu->hw;
 	int ret;
 
 	ret = read_inst(c, block, &c->g);
@@ -499,12 +512,8 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 	vmach_shadow_settle(v);
 	if (ret)
 		return ret;
-	/* insert the channel before the chip can raise an interrupt for it */
 	chan_insert(v, c);
-	ret = kvgpu_hw_chan_bind(hw, c->hchid, c->inst.at.v, c->hrunl);
-	if (ret)
-		chan_forget(v, c);
-	return ret;
+	return 0;
 }
 
 /*
@@ -564,6 +573,16 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 
 /* --------------------------------------------------------- enable, disable and unbind a channel */
 
+static void enable(void *arg)
+{
+	struct kvgpu_chan *c = arg;
+	struct machine_slice *sl = &c->vgpu->m->slice;
+
+	chan_start(c);
+	if (sl->ent.suspended && !sl->end_at)
+		sl->end_at = ktime_get_ns();
+}
+
 void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 {
 	struct kvgpu_chan *c = vmach_chan_find(v, id);
@@ -578,11 +597,7 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 	c->enabled = true;
 	c->ran = true;
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_ENABLED);
-	kvgpu_hw_lock(&v->gpu->lock);
-	chan_start(c);
-	kvgpu_hw_unlock(&v->gpu->lock);
-	if (vmach_vgpu_suspended(v->m))
-		mod_delayed_work(v->gpu->chip->event_wq, &v->m->slice.end_work, 1);
+	vmach_slicer_call(v->gpu, enable, c);
 }
 
 void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
@@ -598,8 +613,8 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 }
 
 /*
- * Unbinds a channel of the chip. Call it with gpu->lock held, when the channel is disabled, and its
- * entry was removed from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on an
+ * Unbinds a channel of the chip. Call it when the channel is disabled, and its entry was removed
+ * from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on an
  * engine or on a PBDMA (a unit that fetches channels' commands). So a channel that is loaded is
  * driven off first. If that and a reset of the runlist's engines do not help, the card is lost:
  * memory that the chip may still use must not get another use.
@@ -607,8 +622,9 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
  * The channel is dead afterwards, and still in the tables by id and by instance block. Call
  * unbound_settle() before it leaves them.
  */
-static void chan_unbind_hw(struct kvgpu_chan *c)
+static void chan_unbind_hw(void *arg)
 {
+	struct kvgpu_chan *c = arg;
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	bool tsg = c->htsg >= 0, works = false, evicted, faulted;
 	struct machine_obs obs;
@@ -660,6 +676,17 @@ static void unbound_settle(struct kvgpu_gpu *gpu, u64 inst)
 		kvgpu_hw_intr_settle(&gpu->hw, inst);
 }
 
+static void unbind(void *arg)
+{
+	struct kvgpu_chan *c = arg;
+	struct kvgpu_vgpu *v = c->vgpu;
+
+	c->dead = true; /* a list that the chip gets from now on leaves the channel out */
+	if (vmach_runlist_drop(v->m, c->hrunl, c->hchid) && vmach_runlist_update(v->m, c->hrunl))
+		vmach_gpu_declare_lost(v->gpu, "a runlist was not taken");
+	chan_unbind_hw(c);
+}
+
 void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 {
 	struct kvgpu_chan *c = vmach_chan_find(v, id);
@@ -674,17 +701,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 		chan_hold(c);
 	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->hrunl, false);
 	c->enabled = c->listed = false;
-	kvgpu_hw_lock(&v->gpu->lock);
-	kvgpu_hw_lock_hurry(&v->gpu->lock);
-	c->dead = true; /* a list that the chip gets from now on leaves the channel out */
-	if (vmach_runlist_drop(v->m, c->hrunl, c->hchid) && vmach_runlist_update(v->m, c->hrunl))
-		vmach_gpu_declare_lost(v->gpu, "a runlist was not taken");
-	/*
-	 * Unbind it before gpu->lock is released: a fault of it stops the runlist of all vGPUs
-	 * until it is off the chip, and this thread may wait for a CPU when it has no lock.
-	 */
-	chan_unbind_hw(c);
-	kvgpu_hw_unlock(&v->gpu->lock);
+	vmach_slicer_call(v->gpu, unbind, c);
 	unbound_settle(v->gpu, c->inst.at.v);
 	chan_forget(v, c);
 	chan_release(c);
@@ -707,11 +724,8 @@ void vmach_chans_stop(struct kvgpu_vgpu *v)
 		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->hrunl, false);
 	}
 	vmach_runlist_clear(v);
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
-		kvgpu_hw_lock(&v->gpu->lock);
-		chan_unbind_hw(rb_entry(n, struct kvgpu_chan, by_gchid));
-		kvgpu_hw_unlock(&v->gpu->lock);
-	}
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n))
+		vmach_slicer_call(v->gpu, chan_unbind_hw, rb_entry(n, struct kvgpu_chan, by_gchid));
 	if (!RB_EMPTY_ROOT(&v->m->chans))
 		unbound_settle(v->gpu, KVGPU_HW_ALL_INST);
 	while ((n = rb_first(&v->m->chans))) {

@@ -94,18 +94,3 @@ u64 vmach_preempt_budget_get(const struct kvgpu_vgpu *v)
 	return clamp_t(u64, v->m->preempt_budget, NSEC_PER_MSEC,
 		       PREEMPT_GUEST_MS * (u64)NSEC_PER_MSEC);
 }
-
-void vmach_slicer_kick(struct kvgpu_gpu *gpu)
-{
-	struct machine_slicer *s = &gpu->chip->slicer;
-	struct task_struct *t;
-
-	if (test_and_set_bit(0, &s->kicked))
-		return;
-	/* under RCU the task_struct stays valid while vmach_slicer_stop() ends the thread */
-	rcu_read_lock();
-	t = READ_ONCE(s->thread);
-	if (t)
-		wake_up_process(t);
-	rcu_read_unlock();
-}

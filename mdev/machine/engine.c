@@ -4,8 +4,8 @@
  * (the units that fetch channels' commands) name a channel or a group (TSG) by its id, and the host
  * knows the vGPU of each id. The functions here only read the chip's state.
  *
- * Functions that look up channels need gpu->lock or chip->event_lock; vmach_orphan_note() needs
- * gpu->lock.
+ * Functions that look up channels are for the slicer, or need chip->event_lock; vmach_orphan_note()
+ * is for the slicer.
  */
 #include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
@@ -132,7 +132,7 @@ struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
  * finds no vGPU for it. If @st names a channel or group that is not the host's, and no engine is
  * noted, notes the engine for vmach_orphan_evict(). Otherwise such a channel could stay, because
  * the slicer (the thread that gives the chip to vGPUs in turns) preempts channels of vGPUs only. No
- * case is known in which such a channel runs. gpu->lock is held.
+ * case is known in which such a channel runs.
  */
 void vmach_orphan_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {

@@ -4,7 +4,7 @@
  * functions of kvgpu_machine_events. These functions run in the interrupt thread, take
  * chip->event_lock, and wait for no guest and no VMM. For an interrupt of a channel or a BAR, the
  * function looks up the vGPU, and queues an event for the guest (machine->events), or disables the
- * channel and leaves the rest to recovery (the work item of recover.c), or both. copy_stuck() is an
+ * channel and leaves the rest to recovery (the slicer, recover.c), or both. copy_stuck() is an
  * exception: it runs in the thread that called hw/ to fill or copy memory, and takes no lock.
  *
  * To deliver an event is to set the guest's registers accordingly (mmio-trap/), and to signal the
@@ -249,10 +249,8 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 }
 
 /*
- * Disables the channel at once, and queues the recovery work item (chip->recover), which takes the
- * channel off the chip and tells the guest. A fault may have stopped the runlist for all vGPUs, so
- * the holder of gpu->lock, for which recovery waits, is hurried. A dead channel is disabled
- * already. event_lock is held. @why: EVENT_FAULT or EVENT_SCHED.
+ * Disables the channel at once, and has the slicer take it off the chip and tell the guest. A dead
+ * channel is disabled already. event_lock is held. @why: EVENT_FAULT or EVENT_SCHED.
  */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
@@ -261,8 +259,7 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 	c->fault.why = why;
 	if (!c->dead)
 		kvgpu_hw_chan_enable(&chip->gpu->hw, c->hchid, c->hrunl, false);
-	kvgpu_hw_lock_hurry(&chip->gpu->lock);
-	queue_work(system_highpri_wq, &chip->recover);
+	vmach_recovery_kick(chip->gpu);
 }
 
 /*
@@ -290,9 +287,9 @@ void vmach_events_forget(struct kvgpu_machine *m)
 {
 	struct kvgpu_chip *chip = m->v->gpu->chip;
 
-	kvgpu_hw_lock(&chip->event_lock);
+	spin_lock(&chip->event_lock);
 	m->intrs = (struct intr_budget){};
-	kvgpu_hw_unlock(&chip->event_lock);
+	spin_unlock(&chip->event_lock);
 }
 
 /*
@@ -341,7 +338,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_chan *c;
 
-	kvgpu_hw_lock(&chip->event_lock);
+	spin_lock(&chip->event_lock);
 	c = chan_of_inst(chip, f->inst);
 	if (f->unit == GMMU_UNIT_BAR1 || f->unit == GMMU_UNIT_BAR3) {
 		bar_fault(chip, f);
@@ -370,7 +367,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 			f->unit, f->va, f->inst);
 		kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
 	}
-	kvgpu_hw_unlock(&chip->event_lock);
+	spin_unlock(&chip->event_lock);
 }
 
 /*
@@ -402,7 +399,7 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_chan *c;
 
-	kvgpu_hw_lock(&chip->event_lock);
+	spin_lock(&chip->event_lock);
 	c = chan_of_id(chip, p->chid.v, false);
 	if (c) {
 		struct machine_event ev = {
@@ -433,7 +430,7 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 				    "PBDMA %u: interrupt 0x%08x 0x%08x of channel %u: nobody's\n",
 				    p->pbdma, p->intr0, p->intr1, p->chid.v);
 	}
-	kvgpu_hw_unlock(&chip->event_lock);
+	spin_unlock(&chip->event_lock);
 }
 
 static void gr_exception_take(void *ctx, const struct kvgpu_hw_gr *e)
@@ -444,7 +441,7 @@ static void gr_exception_take(void *ctx, const struct kvgpu_hw_gr *e)
 	struct kvgpu_chan *c;
 	u32 price = 1 + e->nr_regs / REGS_OF_ONE, i;
 
-	kvgpu_hw_lock(&chip->event_lock);
+	spin_lock(&chip->event_lock);
 	c = chan_of_inst(chip, e->inst);
 	if (c) {
 		ev.gr.intr = e->intr;
@@ -467,7 +464,7 @@ static void gr_exception_take(void *ctx, const struct kvgpu_hw_gr *e)
 				    "GR exception 0x%08x 0x%08x, instance 0x%010llx: nobody's\n",
 				    e->intr, e->trap, e->inst);
 	}
-	kvgpu_hw_unlock(&chip->event_lock);
+	spin_unlock(&chip->event_lock);
 }
 
 static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg)
@@ -483,7 +480,7 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 	 */
 	if (intr & GK110_CE_INTR_LAUNCHERR)
 		ev.ce.code = code;
-	kvgpu_hw_lock(&chip->event_lock);
+	spin_lock(&chip->event_lock);
 	c = chan_of_id(chip, id, tsg);
 	if (c) {
 		if (ev.ce.code)
@@ -497,7 +494,7 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 	} else {
 		within_budget(gpu, &chip->unowned, 1);
 	}
-	kvgpu_hw_unlock(&chip->event_lock);
+	spin_unlock(&chip->event_lock);
 }
 
 /*
@@ -568,7 +565,7 @@ static void nonstall(void *ctx)
 	struct kvgpu_machine *m;
 	bool any = false;
 
-	kvgpu_hw_lock(&chip->event_lock);
+	spin_lock(&chip->event_lock);
 	list_for_each_entry(m, &chip->live, node) {
 		/* skip a vGPU that has no ids for channels, and so no channel */
 		if (!READ_ONCE(m->nr_id_blocks))
@@ -588,7 +585,7 @@ static void nonstall(void *ctx)
 	nonstall_set(chip, !any, !nonstall_refill(chip, ktime_get_ns()));
 	if (chip->nonstall.held)
 		vmach_slicer_kick(gpu);
-	kvgpu_hw_unlock(&chip->event_lock);
+	spin_unlock(&chip->event_lock);
 }
 
 bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now)
@@ -597,11 +594,11 @@ bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now)
 
 	if (!READ_ONCE(chip->nonstall.held))
 		return false;
-	kvgpu_hw_lock(&chip->event_lock);
+	spin_lock(&chip->event_lock);
 	if (chip->nonstall.held && nonstall_refill(chip, now))
 		nonstall_set(chip, chip->nonstall_off, false);
 	held = chip->nonstall.held;
-	kvgpu_hw_unlock(&chip->event_lock);
+	spin_unlock(&chip->event_lock);
 	return held;
 }
 
@@ -625,9 +622,9 @@ void vmach_waits_update(struct kvgpu_vgpu *v)
 		 * waits
 		 */
 		return;
-	kvgpu_hw_lock(&chip->event_lock);
+	spin_lock(&chip->event_lock);
 	nonstall_set(chip, false, chip->nonstall.held);
-	kvgpu_hw_unlock(&chip->event_lock);
+	spin_unlock(&chip->event_lock);
 }
 
 /*
@@ -640,7 +637,7 @@ static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_chan *c;
 
-	kvgpu_hw_lock(&chip->event_lock);
+	spin_lock(&chip->event_lock);
 	c = chan_of_id(chip, id, tsg);
 	if (c) {
 		kvgpu_mdev_fault_note(c->vgpu, "does not leave an engine", c->gchid.v, engine, 0);
@@ -652,7 +649,7 @@ static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 				    "engine %u: %s %d does not leave: nobody's\n", engine,
 				    tsg ? "group" : "channel", id);
 	}
-	kvgpu_hw_unlock(&chip->event_lock);
+	spin_unlock(&chip->event_lock);
 }
 
 static void copy_stuck(void *ctx)
@@ -707,14 +704,12 @@ void vmach_events_init(struct kvgpu_machine *m)
 }
 
 /*
- * Ends the work items that deliver events, ring the alarm, and end a suspended vGPU's channels.
- * Call it when the machine is off chip->live and has no channels. vgpu->lock may be held or not.
- * gpu->lock and chip->event_lock are not held: a work item that this waits for takes them.
+ * Ends the work items that deliver events and ring the alarm. Call it when the machine is off
+ * chip->live. vgpu->lock may be held or not.
  */
 void vmach_events_fini(struct kvgpu_machine *m)
 {
 	WRITE_ONCE(m->gone, true);
-	cancel_delayed_work_sync(&m->slice.end_work);
 	cancel_delayed_work_sync(&m->alarm_work);
 	cancel_delayed_work_sync(&m->event_work);
 	cancel_delayed_work_sync(&m->alarm_work); /* event_work may have armed it again */

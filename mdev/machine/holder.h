@@ -25,12 +25,12 @@ bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
 bool vmach_chan_waits(struct kvgpu_gpu *gpu, bool tsg, u16 id, bool *holder_tsg, u16 *holder);
 /*
  * recover.c: Ends @c and its group, which the chip knows as @id, because it does not leave the
- * chip, and counts a strike. If @c is dead already, only evicts it. gpu->lock is held.
+ * chip, and counts a strike. If @c is dead already, only evicts it. For the slicer.
  */
 void vmach_hang_end(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool tsg, u16 id);
 /*
  * recover.c: If channel or group @id waits, ends the holder by vmach_hang_end(). False: @id does
- * not wait, or no vGPU has the holder. gpu->lock is held.
+ * not wait, or no vGPU has the holder. For the slicer.
  */
 bool vmach_holder_end(struct kvgpu_gpu *gpu, bool tsg, u16 id);
 

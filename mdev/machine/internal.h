@@ -27,7 +27,10 @@
  * registers, mapped into the guest, by which it asks for flushes (flush.c). Lost: the card has
  * failed, and is cut off from system memory (chip.c).
  *
- * Locks, outer to inner: vgpu->lock, gpu->lock, chip->event_lock, vgpu->map_lock (docs/locking.md).
+ * "For the slicer" means: its thread alone runs it, or uses it. Another thread has the slicer do it
+ * by vmach_slicer_call() (request.c). It may wait with vgpu->lock, and with no other lock.
+ *
+ * Locks, outer to inner: vgpu->lock, chip->event_lock, vgpu->map_lock (docs/locking.md).
  * vgpu->lock protects struct kvgpu_machine, kvgpu_chan, kvgpu_space and kvgpu_grctx, and is held in
  * the functions of one vGPU unless a comment, a heading or docs/locking.md says otherwise.
  * Where no such note is, the caller holds none of the inner locks, because these functions may take
@@ -49,10 +52,9 @@
 #include "gtt-shadow/shadow.h"
 #include "mmio-trap/trap.h"
 #include "mdev/machine/machine.h"
+#include "mdev/machine/observe.h"
 #include "mdev/machine/usage.h"
 #include "mdev/vgpu.h"
-
-struct machine_obs;
 
 /* channel ids in an id block: their USERD areas share a page */
 #define KVGPU_ID_BLOCK	   8
@@ -88,7 +90,7 @@ struct intr_budget {
 
 /*
  * An orphan context: an engine works for the chip's channel or group .id, which no vGPU has;
- * gpu->lock.
+ * for the slicer.
  */
 struct machine_orphan {
 	u64 since; /* ktime in ns; 0: no engine is noted */
@@ -98,9 +100,42 @@ struct machine_orphan {
 };
 
 /*
- * The slicer of one card. gpu->lock protects the members except .lock, .sched, .watchdog_ms,
- * .thread, .kicked, .sampler and .acct_lock. The slicer's thread writes .planned, .sample_at and
- * .sample_mean also without gpu->lock; some members are read so. Times: ktime, ns.
+ * A preempt that waits for its end (request.c). .ns: its time with the register, and WAIT_NS of
+ * each wait for it at most; .held_ns: with the register; .turn_from: .ns when it was added. .asked,
+ * .began: ktime, ns, of the last wait and turn. When its turn is over, it is off the list, and the
+ * slicer calls .over() with what kvgpu_hw_preempt_wait() has returned; .over() may add it again.
+ */
+struct machine_preempt {
+	struct list_head node; /* in slicer->preempts */
+	bool tsg;
+	u16 id;
+	u64 ns, held_ns, turn_from, asked, began;
+	void (*over)(struct kvgpu_chip *chip, struct machine_preempt *p, int ret);
+};
+
+/*
+ * A switch that waits until channels have left the chip (slice.c). .nr: number of .loaded; 0: no
+ * switch waits. Of the present one, .loaded[.at]: .began: from when on its vGPU is charged. .leave:
+ * its preempt. .other: the preempt of a channel of vGPU .other_vgpu for which it may wait. .asked:
+ * bit e: that of engine e was driven off. .own_time: it has the watchdog's time, else WAITER_NS;
+ * .given: it had the watchdog's time again.
+ */
+struct machine_switch {
+	u32 nr, at, asked, other_vgpu;
+	struct machine_loaded loaded[MAX_LOADED];
+	struct machine_preempt leave, other;
+	struct kvgpu_hang hang;
+	bool own_time, given;
+	u64 began;
+	struct machine_obs obs;
+};
+
+/* bits of slicer.kicked: poll without waiting; channels wait for recovery */
+enum { SLICER_POLL, SLICER_RECOVER };
+
+/*
+ * The slicer of one card. The members are for the slicer except .lock, .sched, .watchdog_ms,
+ * .thread, .kicked, .requests, .sampler and .acct_lock; some are read by others. Times: ktime, ns.
  */
 struct machine_slicer {
 	/* protects .sched, and slice.ent and slice.strikes of the vGPUs */
@@ -108,7 +143,26 @@ struct machine_slicer {
 	struct kvgpu_sched sched;
 	unsigned int watchdog_ms;
 	struct task_struct *thread;
-	unsigned long kicked; /* bit 0: poll again without waiting */
+	unsigned long kicked; /* bits SLICER_*; atomic */
+	/*
+	 * Requests of other threads. .lock: a leaf; it protects .waiting. .took_ns: from their
+	 * posts to their ends. .ran_ns: while they were served.
+	 */
+	struct {
+		spinlock_t lock;
+		struct list_head waiting;
+		u64 nr, took_ns, ran_ns;
+	} requests;
+	/* preempts that wait for their end; the first has the register, or gets it next */
+	struct list_head preempts;
+	struct machine_preempt *preempting; /* has the register; NULL: none */
+	struct machine_switch sw;
+	/*
+	 * .next: when the policy wants to be asked again; ~0: only after a kick. .rested: before
+	 * that no poll is made. .flush_due: the poll was a sample, so guests' flushes are due.
+	 */
+	u64 next, rested;
+	bool flush_due;
 	/* the next sample has a drawn time, at which the sampler wakes the thread */
 	bool planned;
 	/*
@@ -130,14 +184,13 @@ struct machine_slicer {
 	u64 polled, worked;
 	/*
 	 * .sample_at: drawn time of the next sample; 0: not drawn yet, ~0: no sample is planned.
-	 * .sample_mean: mean gap of the last draw, ns; ~0: none. .left_at: a channel has left the
-	 * chip then, and eviction_note() has not charged its vGPU yet; or 0.
+	 * .sample_mean: mean gap of the last draw, ns; ~0: none.
 	 */
-	u64 sample_at, sample_mean, left_at;
+	u64 sample_at, sample_mean;
 	struct machine_sampler sampler;
 	/* the poll under way is a sample */
 	bool sampling;
-	/* protects slice.busy and gpu_ns of the vGPUs; inside gpu->lock, outside .lock */
+	/* protects slice.busy and gpu_ns of the vGPUs; outside .lock */
 	seqlock_t acct_lock;
 	u32 turn; /* for pbdma_owner(): the PBDMA to ask next */
 	/* polls that asks_all() (poll.c) has counted: one in POLLS_ALONE asks all engines */
@@ -150,10 +203,10 @@ struct machine_slicer {
 };
 
 /*
- * Time slices of one vGPU; times in ns. gpu->lock, except where noted; some are also read without.
+ * Time slices of one vGPU; times in ns. For the slicer, except where noted; others read some.
  */
 struct machine_slice {
-	/* slicer->lock; to write ent.suspended or strikes, gpu->lock as well */
+	/* slicer->lock; the slicer alone writes ent.suspended and strikes */
 	struct kvgpu_sched_ent ent;
 	struct kvgpu_strikes strikes;
 	/* a channel of the vGPU may be loaded; also read without a lock */
@@ -188,38 +241,37 @@ struct machine_slice {
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
 	/*
-	 * ns that vmach_wait_charge() has charged: not_yet_paid() leaves them out; and the part of
-	 * them after slicer->left_at. .left_out: ns of these waits since the last poll, from
-	 * .left_from on, and .void_samples: their samples. Polls count neither for the vGPU.
+	 * .waited: ns that vmach_wait_charge() has charged: not_yet_paid() leaves them out.
+	 * .left_out: ns of these waits since the last poll, from .left_from on, and .void_samples:
+	 * their samples. Polls count neither for the vGPU.
 	 */
-	u64 waited, waited_late, left_from, left_out, void_samples;
+	u64 waited, left_from, left_out, void_samples;
 	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
 	atomic64_t reported;
 	u32 turn; /* number of turns as slicer->owner (list.c) */
 	/* count of engine resets and long evictions; beyond a budget each is a strike */
 	struct kvgpu_resets resets;
-	/* ends the channels of a suspended vGPU */
-	struct delayed_work end_work;
+	u64 end_at; /* ktime, ns: a suspended vGPU's next channel is ended then; 0: never */
 };
 
 /* ----------------------------------------------------- struct kvgpu_chip: the state of one card */
 
 struct kvgpu_chip {
 	struct kvgpu_gpu *gpu;
-	/* The next three: gpu->lock and event_lock to write, one of them to read. */
+	/* The next three: the slicer writes, with event_lock; others read with event_lock. */
 	struct list_head live; /* vGPUs, by struct kvgpu_machine.node */
 	struct kvgpu_chan *by_hchid[KVGPU_MAX_CHAN];
 	DECLARE_HASHTABLE(by_inst, 8);
 	/* by a channel's id, [1]: a group's: id of the vGPU that has it; 0: none. READ_ONCE() */
 	u32 has_id[2][KVGPU_MAX_CHAN];
 	/*
-	 * ids in use; gpu->lock. .id_blocks: blocks of channel ids (bit 0: the host's). .tsgs: TSGs
+	 * ids in use; event_lock. .id_blocks: blocks of channel ids (bit 0: the host's). .tsgs:
+	 * TSGs
 	 */
 	DECLARE_BITMAP(id_blocks, KVGPU_NR_ID_BLOCKS);
 	DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
 
-	/* taken inside gpu->lock */
-	struct kvgpu_hw_lock event_lock;
+	spinlock_t event_lock;
 	/* NON_STALL_INTERRUPTs are masked because no guest's driver waits for one; event_lock */
 	bool nonstall_off;
 	struct intr_budget unowned; /* interrupts whose vGPU is not known; event_lock */
@@ -236,10 +288,9 @@ struct kvgpu_chip {
 	} nonstall;
 	/* bit per channel id of the chip: the channel waits for .recover; atomic */
 	DECLARE_BITMAP(recover_chans, KVGPU_MAX_CHAN);
-	struct work_struct recover; /* runs vmach_chans_recover() */
-	struct workqueue_struct *event_wq; /* for event_work, alarm_work and slice.end_work */
+	struct workqueue_struct *event_wq; /* for event_work and alarm_work */
 	struct workqueue_struct *unpin_wq; /* for unpin_work, which may wait for VFIO */
-	u64 merge[CHIP_RUNL_MAX]; /* the chip's list under construction; gpu->lock */
+	u64 merge[CHIP_RUNL_MAX]; /* the chip's list under construction; for the slicer */
 	struct machine_slicer slicer;
 	u64 pool_size; /* bytes of the host's pool for all vGPUs together */
 	/* page of the host; slices of BARs and doorbells that a vGPU has given back show it */
@@ -269,16 +320,16 @@ struct kvgpu_chan {
 	struct kvgpu_as *as;
 	struct kvgpu_space *space; /* the channel's space; .as is space->as */
 	/*
-	 * .enabled: the guest has enabled the channel; also read under gpu->lock alone. .dead: the
-	 * host has ended the channel, or the guest unbinds it; written under gpu->lock
+	 * .enabled: the guest has enabled the channel; the slicer reads it, too. .dead: the host
+	 * has ended the channel, or the guest unbinds it; the slicer writes it
 	 */
 	bool enabled, dead;
 	bool listed; /* is in the list that the guest submitted last */
 	bool ran; /* was enabled since the bind */
 	bool held; /* disabled on the chip while its block or its group changes */
-	bool driven_off; /* found dead, and gpu->lock was taken since: ended_images_put() */
+	bool driven_off; /* found dead, and the slicer has served a request since */
 	/*
-	 * gpu->lock. .get: GP_GET at the last poll of this channel, if .valid. .idle: when the
+	 * For the slicer. .get: GP_GET at the last poll of this channel, if .valid. .idle: when the
 	 * channel table was last read for this channel, it told of no work, and GP_PUT was
 	 * .idle_put.
 	 */
@@ -299,8 +350,8 @@ struct kvgpu_chan {
 		u64 va, at, had;
 	} fault;
 	/*
-	 * The guest's and the chip's id of the channel's group; -1: none. Written with vgpu->lock,
-	 * gpu->lock and event_lock held; one of them is enough to read.
+	 * The guest's and the chip's id of the channel's group; -1: none. The slicer writes
+	 * them for a holder of vgpu->lock, with event_lock; others read with one of the two.
 	 */
 	int gtsg, htsg;
 	/* host's context image or NULL; also tested without vgpu->lock */
@@ -486,7 +537,7 @@ struct kvgpu_machine {
 	DECLARE_BITMAP(tsgs_used, GK110_FIFO_NR_TSG);
 	/* most entries of one list, headers of TSGs included: the vGPU's share of channel ids */
 	u32 runl_max;
-	u64 *list[KVGPU_MAX_RUNL]; /* by the chip's runlist: entries to run; gpu->lock */
+	u64 *list[KVGPU_MAX_RUNL]; /* by the chip's runlist: entries to run; for the slicer */
 	u16 list_nr[KVGPU_MAX_RUNL];
 	u64 *next; /* list under construction, later copied to .list */
 	u32 blocked; /* bit per runlist that the guest has blocked */
@@ -505,7 +556,7 @@ struct kvgpu_machine {
 	bool irq_changed; /* kvgpu_mdev_irq_update() is due; vgpu->lock */
 	/* the guest's driver waits for a NON_STALL_INTERRUPT; written under vgpu->lock */
 	bool waits;
-	bool gone; /* queue event_work, alarm_work and slice.end_work no more; no lock */
+	bool gone; /* queue event_work and alarm_work no more; no lock */
 	struct delayed_work event_work, alarm_work;
 	struct intr_budget intrs; /* the vGPU's interrupts; chip->event_lock */
 	/*
@@ -529,10 +580,34 @@ u64 vmach_ptimer_read(struct kvgpu_gpu *gpu); /* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
 /* about how many ns the running command's next preempt may take; with vgpu->lock */
 u64 vmach_preempt_budget_get(const struct kvgpu_vgpu *v);
+
+/* ------------- request.c: have the slicer do what only it may do; turns of the preempt register */
+
+/* Warns unless the current thread is the slicer. */
+static inline void vmach_slicer_assert(const struct kvgpu_gpu *gpu)
+{
+	WARN_ON_ONCE(current != READ_ONCE(gpu->chip->slicer.thread));
+}
+
+/*
+ * Has the slicer call @serve with @arg, and returns when it has. @serve may use what belongs to the
+ * caller: the caller waits. The slicer itself calls @serve at once. Sleeps; no spinlock is held.
+ */
+void vmach_slicer_call(struct kvgpu_gpu *gpu, void (*serve)(void *arg), void *arg);
 /* makes the slicer poll soon, because something has changed; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
+/* has the slicer end the channels in chip->recover_chans; any context */
+void vmach_recovery_kick(struct kvgpu_gpu *gpu);
+/* The others are for the slicer. Serves the first request. False: there was none. */
+bool vmach_requests_serve(struct kvgpu_chip *chip);
+/* Puts @p, with .tsg, .id and .over set, behind the preempts that wait for their end. */
+void vmach_preempt_add(struct kvgpu_chip *chip, struct machine_preempt *p);
+/* Waits KVGPU_HW_WATCH_US at most for the preempt whose turn it is. False: none waits. */
+bool vmach_preempts_step(struct kvgpu_chip *chip);
+/* Preempts at once, for @ms at most. Makes observations in @w meanwhile. */
+int vmach_preempt_now(struct machine_obs *w, bool tsg, u16 id, unsigned int ms);
 
-/* --- engine.c: which vGPU the chip works for; look-ups of channels need gpu->lock or event_lock */
+/* --- engine.c: which vGPU the chip works for; look-ups of channels: the slicer, or event_lock */
 
 /* Tells whether @engine has, saves, loads or will load the chip's channel or group @id. */
 bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
@@ -542,7 +617,7 @@ struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu); /* by 
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
 /* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
-/* Notes in slicer.orphan that engine @e works for an id that no vGPU has; gpu->lock is held. */
+/* Notes in slicer.orphan that engine @e works for an id that no vGPU has; for the slicer. */
 void vmach_orphan_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /* True: @c is disabled and on no PBDMA or engine, or it never ran, or the card is lost. */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
@@ -552,7 +627,7 @@ bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *
 /* Returns @c; if @c is dead and its group has a live channel, that channel. */
 struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_chan *c);
 
-/* -------------------------------------------- list.c: write the chip's lists; gpu->lock is held */
+/* ------------------------------------------- list.c: write the chip's lists; for the slicer */
 
 /* True: the list of @m is resident: the slicer lets it onto the chip. */
 bool vmach_list_resident(const struct kvgpu_machine *m);
@@ -565,7 +640,7 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
-/* --------- accounting.c (also observe.h): charge GPU time; gpu->lock is held except where noted */
+/* ------- accounting.c (also observe.h): charge GPU time; for the slicer, except where noted */
 
 /* charges @m for @ns, all of them before @now; slicer->acct_lock is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
@@ -655,7 +730,9 @@ bool vmach_pin_allowed(struct kvgpu_vgpu *v);
  * system memory. Needs no lock.
  */
 void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2);
-/* Does the flushes that the guest asked for in its flush page; vgpu->lock or gpu->lock is held. */
+/*
+ * Does the flushes that the guest asked for in its flush page; for the slicer, or with vgpu->lock.
+ */
 void vmach_flush_page_serve(struct kvgpu_vgpu *v);
 /* True: the guest has asked for a flush of BARs, and the caller has to do it. Needs no lock. */
 bool vmach_flush_take(struct kvgpu_vgpu *v);
@@ -789,7 +866,7 @@ u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 /* ------------------------ event.c, recover.c: queue and deliver events for guests, end channels */
 
 void vmach_events_init(struct kvgpu_machine *m); /* vgpu->lock is not held */
-/* call it when @m is off chip->live; gpu->lock and chip->event_lock are not held */
+/* call it when @m is off chip->live; chip->event_lock is not held */
 void vmach_events_fini(struct kvgpu_machine *m);
 void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Starts the budget of interrupts (EVENTS_PER_SECOND) anew. */
@@ -799,49 +876,46 @@ void vmach_events_deliver(struct kvgpu_vgpu *v);
 /* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
 void vmach_waits_update(struct kvgpu_vgpu *v);
 /*
- * For the slicer's poll, with gpu->lock held. If NON_STALL_INTERRUPTs are masked because the budget
+ * For the slicer's poll. If NON_STALL_INTERRUPTs are masked because the budget
  * is used up, unmasks them when it has room again. True: still masked, so poll again soon.
  */
 bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now);
 /* Queues an event for the guest. Needs no vgpu->lock: takes m->event_lock only. */
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 /*
- * Has m->event_work deliver the events of @m. @m must not go away meanwhile: event_lock or
- * gpu->lock is held, or vmach_events_fini() waits for the caller.
+ * Has m->event_work deliver the events of @m. @m must not go away meanwhile: event_lock is
+ * held, or the slicer calls, or vmach_events_fini() waits for the caller.
  */
 void vmach_events_kick(struct kvgpu_machine *m);
 void vmach_alarm_arm(struct kvgpu_vgpu *v);
 void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 
-/*
- * the function of the work item chip->recover: ends the channels in chip->recover_chans; no lock is
- * held
- */
-void vmach_chans_recover(struct work_struct *work);
+/* ends the channels in chip->recover_chans; for the slicer */
+void vmach_chans_recover(struct kvgpu_chip *chip);
 /*
  * Takes the chip's channel or group @id off PBDMAs and engines: preempts it, for about @ms, and
  * resets engines that it does not leave. If it does not leave, and no engine names it, resets all
  * engines of the runlist. Declares the card lost if it does not leave at all. Makes observations in
- * @w meanwhile. gpu->lock is held. True: an engine was reset.
+ * @w meanwhile. For the slicer. True: an engine was reset.
  */
 bool vmach_chan_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, unsigned int ms);
 /*
  * Resets the engines of the runlist, whatever channels are loaded. Makes observations in @w
- * meanwhile. gpu->lock is held.
+ * meanwhile. For the slicer.
  */
 void vmach_runlist_reset(struct machine_obs *w, u8 runl);
 /*
  * Evicts the channel or group that vmach_orphan_note() noted, if the watchdog's time has passed
- * and the engine still works for it. gpu->lock is held.
+ * and the engine still works for it. For the slicer.
  */
 void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now);
 /*
  * Ends a channel with its group: disables the channels, takes them off lists and engines, marks
  * them dead, and tells the guest. If the channel is dead already, ends the live channels of its
- * group. @why: EVENT_FAULT or EVENT_SCHED. gpu->lock is held.
+ * group. @why: EVENT_FAULT or EVENT_SCHED. For the slicer.
  */
 void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);
-/* Ends @c as vmach_chan_isolate() does, by a work item, if @c is not dead. event_lock is held. */
+/* Has the slicer end @c as vmach_chan_isolate() does, if it is not dead. event_lock is held. */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 
 /* ---------------------------- slice.c, poll.c: give vGPUs the chip in turns, poll their work */
@@ -853,21 +927,24 @@ void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
 
 /*
  * poll.c: finds out which vGPUs have work and which are at work, and charges vGPUs for the time
- * since the last poll. True: the poll was a sample. gpu->lock is held.
+ * since the last poll. True: the poll was a sample. For the slicer.
  */
 bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now);
-/* True: the policy or a cap may keep the vGPU from a part of the GPU's time. gpu->lock is held. */
+/* True: the policy or a cap may keep the vGPU from a part of the GPU's time. For the slicer. */
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
 
-/* strike.c: strikes and suspension; gpu->lock is held except where noted, vgpu->lock may be. */
-void vmach_strike_init(struct kvgpu_machine *m); /* needs no lock */
+/* strike.c: strikes and suspension; for the slicer, except where noted */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
 /* adds the strike for a storm of interrupts of @c's, if there was one and it is not added yet */
 void vmach_storm_strike(struct kvgpu_chan *c);
 /* counts @nr engine resets or long evictions of @m's; beyond a budget each is a strike */
 void vmach_resets_note(struct kvgpu_machine *m, u32 nr);
-/* Clears strikes and suspension. gpu->lock is not held. */
+/* Clears strikes and suspension. Any thread. */
 void vmach_strikes_clear(struct kvgpu_vgpu *v);
 bool vmach_vgpu_suspended(struct kvgpu_machine *m); /* needs no lock */
+/*
+ * Ends the due channels of suspended vGPUs. Returns when the next one is due, ktime in ns; or ~0.
+ */
+u64 vmach_suspended_end(struct kvgpu_chip *chip);
 
 #endif

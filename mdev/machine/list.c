@@ -3,7 +3,7 @@
  * Writes the chip's list of a runlist. It is made of the lists of all vGPUs that the slicer (the
  * thread that gives the chip to vGPUs in turns) lets onto the chip, one after the other. A vGPU's
  * list here is its published list: the guest's entries that may run, with the chip's ids
- * (machine->list, runlist.c). gpu->lock is held; no vgpu->lock is needed. A list has entries of
+ * (machine->list, runlist.c). The slicer runs this, without a vgpu->lock. A list has entries of
  * channels; the entry of a group (TSG), called its header, is followed by the entries of the
  * group's channels.
  */
@@ -16,7 +16,7 @@ bool vmach_list_resident(const struct kvgpu_machine *m)
 {
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
-	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
+	vmach_slicer_assert(m->v->gpu);
 	return s->shared ? !m->slice.ent.suspended : s->owner == m;
 }
 
@@ -60,7 +60,7 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 	struct kvgpu_machine *m;
 	u32 nr = 0;
 
-	kvgpu_hw_lock_assert_held(&gpu->lock);
+	vmach_slicer_assert(gpu);
 	if (vmach_gpu_lost(gpu))
 		return 0;
 	list_for_each_entry(m, &chip->live, node) {
@@ -113,7 +113,7 @@ bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id)
 	u64 *list = m->list[runl];
 	u32 nr = m->list_nr[runl], i, header = 0, left = 0;
 
-	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
+	vmach_slicer_assert(m->v->gpu);
 	for (i = 0; i < nr; i++) {
 		if (list[i] & RUNLIST_TSG) {
 			header = i;

@@ -219,14 +219,14 @@ static void guest_machine_free(struct kvgpu_vgpu *v)
 	v->m = NULL;
 }
 
-/* Tells the policy of @m. gpu->lock is held. */
+/* Tells the policy of @m. */
 static void slice_add(struct kvgpu_machine *m)
 {
 	struct kvgpu_vgpu *v = m->v;
 	struct machine_slicer *s = &v->gpu->chip->slicer;
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
-	kvgpu_hw_lock_assert_held(&v->gpu->lock);
+	vmach_slicer_assert(v->gpu);
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
 	m->slice.ent.fixed_ppm =
@@ -237,47 +237,45 @@ static void slice_add(struct kvgpu_machine *m)
 	vmach_slicer_kick(v->gpu);
 }
 
-/* Takes @m, off chip->live, from the policy, and its list from the chip. gpu->lock is held. */
+/* Takes @m, off chip->live, from the policy, and its list from the chip. */
 static void slice_remove(struct kvgpu_machine *m)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
 	struct machine_slicer *s = &gpu->chip->slicer;
 
-	kvgpu_hw_lock_assert_held(&gpu->lock);
+	vmach_slicer_assert(gpu);
 	spin_lock(&s->lock);
 	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
 	spin_unlock(&s->lock);
-	if (s->owner == m)
-		s->owner = NULL;
 	s->stale = true;
 	if (vmach_runlist_merge(gpu, vmach_gr_runl_get(gpu)))
 		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
 	vmach_slicer_kick(gpu);
 }
 
-/* Puts @m on chip->live, where interrupts and the slicer find it. */
-static void live_list_add(struct kvgpu_machine *m)
+/* Puts a machine on chip->live, where interrupts and the slicer find it. */
+static void live_list_add(void *arg)
 {
-	struct kvgpu_gpu *gpu = m->v->gpu;
+	struct kvgpu_machine *m = arg;
+	struct kvgpu_chip *chip = m->v->gpu->chip;
 
-	kvgpu_hw_lock(&gpu->lock);
-	kvgpu_hw_lock(&gpu->chip->event_lock);
-	list_add_tail(&m->node, &gpu->chip->live);
-	kvgpu_hw_unlock(&gpu->chip->event_lock);
+	spin_lock(&chip->event_lock);
+	list_add_tail(&m->node, &chip->live);
+	spin_unlock(&chip->event_lock);
 	slice_add(m);
-	kvgpu_hw_unlock(&gpu->lock);
 }
 
-static void live_list_remove(struct kvgpu_machine *m)
+static void live_list_remove(void *arg)
 {
-	struct kvgpu_gpu *gpu = m->v->gpu;
+	struct kvgpu_machine *m = arg;
+	struct kvgpu_chip *chip = m->v->gpu->chip;
 
-	kvgpu_hw_lock(&gpu->lock);
-	kvgpu_hw_lock(&gpu->chip->event_lock);
+	spin_lock(&chip->event_lock);
 	list_del(&m->node);
-	kvgpu_hw_unlock(&gpu->chip->event_lock);
+	if (chip->slicer.owner == m)
+		chip->slicer.owner = NULL;
+	spin_unlock(&chip->event_lock);
 	slice_remove(m);
-	kvgpu_hw_unlock(&gpu->lock);
 }
 
 int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
@@ -310,14 +308,13 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
 	}
 	init_trap(v);
 	vmach_events_init(m);
-	vmach_strike_init(m);
-	live_list_add(m);
+	vmach_slicer_call(v->gpu, live_list_add, m);
 	return 0;
 }
 
 void kvgpu_machine_vgpu_fini(struct kvgpu_vgpu *v)
 {
-	live_list_remove(v->m);
+	vmach_slicer_call(v->gpu, live_list_remove, v->m);
 	vmach_events_fini(v->m);
 	mutex_lock(&v->lock);
 	guest_stop(v);
@@ -421,9 +418,8 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 	__set_bit(0, chip->id_blocks);
 	INIT_LIST_HEAD(&chip->live);
 	hash_init(chip->by_inst);
-	kvgpu_hw_lock_init(&chip->event_lock, &gpu->hw.lender);
+	spin_lock_init(&chip->event_lock);
 	spin_lock_init(&chip->time_lock);
-	INIT_WORK(&chip->recover, vmach_chans_recover);
 	vmach_slicer_init(chip);
 	gpu->chip = chip;
 	return 0;
@@ -452,7 +448,6 @@ void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu)
 
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu)
 {
-	cancel_work_sync(&gpu->chip->recover);
 	destroy_queues(gpu->chip);
 	kvfree(gpu->chip);
 	gpu->chip = NULL;

@@ -50,7 +50,6 @@ static bool vgpu_observed(struct machine_obs *w, u32 vgpu)
 		return false;
 	w->at[i].last = w->nr_obs;
 	w->at[i].seen++;
-	w->at[i].late += !!READ_ONCE(w->gpu->chip->slicer.left_at);
 	return true;
 }
 
@@ -98,9 +97,13 @@ void vmach_engines_observe(void *arg)
 {
 	u32 engine[KVGPU_MAX_ENGINE];
 	struct machine_obs *w = arg;
+	struct machine_switch *sw = &w->gpu->chip->slicer.sw;
 
 	vmach_engines_read(w->gpu, engine);
 	vmach_obs_add(w, engine);
+	/* a switch waits while the slicer waits for something else */
+	if (sw->nr && w != &sw->obs)
+		vmach_obs_add(&sw->obs, engine);
 }
 
 u32 vmach_obs_count(const struct machine_obs *w, const struct kvgpu_machine *m)
@@ -112,16 +115,6 @@ u32 vmach_obs_count(const struct machine_obs *w, const struct kvgpu_machine *m)
 		if (w->at[i].vgpu == m->v->id)
 			count += w->at[i].seen;
 	return min(count, w->nr_obs);
-}
-
-u32 vmach_obs_late(const struct machine_obs *w, const struct kvgpu_machine *m)
-{
-	u32 i;
-
-	for (i = 0; i < w->nr; i++)
-		if (w->at[i].vgpu == m->v->id)
-			return min(w->at[i].late, w->nr_obs);
-	return 0;
 }
 
 u32 vmach_obs_others(const struct machine_obs *w, const struct kvgpu_machine *m)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Observations of the engines' status while channels or groups (TSGs) are driven off the chip: in a
- * switch (slice.c), or in a wait under gpu->lock (vmach_wait_charge()). The slicer makes no poll
+ * switch (slice.c), or in a wait for the chip (vmach_wait_charge()). The slicer makes no poll
  * meanwhile. In a switch the work that the observations see is charged. In a wait they tell whether
  * the vGPU pays on whose behalf the host waits; other vGPUs pay by samples, unless the wait is
  * long.
@@ -41,11 +41,10 @@ struct machine_obs {
 	/*
 	 * The first .nr: vGPUs for which an engine was seen to work. .vgpu: id of the vGPU. .seen:
 	 * in how many observations. .alone: in how many of .seen no engine worked for another vGPU.
-	 * .late: how many of .seen were made while slicer->left_at was set. .last: .nr_obs of the
-	 * struct at the last of these observations.
+	 * .last: .nr_obs of the struct at the last of these observations.
 	 */
 	struct {
-		u32 vgpu, seen, alone, late, last;
+		u32 vgpu, seen, alone, last;
 	} at[OBS_MAX];
 	u32 nr, nr_obs; /* .nr_obs: number of observations */
 	u32 worked; /* observations that saw an engine work for a vGPU */
@@ -58,7 +57,6 @@ struct machine_obs {
 	u32 watched, absent;
 	/* ns for which evictions had the runlist blocked; U64_MAX: it stood still for a fault */
 	u64 blocked_ns;
-	u64 held_ns; /* slice.c: ns that chan_drive_off() had preempt_lock for its own preempt */
 };
 
 /* Reads the status of each engine of GR's runlist into @engine; 0 for the other engines. */
@@ -75,12 +73,9 @@ void vmach_obs_add(struct machine_obs *w, const u32 *engine);
 void vmach_engines_observe(void *arg);
 /*
  * Returns how often @w saw an engine work for @m, but at most the number of observations in @w.
- * Work for an id that no vGPU has counts for the owner of the chip. gpu->lock is held.
+ * Work for an id that no vGPU has counts for the owner of the chip. For the slicer.
  */
 u32 vmach_obs_count(const struct machine_obs *w, const struct kvgpu_machine *m);
-
-/* As vmach_obs_count(), but of the observations that were made while slicer->left_at was set. */
-u32 vmach_obs_late(const struct machine_obs *w, const struct kvgpu_machine *m);
 
 /* Counts in @w->absent, from now on, the observations in which no engine works for @id. */
 void vmach_obs_watch(struct machine_obs *w, bool tsg, u16 id);
@@ -88,29 +83,28 @@ void vmach_obs_watch(struct machine_obs *w, bool tsg, u16 id);
 /* Returns how many observations in @w saw an engine work for a vGPU that is not @m. */
 u32 vmach_obs_others(const struct machine_obs *w, const struct kvgpu_machine *m);
 /*
- * accounting.c: Begins a wait for the chip, with gpu->lock held: makes the first observation of @w.
+ * accounting.c: Begins a wait for the chip: makes the first observation of @w.
  */
 void vmach_wait_begin(struct machine_obs *w, struct kvgpu_gpu *gpu);
 /*
- * accounting.c: Call it after a wait for the chip on behalf of @m, from @began to now, with
- * gpu->lock held since @began. Charges @m for all of the wait if an observation in @w saw it at
- * work, else for the time in which the runlist stood still and no other vGPU was at work. Charges
- * other vGPUs only if the wait was too long for samples (usage.c). @works: @m was at work in any
- * case.
+ * accounting.c: Call it after a wait for the chip on behalf of @m, from @began to now. Charges @m
+ * for all of the wait if an observation in @w saw it at work, else for the time in which the
+ * runlist stood still and no other vGPU was at work. Charges other vGPUs only if the wait was too
+ * long for samples (usage.c). @works: @m was at work in any case.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool works, u64 began);
 /*
  * accounting.c: Call it when @c, whose MMU fault was reported, is about to be driven off. Charges
  * its vGPU for the time since the report, in which the fault stopped GR's runlist for all vGPUs, as
  * far as the vGPU is not charged for that time otherwise, and not for the part of the observations
- * in @w that saw an engine work for another vGPU. False: there was no report. gpu->lock is held,
- * event_lock not.
+ * in @w that saw an engine work for another vGPU. False: there was no report. For the
+ * slicer; event_lock is not held.
  */
 bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_obs *w);
 /*
  * recover.c: Takes @c off the chip, which is disabled and in no list. Evicts it only if it is
  * loaded, because an eviction blocks the runlist for all vGPUs. Makes observations in @w meanwhile.
- * gpu->lock is held. True: it was evicted.
+ * For the slicer. True: it was evicted.
  */
 bool vmach_disabled_evict(struct machine_obs *w, struct kvgpu_chan *c);
 

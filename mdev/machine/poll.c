@@ -36,7 +36,7 @@
  * work is charged until the next sample, or until it leaves the chip; meanwhile its slice.busy is
  * set. The other polls do not change which vGPUs are charged.
  *
- * This code runs in the slicer's thread with gpu->lock held. It never takes vgpu->lock, and only
+ * This code runs in the slicer's thread. It never takes vgpu->lock, and only
  * reads the card.
  */
 #include "mdev/machine/internal.h"
@@ -394,7 +394,7 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 	bool any = false, unnamed = false, limited = false, ended, idle;
 	bool sample = vmach_samples_name(chip);
 
-	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
+	vmach_slicer_assert(chip->gpu);
 	s->sampling = sample;
 	list_for_each_entry(m, &chip->live, node) {
 		m->slice.moved = m->slice.named = m->slice.unreported = false;

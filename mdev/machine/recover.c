@@ -7,10 +7,9 @@
  * (kvgpu_chan.dead). A PBDMA is a unit of the chip that fetches a channel's commands. A group is a
  * channel group (TSG).
  *
- * Recovery runs in a work item (vmach_chans_recover()), in the slicer's thread (slice.c), and in
- * threads that hold a vgpu->lock. It works with gpu->lock held, and takes no vgpu->lock, which a
- * thread may hold for long. Its waits for the chip are bounded. The reset of an engine loses the
- * context that is loaded on it.
+ * Recovery runs in the slicer's thread (slice.c). It takes no vgpu->lock, which a thread may hold
+ * for long. Its waits for the chip are bounded. The reset of an engine loses the context that is
+ * loaded on it.
  *
  * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a runlist
  * without it, block the runlist (PBDMAs then get no channel from it), preempt, reset the engines
@@ -54,25 +53,15 @@ static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 		vmach_gpu_declare_lost(gpu, "an engine did not come back from its reset");
 }
 
-/*
- * Preempts the chip's channel or group @id, for @ms at most. Makes observations in @w again and
- * again
- * meanwhile: a kernel may begin at any moment until the preempt has ended.
- */
-static int observed_preempt(struct machine_obs *w, bool tsg, u16 id, unsigned int ms)
-{
-	return kvgpu_hw_preempt_watched(&w->gpu->hw, tsg, id, ms, NULL, vmach_engines_observe, w);
-}
-
 /* Preempts the channels or groups that a PBDMA has or is about to get, by its status @st. */
 static void preempt_status(struct machine_obs *w, u32 st)
 {
 	if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
-		observed_preempt(w, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st),
-				 PREEMPT_EVICT_MS);
+		vmach_preempt_now(w, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st),
+				  PREEMPT_EVICT_MS);
 	if (st & PFIFO_STATUS_CHSW && st & PFIFO_STATUS_VALID)
-		observed_preempt(w, st & PFIFO_STATUS_NEXT_TSG, FIELD_GET(PFIFO_STATUS_NEXT_ID, st),
-				 PREEMPT_EVICT_MS);
+		vmach_preempt_now(w, st & PFIFO_STATUS_NEXT_TSG,
+				  FIELD_GET(PFIFO_STATUS_NEXT_ID, st), PREEMPT_EVICT_MS);
 }
 
 /*
@@ -154,8 +143,7 @@ void vmach_runlist_reset(struct machine_obs *w, u8 runl)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 
-	kvgpu_hw_lock_assert_held(&gpu->lock);
-	kvgpu_hw_lock_hurry(&gpu->lock);
+	vmach_slicer_assert(gpu);
 	kvgpu_hw_runl_block(&gpu->hw, runl, true);
 	all_engines_reset(w, runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
@@ -199,12 +187,12 @@ static bool engines_free(struct machine_obs *w, u8 runl, bool tsg, u16 id, bool 
  */
 static int preempt_again(struct machine_obs *w, bool tsg, u16 id, u32 *waits)
 {
-	int ret = observed_preempt(w, tsg, id, PREEMPT_EVICT_MS);
+	int ret = vmach_preempt_now(w, tsg, id, PREEMPT_EVICT_MS);
 
 	if (!ret || !*waits || is_kept(w->gpu, tsg, id))
 		return ret;
 	--*waits;
-	return observed_preempt(w, tsg, id, PREEMPT_LAST_MS);
+	return vmach_preempt_now(w, tsg, id, PREEMPT_LAST_MS);
 }
 
 /*
@@ -239,11 +227,11 @@ bool vmach_chan_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, unsigned
 	bool reset;
 	int ret;
 
-	kvgpu_hw_lock_assert_held(&gpu->lock);
+	vmach_slicer_assert(gpu);
 	if (vmach_gpu_lost(gpu))
 		return false;
-	kvgpu_hw_lock_hurry(&gpu->lock);
-	ret = kvgpu_hw_preempt_blocked(&gpu->hw, runl, tsg, id, ms, vmach_engines_observe, w);
+	kvgpu_hw_runl_block(&gpu->hw, runl, true);
+	ret = vmach_preempt_now(w, tsg, id, ms);
 	reset = chan_engines_reset(w, runl, tsg, id);
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
@@ -263,12 +251,11 @@ bool vmach_disabled_evict(struct machine_obs *w, struct kvgpu_chan *c)
 	/* a channel that has never run may be in a group that has */
 	if (vmach_gpu_lost(gpu) || (!c->ran && !tsg))
 		return false;
-	kvgpu_hw_lock_hurry(&gpu->lock);
 	/*
 	 * Preempt it in any case: a channel that the chip was about to load, or whose state the
 	 * chip has still to save, may be in no status.
 	 */
-	if (!vmach_chan_loaded(c) && !observed_preempt(w, tsg, id, PREEMPT_EVICT_MS) &&
+	if (!vmach_chan_loaded(c) && !vmach_preempt_now(w, tsg, id, PREEMPT_EVICT_MS) &&
 	    !vmach_chan_loaded(c))
 		return false;
 	vmach_chan_evict(w, c->hrunl, tsg, id, PREEMPT_EVICT_MS);
@@ -292,7 +279,7 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 	struct machine_obs obs;
 	u32 st;
 
-	kvgpu_hw_lock_assert_held(&gpu->lock);
+	vmach_slicer_assert(gpu);
 	if (!s->since || now < s->since + (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC)
 		return;
 	st = kvgpu_hw_engine_status(&gpu->hw, s->engine);
@@ -358,8 +345,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	u64 began;
 	u32 i;
 
-	kvgpu_hw_lock_assert_held(&gpu->lock);
-	kvgpu_hw_lock_hurry(&gpu->lock);
+	vmach_slicer_assert(gpu);
 	c = vmach_live_chan_find(gpu->chip, c);
 	if (c->dead)
 		return;
@@ -378,7 +364,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	vmach_wait_begin(&obs, gpu);
 	reset = vmach_chan_evict(&obs, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
 	/*
-	 * threads that wanted gpu->lock had to wait: a long eviction does as much harm as a reset
+	 * other requests had to wait: a long eviction does as much harm as a reset
 	 */
 	if (reset && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
@@ -412,16 +398,19 @@ void vmach_hang_end(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool tsg, u16 i
 {
 	struct kvgpu_machine *m = c->vgpu->m;
 	u64 strikes = m->slice.strikes.total;
+	int kept = -1;
 	u8 e;
 
-	kvgpu_hw_lock_assert_held(&gpu->lock);
+	vmach_slicer_assert(gpu);
 	c = vmach_live_chan_find(gpu->chip, c);
 	kvgpu_mdev_fault_note(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
-	kvgpu_hw_lock(&gpu->chip->event_lock);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		if (vmach_engine_keeps(gpu, e, tsg, id))
-			c->fault.engine = e;
-	kvgpu_hw_unlock(&gpu->chip->event_lock);
+			kept = e;
+	spin_lock(&gpu->chip->event_lock);
+	if (kept >= 0)
+		c->fault.engine = kept;
+	spin_unlock(&gpu->chip->event_lock);
 	/* the channel and its whole group are dead, but loaded: only drive them off */
 	if (c->dead)
 		dead_evict(c, tsg, id);
@@ -445,35 +434,26 @@ bool vmach_holder_end(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 	return c;
 }
 
-void vmach_chans_recover(struct work_struct *work)
+void vmach_chans_recover(struct kvgpu_chip *chip)
 {
-	struct kvgpu_chip *chip = container_of(work, struct kvgpu_chip, recover);
 	struct kvgpu_gpu *gpu = chip->gpu;
 	struct machine_obs obs;
 	struct kvgpu_chan *c;
 	unsigned long id;
 
 	for_each_set_bit(id, chip->recover_chans, KVGPU_MAX_CHAN) {
-		/*
-		 * Take gpu->lock anew for each channel, so that other threads can get it in
-		 * between. A fault stops the runlist until then: do not wait behind threads that
-		 * may get a CPU late.
-		 */
-		vmach_obs_begin(&obs, gpu);
-		kvgpu_hw_lock_watched(&gpu->lock, vmach_engines_observe, &obs);
-		vmach_engines_observe(&obs);
 		c = chip->by_hchid[id];
-		if (test_and_clear_bit(id, chip->recover_chans) && c && !vmach_gpu_lost(gpu)) {
-			vmach_storm_strike(c);
-			vmach_fault_charge(c, &obs);
-			if (!c->dead)
-				vmach_chan_isolate(gpu, c, c->fault.why);
-			else if (vmach_live_chan_find(chip, c) == c && vmach_chan_loaded(c))
-				dead_evict(c, c->htsg >= 0, c->htsg >= 0 ? c->htsg : c->hchid.v);
-			else
-				/* its fault may have come after its end, and stops the runlist */
-				kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
-		}
-		kvgpu_hw_unlock(&gpu->lock);
+		if (!test_and_clear_bit(id, chip->recover_chans) || !c || vmach_gpu_lost(gpu))
+			continue;
+		vmach_storm_strike(c);
+		vmach_wait_begin(&obs, gpu);
+		vmach_fault_charge(c, &obs);
+		if (!c->dead)
+			vmach_chan_isolate(gpu, c, c->fault.why);
+		else if (vmach_live_chan_find(chip, c) == c && vmach_chan_loaded(c))
+			dead_evict(c, c->htsg >= 0, c->htsg >= 0 ? c->htsg : c->hchid.v);
+		else
+			/* its fault may have come after its end, and stops the runlist */
+			kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	}
 }

@@ -4,8 +4,8 @@
  *
  * machine->runl_entries: the list that the guest submitted, with the guest's ids. vgpu->lock.
  * machine->list: the entries of .runl_entries that may run, with the chip's ids. gtt-shadow/ makes
- *   them, with ids from list_id_map(). To *publish* a list is to store it here under gpu->lock, and
- *   to have the chip's list written if the chip's list has entries of this vGPU or should have
+ *   them, with ids from list_id_map(). To *publish* a list is to have the slicer store it here, and
+ *   write the chip's list if the chip's list has entries of this vGPU or should have
  *   them.
  * the chip's list: the published lists of the vGPUs that slice.c lets onto the chip, one after the
  *   other (list.c).
@@ -22,6 +22,7 @@
  * channels (ended by the host, or being unbound) from the published list without vgpu->lock.
  * Otherwise vgpu->lock is held.
  */
+#include <linux/completion.h>
 #include <linux/sched/signal.h>
 
 #include "mdev/machine/holder.h"
@@ -95,13 +96,13 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 	/* a vGPU may have as many groups as channels */
 	if (v->m->nr_tsgs >= v->m->max_id_blocks * KVGPU_ID_BLOCK)
 		return -1;
-	kvgpu_hw_lock(&v->gpu->lock);
+	spin_lock(&v->gpu->chip->event_lock);
 	n = find_next_zero_bit(v->gpu->chip->tsgs, GK110_FIFO_NR_TSG, 1);
 	if (n < GK110_FIFO_NR_TSG) {
 		__set_bit(n, v->gpu->chip->tsgs);
 		WRITE_ONCE(v->gpu->chip->has_id[1][n], v->id);
 	}
-	kvgpu_hw_unlock(&v->gpu->lock);
+	spin_unlock(&v->gpu->chip->event_lock);
 	if (n >= GK110_FIFO_NR_TSG)
 		return -1;
 	*h = n;
@@ -179,7 +180,7 @@ static void drop_groups(struct kvgpu_vgpu *v)
 		return;
 	if (!vmach_gpu_lost(v->gpu))
 		kvgpu_hw_intr_settle(&v->gpu->hw, KVGPU_HW_ALL_INST);
-	kvgpu_hw_lock(&v->gpu->lock);
+	spin_lock(&chip->event_lock);
 	for (; id < GK110_FIFO_NR_TSG; id++) {
 		if (!has_unused_id(m, id))
 			continue;
@@ -188,7 +189,25 @@ static void drop_groups(struct kvgpu_vgpu *v)
 		m->htsg[id] = -1;
 		m->nr_tsgs--;
 	}
-	kvgpu_hw_unlock(&v->gpu->lock);
+	spin_unlock(&chip->event_lock);
+}
+
+/* Argument of group_store(): a channel, and the guest's and the chip's id of its group. */
+struct new_group {
+	struct kvgpu_chan *c;
+	int group, h;
+};
+
+static void group_store(void *arg)
+{
+	struct new_group *g = arg;
+	struct kvgpu_chip *chip = g->c->vgpu->gpu->chip;
+
+	vmach_samples_name(chip);
+	spin_lock(&chip->event_lock);
+	g->c->gtsg = g->group;
+	g->c->htsg = g->h;
+	spin_unlock(&chip->event_lock);
 }
 
 /*
@@ -199,23 +218,14 @@ static void drop_groups(struct kvgpu_vgpu *v)
  */
 static void set_group(struct kvgpu_chan *c, int group, int h)
 {
-	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+	struct new_group g = { c, group, h };
 
-	/*
-	 * only holders of vgpu->lock change these two: do not wait for gpu->lock, for which others
-	 * may queue, once for each channel of a list
-	 */
+	/* only holders of vgpu->lock change these two: no request for each channel of a list */
 	if (c->gtsg == group && c->htsg == h)
 		return;
 	if (c->htsg != h && !c->dead)
 		vmach_chan_step_off(c);
-	kvgpu_hw_lock(&gpu->lock);
-	vmach_samples_name(gpu->chip);
-	kvgpu_hw_lock(&gpu->chip->event_lock);
-	c->gtsg = group;
-	c->htsg = h;
-	kvgpu_hw_unlock(&gpu->chip->event_lock);
-	kvgpu_hw_unlock(&gpu->lock);
+	vmach_slicer_call(c->vgpu->gpu, group_store, &g);
 }
 
 /*
@@ -278,7 +288,7 @@ static bool entry_is_dead(struct kvgpu_machine *m, u64 e)
 /*
  * Removes the entries of dead channels from the published list, and headers of groups that are
  * empty then: recovery may have ended a channel after its entry was translated. It may have ended
- * all channels of a long list, so this is one pass. gpu->lock is held.
+ * all channels of a long list, so this is one pass.
  */
 static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 {
@@ -307,34 +317,52 @@ static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 	m->list_nr[hrunl] = nr;
 }
 
+/* Argument of list_store(): m->next has .nr entries, made of .guest_nr entries of the guest. */
+struct new_list {
+	struct kvgpu_vgpu *v;
+	u8 hrunl;
+	bool force;
+	u32 nr, guest_nr;
+};
+
+static void list_store(void *arg)
+{
+	struct new_list *l = arg;
+	struct kvgpu_machine *m = l->v->m;
+	u8 hrunl = l->hrunl;
+	int ret;
+
+	if (!l->force && l->nr == m->list_nr[hrunl] &&
+	    !memcmp(m->list[hrunl], m->next, l->nr * sizeof(u64)))
+		return;
+	memcpy(m->list[hrunl], m->next, l->nr * sizeof(u64));
+	m->list_nr[hrunl] = l->nr;
+	drop_dead_chans(m, hrunl);
+	ret = vmach_runlist_update(m, hrunl);
+	if (ret)
+		vmach_gpu_declare_lost(l->v->gpu, "a runlist was not taken");
+	trace_kvgpu_runlist(l->v->id, hrunl, l->guest_nr, m->list_nr[hrunl], ret);
+}
+
 /* Translates the guest's lists and publishes the result, if it has changed or @force is true. */
 static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 {
 	struct kvgpu_machine *m = v->m;
 	struct translate t = { .v = v, .hrunl = hrunl, .listed = m->tsgs_used };
-	u32 nr = 0, guest_nr = 0, r;
-	int ret;
+	struct new_list l = { .v = v, .hrunl = hrunl, .force = force };
+	u32 r;
 
 	bitmap_zero(t.listed, GK110_FIFO_NR_TSG);
 	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
 		if (m->blocked & BIT(r))
 			continue;
 		t.grunl = r;
-		guest_nr += m->runl_nr[r];
-		nr += kvgpu_shadow_runlist_build(m->runl_entries[r], m->runl_nr[r], list_id_map, &t,
-						 SLICE_US, m->next + nr, m->runl_max - nr);
+		l.guest_nr += m->runl_nr[r];
+		l.nr += kvgpu_shadow_runlist_build(m->runl_entries[r], m->runl_nr[r], list_id_map,
+						   &t, SLICE_US, m->next + l.nr,
+						   m->runl_max - l.nr);
 	}
-	kvgpu_hw_lock(&v->gpu->lock);
-	if (force || nr != m->list_nr[hrunl] || memcmp(m->list[hrunl], m->next, nr * sizeof(u64))) {
-		memcpy(m->list[hrunl], m->next, nr * sizeof(u64));
-		m->list_nr[hrunl] = nr;
-		drop_dead_chans(m, hrunl);
-		ret = vmach_runlist_update(m, hrunl);
-		if (ret)
-			vmach_gpu_declare_lost(v->gpu, "a runlist was not taken");
-		trace_kvgpu_runlist(v->id, hrunl, guest_nr, m->list_nr[hrunl], ret);
-	}
-	kvgpu_hw_unlock(&v->gpu->lock);
+	vmach_slicer_call(v->gpu, list_store, &l);
 }
 
 /* Publishes the runlist of GR, the graphics engine: all channels are on it (chan.c). */
@@ -437,30 +465,81 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 	vmach_runlist_publish(v);
 }
 
+/* A preempt on behalf of a guest. .most: ns that it may take. */
+struct guest_preempt {
+	struct machine_preempt p;
+	struct kvgpu_vgpu *v;
+	u64 most;
+	int ret;
+	struct completion *done;
+};
+
 /*
- * Returns 0 at once if the vGPU is off the chip, because then none of its channels is loaded.
- * slice.on_chip is read without a lock, so the vGPU may come onto the chip just after the read.
- * Even so, a channel that is disabled or not listed is not loaded again. Any other channel may be
- * loaded again; that can happen after a preempt on a card without this module, too.
- *
- * A wait for the register's lock counts for KVGPU_HW_WAIT_MS at most: an eviction of another vGPU
- * may have the lock for seconds, and the chip forgets this preempt meanwhile. The whole is bounded
- * nevertheless: an eviction that has the lock for longer has reset an engine, which is counted for
- * its vGPU (docs/invariants.md), or waits for other channels (holder.h), EVICT_WAITS times.
+ * Preempts again, or ends the preempt: if it is done, if it took .most, or if the vGPU is off the
+ * chip, because then none of its channels is loaded.
  */
+static void guest_preempt_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret)
+{
+	struct guest_preempt *g = container_of(p, struct guest_preempt, p);
+
+	if (!g->v->m->slice.on_chip)
+		ret = 0;
+	if (ret == -ETIMEDOUT && p->ns < g->most && !vmach_gpu_lost(chip->gpu)) {
+		vmach_preempt_add(chip, p);
+		return;
+	}
+	g->ret = ret;
+	complete(g->done);
+}
+
+static void guest_preempt_begin(void *arg)
+{
+	struct guest_preempt *g = arg;
+
+	if (g->v->m->slice.on_chip)
+		vmach_preempt_add(g->v->gpu->chip, &g->p);
+	else
+		guest_preempt_over(g->v->gpu->chip, &g->p, 0);
+}
+
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
-	u64 most = vmach_preempt_budget_get(v);
-	struct kvgpu_hw_took took = {};
-	int ret;
+	DECLARE_COMPLETION_ONSTACK(done);
+	struct guest_preempt g = {
+		.p = { .tsg = tsg, .id = id, .over = guest_preempt_over },
+		.v = v,
+		.most = vmach_preempt_budget_get(v),
+		.done = &done,
+	};
 
-	do {
-		if (!READ_ONCE(v->m->slice.on_chip))
-			return 0;
-		ret = kvgpu_hw_preempt_turn(&v->gpu->hw, tsg, id, PREEMPT_TURN_MS, &took);
-	} while (ret == -ETIMEDOUT && took.ns < most);
-	v->m->preempt_budget -= min(v->m->preempt_budget, took.ns);
-	return ret;
+	vmach_slicer_call(v->gpu, guest_preempt_begin, &g);
+	wait_for_completion(&done);
+	v->m->preempt_budget -= min(v->m->preempt_budget, g.p.ns);
+	return g.ret;
+}
+
+/* Argument of preempt_late(): channel .c did not leave by the preempt of .tsg and .id. */
+struct late_preempt {
+	struct kvgpu_chan *c;
+	bool tsg;
+	u16 id;
+};
+
+static void preempt_late(void *arg)
+{
+	struct late_preempt *l = arg;
+	struct kvgpu_gpu *gpu = l->c->vgpu->gpu;
+	struct machine_obs obs;
+	bool by_tsg;
+	u16 by;
+
+	if (vmach_chan_waits(gpu, l->tsg, l->id, &by_tsg, &by))
+		return;
+	vmach_obs_begin(&obs, gpu);
+	/* the channel that kept the engine may have been ended just now */
+	if (vmach_preempt_now(&obs, l->tsg, l->id, PREEMPT_TURN_MS) &&
+	    !vmach_chan_waits(gpu, l->tsg, l->id, &by_tsg, &by))
+		vmach_chan_isolate(gpu, l->c, EVENT_SCHED);
 }
 
 /*
@@ -473,9 +552,7 @@ void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	struct kvgpu_gpu *gpu = v->gpu;
 	struct kvgpu_chan *c = NULL;
 	struct rb_node *n;
-	bool by_tsg;
 	int h = -1;
-	u16 by;
 
 	if (id >= KVGPU_MAX_CHAN || vmach_gpu_lost(gpu))
 		return;
@@ -489,13 +566,7 @@ void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 		if (c)
 			h = c->hchid.v;
 	}
-	if (!c || !c->ran || !vmach_chan_preempt_wait(v, tsg, h) ||
-	    vmach_chan_waits(gpu, tsg, h, &by_tsg, &by))
+	if (!c || !c->ran || !vmach_chan_preempt_wait(v, tsg, h))
 		return;
-	kvgpu_hw_lock(&gpu->lock);
-	/* meanwhile another thread may have ended the channel that kept the engine */
-	if (kvgpu_hw_preempt(&gpu->hw, tsg, h, PREEMPT_TURN_MS) &&
-	    !vmach_chan_waits(gpu, tsg, h, &by_tsg, &by))
-		vmach_chan_isolate(gpu, c, EVENT_SCHED);
-	kvgpu_hw_unlock(&gpu->lock);
+	vmach_slicer_call(gpu, preempt_late, &(struct late_preempt){ c, tsg, h });
 }

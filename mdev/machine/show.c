@@ -3,7 +3,7 @@
  * Prints the machine's state into debugfs files (debugfs.c). The format may change.
  *
  * kvgpu_machine_vgpu_show() takes vgpu->lock, whose holder may wait for the VMM: the reader can be
- * interrupted meanwhile. The other functions take gpu->lock, kvgpu_machine_gpu_show() slicer->lock
+ * interrupted meanwhile. The other functions take event_lock, kvgpu_machine_gpu_show() slicer->lock
  * inside of it.
  */
 #include <linux/seq_file.h>
@@ -37,6 +37,7 @@ static void show_machine(struct seq_file *s, struct machine_slicer *sl,
 static void show_policy(struct seq_file *s, struct machine_slicer *sl)
 {
 	enum kvgpu_sched_policy policy;
+	const struct kvgpu_machine *owner = READ_ONCE(sl->owner);
 	u32 present, runnable;
 	u64 slice_ns;
 
@@ -51,13 +52,13 @@ static void show_policy(struct seq_file *s, struct machine_slicer *sl)
 		   sl->watchdog_ms, sl->switches, sl->busy_ns);
 	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->shared ? "open" : "owned by ",
 		   sl->shared ? "" :
-		   sl->owner  ? dev_name(sl->owner->v->vdev.dev) :
+		   owner      ? dev_name(owner->v->vdev.dev) :
 				"nobody",
 		   present, runnable);
 }
 
 /*
- * gpu->lock keeps the vGPUs as they are. Each line has the policy's values of one moment
+ * event_lock keeps the vGPUs as they are. Each line has the policy's values of one moment
  * (slicer->lock); two lines may be of different moments.
  */
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
@@ -65,20 +66,22 @@ void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 	struct machine_slicer *sl = &gpu->chip->slicer;
 	struct kvgpu_machine *m;
 
-	kvgpu_hw_lock(&gpu->lock);
+	spin_lock(&gpu->chip->event_lock);
 	show_policy(s, sl);
 	list_for_each_entry(m, &gpu->chip->live, node)
 		show_machine(s, sl, m);
-	kvgpu_hw_unlock(&gpu->lock);
+	spin_unlock(&gpu->chip->event_lock);
+	seq_printf(s, "requests %llu took %llu ns, ran %llu ns\n", sl->requests.nr,
+		   sl->requests.took_ns, sl->requests.ran_ns);
 }
 
 void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 {
-	kvgpu_hw_lock(&gpu->lock);
+	spin_lock(&gpu->chip->event_lock);
 	seq_printf(s, "channel groups in use %u of %u, TSGs %u\n",
 		   bitmap_weight(gpu->chip->id_blocks, KVGPU_NR_ID_BLOCKS), KVGPU_NR_ID_BLOCKS,
 		   bitmap_weight(gpu->chip->tsgs, GK110_FIFO_NR_TSG));
-	kvgpu_hw_unlock(&gpu->lock);
+	spin_unlock(&gpu->chip->event_lock);
 }
 
 /* ---------------------------------------------------- print a vGPU's state, channels and shadow */

@@ -19,12 +19,12 @@
  * runlist may already serve the next owner between the submit and the preempts. The next owner is
  * charged for that work (charge_observed_work()).
  *
- * While a switch waits for a preempt (chan_drive_off()), the thread holds only the preempt
- * register's lock, and releases that lock every PREEMPT_TURN_MS. If the preempt does not end,
- * sched/hang.c decides when to check for an unserved interrupt and when to end the channel.
+ * While a switch waits for a preempt (.sw), the slicer serves requests (request.c). If the preempt
+ * does not end, sched/hang.c decides when to check for an unserved interrupt and when to end the
+ * channel.
  *
- * The slicer's thread runs most of this file. It takes gpu->lock, and inside it chip->event_lock,
- * slicer->acct_lock and slicer->lock. vmach_watchdog_set() runs in other threads.
+ * The slicer runs most of this file, and takes chip->event_lock, slicer->acct_lock and
+ * slicer->lock. vmach_watchdog_set() runs in other threads. README.md has the slicer's states.
  */
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -201,7 +201,7 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct machine_load
 
 /*
  * Returns a channel of @l if @l is loaded, and is a channel or group of the same vGPU as when @l
- * was made, or else NULL. gpu->lock is held.
+ * was made, or else NULL.
  */
 static struct kvgpu_chan *loaded_chan(struct kvgpu_chip *chip, const struct machine_loaded *l)
 {
@@ -213,32 +213,26 @@ static struct kvgpu_chan *loaded_chan(struct kvgpu_chip *chip, const struct mach
 /*
  * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. If @l
  * waits for an engine that another channel keeps, ends that channel instead, and returns false: @l
- * is to be preempted again. Takes gpu->lock. @before: the caller will charge for the time before
- * this call alone.
+ * is to be preempted again. @before: the caller will charge for the time before this call alone.
  */
 static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l, bool before)
 {
+	struct kvgpu_chan *c = loaded_chan(chip, l);
 	struct kvgpu_gpu *gpu = chip->gpu;
-	bool ended = true;
 	struct kvgpu_machine *m;
-	struct kvgpu_chan *c;
 	u64 waited;
 
-	kvgpu_hw_lock(&gpu->lock);
-	c = loaded_chan(chip, l);
-	if (c) {
-		m = c->vgpu->m;
-		waited = m->slice.waited;
-		ended = !vmach_holder_end(gpu, l->tsg, l->id);
-		if (ended) {
-			vmach_hang_end(gpu, c, l->tsg, l->id);
-			/* eviction_note() must not subtract a wait that it does not charge for */
-			if (before)
-				m->slice.waited = waited;
-		}
-	}
-	kvgpu_hw_unlock(&gpu->lock);
-	return ended;
+	if (!c)
+		return true;
+	if (vmach_holder_end(gpu, l->tsg, l->id))
+		return false;
+	m = c->vgpu->m;
+	waited = m->slice.waited;
+	vmach_hang_end(gpu, c, l->tsg, l->id);
+	/* eviction_note() must not subtract a wait that it does not charge for */
+	if (before)
+		m->slice.waited = waited;
+	return true;
 }
 
 /*
@@ -260,7 +254,7 @@ static struct machine_loaded worked_for(struct kvgpu_chip *chip, u32 st)
 /*
  * Finds a channel or group @other for which @l may wait: an engine works for @other, and the engine
  * is not in @asked. Prefers a channel that has to leave, then the first engine, which is GR.
- * Returns the engine, or -1: there is none, or @l has left; or HAS_ENGINE. Takes gpu->lock.
+ * Returns the engine, or -1: there is none, or @l has left; or HAS_ENGINE.
  */
 static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u32 asked,
 		      struct machine_loaded *other)
@@ -272,7 +266,6 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 	int found = -1;
 	u8 e;
 
-	kvgpu_hw_lock(&gpu->lock);
 	vmach_engines_read(gpu, engine);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
 		works |= engine[e] & PFIFO_STATUS_BUSY && vmach_engine_has(gpu, e, l->tsg, l->id);
@@ -290,93 +283,7 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 		found = -1;
 	else if (works)
 		found = HAS_ENGINE;
-	kvgpu_hw_unlock(&gpu->lock);
 	return found;
-}
-
-/*
- * Drives off the channel or group @other, for which a channel that has to leave may wait. It has
- * the watchdog's time, also if it is the next owner's. If it does not leave in that time, and each
- * observation of that time saw an engine work for it, it hangs, and is ended. If an observation did
- * not, it is no hang, whatever the preempt register says: the register may still tell of the
- * preempt of the channel that waits (T13 of docs/supported.md).
- */
-static void other_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *other,
-			    struct machine_obs *w)
-{
-	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
-	struct kvgpu_hw_took took = {};
-
-	vmach_obs_watch(w, other->tsg, other->id);
-	while (took.ns < watchdog && !vmach_gpu_lost(chip->gpu))
-		if (kvgpu_hw_preempt_watched(&chip->gpu->hw, other->tsg, other->id, PREEMPT_TURN_MS,
-					     &took, vmach_engines_observe, w) != -ETIMEDOUT)
-			return;
-	if (!vmach_gpu_lost(chip->gpu) && !w->absent)
-		chan_recover(chip, other, false);
-}
-
-/*
- * Drives channel or group @l off the chip. Returns the time at which @l had left, or at which the
- * recovery of @l began, or at which the card failed. Notes in @w for which channels engines worked
- * meanwhile. gpu->lock is not held.
- *
- * A channel that waits on its PBDMA for an engine does not leave before another channel's kernel
- * has ended, and the engine may name only the other one (T18 and T19 of docs/supported.md). So
- * before @l is ended, the channels for which engines work are driven off, too, one of each engine
- * at most. After each of them @l has WAITER_NS to leave. If an engine works for @l then, that is a
- * kernel of its own, which has the watchdog's time, once.
- *
- * The watchdog's time is that of the turns in which this call has preempt_lock for 10 ms, and of
- * each wait for a turn KVGPU_HW_WAIT_MS at most. Another thread may hold that lock for an eviction,
- * for seconds, and the chip forgets the preempt of @l: a channel that leaves after its present
- * kernel must not be ended for that wait. Before each turn the threads in the lock's rt_mutex queue
- * have the lock once (hw/lock.h). An eviction that has it for longer than that has reset an engine,
- * which is counted for its vGPU (docs/invariants.md), or waits for another channel (holder.h).
- */
-static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *l,
-			  struct machine_obs *w)
-{
-	u64 next, at = 0, watchdog;
-	struct kvgpu_hw_took took = {};
-	struct machine_loaded other;
-	enum kvgpu_hang_step step;
-	bool own_time = true, given = false;
-	struct kvgpu_hang h;
-	u32 asked = 0;
-	int e;
-
-	kvgpu_sched_hang_begin(&h, took.ns);
-	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, &took,
-					vmach_engines_observe, w) == -ETIMEDOUT &&
-	       !vmach_gpu_lost(chip->gpu)) {
-		watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
-		if (!own_time)
-			watchdog = min(watchdog, WAITER_NS);
-		step = kvgpu_sched_hang_next(&h, watchdog, took.ns, &next);
-		if (step != KVGPU_HANG_WAIT)
-			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER,
-					 took.ns);
-		if (step == KVGPU_HANG_POLL)
-			kvgpu_hw_intr_poll(&chip->gpu->hw);
-		if (step == KVGPU_HANG_RECOVER) {
-			at = ktime_get_ns();
-			e = other_find(chip, l, asked, &other);
-			if (e >= 0) {
-				asked |= BIT(e);
-				own_time = false;
-				other_drive_off(chip, &other, w);
-			} else if (e == HAS_ENGINE && !own_time && !given) {
-				own_time = given = true;
-			} else if (chan_recover(chip, l, true)) {
-				break;
-			}
-			at = 0;
-			kvgpu_sched_hang_begin(&h, took.ns);
-		}
-	}
-	w->held_ns = took.held_ns;
-	return at ?: ktime_get_ns();
 }
 
 /*
@@ -427,12 +334,13 @@ static void charge_observed_work(struct kvgpu_chip *chip, const struct kvgpu_mac
 /*
  * Charges the vGPU of @l, if it was at work, for the time from @began to @now, in which @l was
  * driven off the chip. Charges other vGPUs for the time from @began up to this call. If most of the
- * observations in @w saw an engine work for another vGPU, @l may have waited for that engine: then
+ * observations saw an engine work for another vGPU, @l may have waited for that engine: then
  * its vGPU is charged as the others are, by the observations alone. Counts and traces the preempt.
  */
-static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *l,
-			  const struct machine_obs *w, u64 began, u64 now)
+static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *l, u64 held_ns,
+			  u64 began, u64 now)
 {
+	const struct machine_obs *w = &chip->slicer.sw.obs;
 	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu), *o;
 	bool sampled, waited = m && vmach_obs_others(w, m) > w->nr_obs / 2;
 
@@ -440,21 +348,18 @@ static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *
 	charge_observed_work(chip, waited ? NULL : m, w, began, ktime_get_ns());
 	if (m) {
 		/*
-		 * @m took long to leave: take it as at work. The time in which another thread had
-		 * the preempt register says nothing of @m.
+		 * @m took long to leave: take it as at work. The time in which another preempt had
+		 * the register says nothing of @m.
 		 */
-		m->slice.busy |= !waited && w->held_ns > LATE_NS;
+		m->slice.busy |= !waited && held_ns > LATE_NS;
 		sampled = m->slice.left_busy || m->slice.busy;
 		m->slice.busy |= vmach_obs_count(w, m) > 0;
-		/* @m pays for the time up to @now here: keep the waits that were later */
-		m->slice.waited -= min(m->slice.waited, m->slice.waited_late);
 		eviction_charge(m, waited ? now : began, now);
 		/* @m comes back .busy if it was .busy or late, not if only @w saw its work */
 		m->slice.left_busy = sampled;
 	}
 	list_for_each_entry(o, &chip->live, node)
-		o->slice.waited = o->slice.waited_late = o->slice.left_out = 0;
-	WRITE_ONCE(chip->slicer.left_at, 0);
+		o->slice.waited = o->slice.left_out = 0;
 	write_sequnlock(&chip->slicer.acct_lock);
 	if (!m)
 		return;
@@ -462,75 +367,6 @@ static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *
 	m->slice.preempt_ns += now - began;
 	m->slice.preempt_max = max(m->slice.preempt_max, now - began);
 	trace_kvgpu_preempt(l->vgpu, l->tsg, l->id, now - began);
-}
-
-/*
- * Drives the @nr channels and groups in @l off the chip. The caller holds no lock. A channel that
- * does not leave is recovered after about the watchdog's time. Charges the time of the switch from
- * @began on (eviction_note()). @engine: the engines' status that find_loaded() has read, which is
- * the first observation.
- */
-static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l, u32 nr,
-			 const u32 *engine, u64 began)
-{
-	static const struct machine_loaded nobody;
-	struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_machine *m;
-	struct machine_obs obs;
-	u64 now, asked = 0;
-	u32 i;
-
-	if (!nr) {
-		vmach_obs_begin(&obs, chip->gpu);
-		vmach_obs_add(&obs, engine);
-		asked = ktime_get_ns();
-		/* the next owner's channels may be loaded already, and work meanwhile */
-		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_observe, &obs);
-		vmach_engines_observe(&obs);
-		eviction_note(chip, &nobody, &obs, asked, asked);
-	}
-	for (i = 0; i < nr; i++) {
-		if (i)
-			kvgpu_hw_unlock(&chip->gpu->lock);
-		vmach_obs_begin(&obs, chip->gpu);
-		if (i)
-			vmach_engines_observe(&obs);
-		else
-			vmach_obs_add(&obs, engine);
-		now = chan_drive_off(chip, &l[i], &obs);
-		WRITE_ONCE(s->left_at, now);
-		/* guests may make this thread wait for gpu->lock, and engines work meanwhile */
-		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_observe, &obs);
-		vmach_engines_observe(&obs);
-		eviction_note(chip, &l[i], &obs, began, now);
-		began = ktime_get_ns();
-	}
-	now = ktime_get_ns();
-	write_seqlock(&s->acct_lock);
-	list_for_each_entry(m, &chip->live, node) {
-		m->slice.left_out = m->slice.void_samples = 0;
-		/*
-		 * Do not ask vmach_list_resident() here: a vGPU that was suspended during the
-		 * switch is not resident any more, but its channels may be loaded. It leaves in the
-		 * next switch.
-		 */
-		if (!m->slice.evicting)
-			continue;
-		m->slice.evicting = false;
-		/*
-		 * eviction_note() has charged the vGPUs that were preempted above, and has cleared
-		 * their .busy. A vGPU whose channels left without a preempt may still be .busy, and
-		 * pays here.
-		 */
-		eviction_charge(m, began, asked ?: now);
-		WRITE_ONCE(m->slice.on_chip, false);
-	}
-	s->busy = false;
-	if (s->owner)
-		slice_restore(s->owner);
-	s->polled = now;
-	write_sequnlock(&s->acct_lock);
-	kvgpu_hw_unlock(&chip->gpu->lock);
 }
 
 /* ------------------------------------------- a turn of the slicer: poll, ask the policy, switch */
@@ -606,88 +442,12 @@ static void serve_flushes(struct kvgpu_chip *chip)
 	struct kvgpu_machine *m;
 	u64 began;
 
-	kvgpu_hw_lock(&chip->gpu->lock);
 	began = ktime_get_ns();
 	list_for_each_entry(m, &chip->live, node)
 		vmach_flush_page_serve(m->v);
 	began = ktime_get_ns() - began;
 	chip->slicer.used += began;
 	chip->slicer.rests_from += began;
-	kvgpu_hw_unlock(&chip->gpu->lock);
-}
-
-/*
- * Makes a poll, asks the policy, and switches if the policy says so. Returns the time at which the
- * policy wants to be asked again, ktime in ns; ~0: only after a kick. *@sample tells whether the
- * poll was a sample.
- */
-static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
-{
-	struct machine_slicer *s = &chip->slicer;
-	u32 engine[KVGPU_MAX_ENGINE], nr = 0;
-	struct machine_loaded loaded[MAX_LOADED];
-	struct kvgpu_sched_choice c;
-	struct kvgpu_machine *m;
-	u64 now;
-	bool left;
-
-	*sample = false;
-	kvgpu_hw_lock(&chip->gpu->lock);
-	now = ktime_get_ns();
-	s->rests_from = now;
-	if (vmach_gpu_lost(chip->gpu)) {
-		kvgpu_hw_unlock(&chip->gpu->lock);
-		return ~0ull;
-	}
-	if (!s->planned)
-		/* there was no vGPU: charge no vGPU for the time until now */
-		s->polled = now;
-	*sample = vmach_slicer_poll(chip, now);
-	vmach_orphan_evict(chip, now);
-	tell_policy(chip, now);
-	spin_lock(&s->lock);
-	kvgpu_sched_choose(&s->sched, now, &c);
-	spin_unlock(&s->lock);
-	m = c.ent ? container_of(c.ent, struct kvgpu_machine, slice.ent) : NULL;
-	left = lists_switch(chip, c.shared, c.shared ? NULL : m);
-	if (left)
-		nr = find_loaded(chip, loaded, engine);
-	next_sample(s, now, sample_mean(chip, now));
-	s->rests_from = ktime_get_ns();
-	s->used = s->rests_from - now;
-	kvgpu_hw_unlock(&chip->gpu->lock);
-	if (left) {
-		loaded_leave(chip, loaded, nr, engine, now);
-		now = ktime_get_ns();
-		/*
-		 * If the time of the next sample has passed meanwhile, draw a new time:
-		 * loaded_leave() has charged the switch by its own observations. Otherwise keep the
-		 * drawn time: guests can cause switches, and could put samples off for ever.
-		 */
-		if (nr && s->sample_at <= now)
-			WRITE_ONCE(s->sample_at, 0);
-		next_sample(s, now, kvgpu_sched_sample_mean(&alternating));
-	}
-	if (c.shared)
-		return c.until;
-	spin_lock(&s->lock);
-	/* kvgpu_sched_choose() did not know when the switch would end: compute the time anew */
-	c.until = kvgpu_sched_started(&s->sched, now);
-	spin_unlock(&s->lock);
-	return c.until;
-}
-
-/* -------------------------------------------- the slicer's thread: main loop, start and stop */
-
-/* Sleeps until time @until (ktime, ns). Kicks do not end the sleep. */
-static void slicer_rest(u64 until)
-{
-	ktime_t at = ns_to_ktime(until);
-
-	while (ktime_get_ns() < until && !kthread_should_stop()) {
-		set_current_state(TASK_IDLE);
-		schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
-	}
 }
 
 /*
@@ -716,37 +476,318 @@ static u64 rest_end(struct machine_slicer *s)
 	return turn;
 }
 
+/* A turn is over: the poll, and the switch if there was one. @now: when the switch ended. */
+static void turn_over(struct kvgpu_chip *chip, u64 now)
+{
+	struct machine_slicer *s = &chip->slicer;
+
+	if (!s->shared) {
+		spin_lock(&s->lock);
+		/* kvgpu_sched_choose() did not know when the switch would end */
+		s->next = kvgpu_sched_started(&s->sched, now);
+		spin_unlock(&s->lock);
+	}
+	if (s->flush_due)
+		serve_flushes(chip);
+	s->flush_due = false;
+	s->rested = rest_end(s);
+}
+
+/* ------------------------------------------- a switch: wait until the loaded channels have left */
+
+static void leave_begin(struct kvgpu_chip *chip);
+
+/* The switch has ended: the vGPUs that had to leave are off the chip. */
+static void switch_end(struct kvgpu_chip *chip, u64 asked)
+{
+	struct machine_slicer *s = &chip->slicer;
+	struct kvgpu_machine *m;
+	u64 now = ktime_get_ns();
+
+	write_seqlock(&s->acct_lock);
+	list_for_each_entry(m, &chip->live, node) {
+		m->slice.left_out = m->slice.void_samples = 0;
+		/*
+		 * Do not ask vmach_list_resident() here: a vGPU that was suspended during the
+		 * switch is not resident any more, but its channels may be loaded. It leaves in the
+		 * next switch.
+		 */
+		if (!m->slice.evicting)
+			continue;
+		m->slice.evicting = false;
+		/*
+		 * eviction_note() has charged the vGPUs that were preempted above, and has cleared
+		 * their .busy. A vGPU whose channels left without a preempt may still be .busy, and
+		 * pays here.
+		 */
+		eviction_charge(m, s->sw.began, asked ?: now);
+		WRITE_ONCE(m->slice.on_chip, false);
+	}
+	s->busy = false;
+	if (s->owner)
+		slice_restore(s->owner);
+	s->polled = now;
+	write_sequnlock(&s->acct_lock);
+	/*
+	 * If the time of the next sample has passed meanwhile, draw a new time: eviction_note() has
+	 * charged the switch by its own observations. Otherwise keep the drawn time: guests can
+	 * cause switches, and could put samples off for ever.
+	 */
+	if (s->sw.nr && s->sample_at <= now)
+		WRITE_ONCE(s->sample_at, 0);
+	s->sw.nr = 0;
+	next_sample(s, now, kvgpu_sched_sample_mean(&alternating));
+	turn_over(chip, now);
+}
+
+/* The present channel had left at time @now, or its recovery had begun. */
+static void left(struct kvgpu_chip *chip, u64 now)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+
+	vmach_engines_observe(&sw->obs);
+	eviction_note(chip, &sw->loaded[sw->at], sw->leave.held_ns, sw->began, now);
+	sw->began = ktime_get_ns();
+	if (++sw->at < sw->nr)
+		leave_begin(chip);
+	else
+		switch_end(chip, 0);
+}
+
+static void leave_again(struct kvgpu_chip *chip)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+
+	kvgpu_sched_hang_begin(&sw->hang, sw->leave.ns);
+	vmach_preempt_add(chip, &sw->leave);
+}
+
 /*
- * This thread has a real-time priority, and holds gpu->lock while it polls. After a poll it rests.
- * It rests for longer if the poll and its flushes took longer (kvgpu_sched_rest()). Without rests,
- * guests could keep the thread busy, because they can cause any number of kicks. A switch counts as
- * rest: the thread holds gpu->lock only at its end, and sleeps between its reads of the registers.
+ * The preempt of a channel or group for which the present one may wait. It has the watchdog's time,
+ * also if it is the next owner's. If it does not leave in that time, and each observation of that
+ * time saw an engine work for it, it hangs, and is ended. If an observation did not, it is no hang,
+ * whatever the preempt register says: the register may still tell of the preempt of the channel
+ * that waits (T13 of docs/supported.md).
+ */
+static void other_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret)
+{
+	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
+	struct machine_switch *sw = &chip->slicer.sw;
+	bool late = ret == -ETIMEDOUT && !vmach_gpu_lost(chip->gpu);
+
+	if (late && p->ns < watchdog) {
+		vmach_preempt_add(chip, p);
+		return;
+	}
+	if (late && !sw->obs.absent)
+		chan_recover(chip, &(struct machine_loaded){ sw->other_vgpu, p->id, p->tsg },
+			     false);
+	leave_again(chip);
+}
+
+/*
+ * The present channel has used up its time at @at. Drives off what it may wait for, gives it more
+ * time if that has left, or ends it.
+ */
+static void leave_late(struct kvgpu_chip *chip, u64 at)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+	struct machine_loaded *l = &sw->loaded[sw->at], other;
+	int e = other_find(chip, l, sw->asked, &other);
+
+	if (e >= 0) {
+		sw->asked |= BIT(e);
+		sw->own_time = false;
+		sw->other_vgpu = other.vgpu;
+		sw->other = (struct machine_preempt){ .tsg = other.tsg,
+						      .id = other.id,
+						      .over = other_over };
+		vmach_obs_watch(&sw->obs, other.tsg, other.id);
+		vmach_preempt_add(chip, &sw->other);
+	} else if (e == HAS_ENGINE && !sw->own_time && !sw->given) {
+		sw->own_time = sw->given = true;
+		leave_again(chip);
+	} else if (chan_recover(chip, l, true)) {
+		left(chip, at);
+	} else {
+		leave_again(chip);
+	}
+}
+
+/* A turn of the present channel's preempt is over. */
+static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret)
+{
+	u64 now = ktime_get_ns(), watchdog, next;
+	struct machine_switch *sw = &chip->slicer.sw;
+	enum kvgpu_hang_step step;
+
+	if (ret != -ETIMEDOUT || vmach_gpu_lost(chip->gpu)) {
+		left(chip, now);
+		return;
+	}
+	watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
+	if (!sw->own_time)
+		watchdog = min(watchdog, WAITER_NS);
+	step = kvgpu_sched_hang_next(&sw->hang, watchdog, p->ns, &next);
+	if (step != KVGPU_HANG_WAIT)
+		trace_kvgpu_hang(sw->loaded[sw->at].vgpu, p->tsg, p->id, step == KVGPU_HANG_RECOVER,
+				 p->ns);
+	if (step == KVGPU_HANG_RECOVER) {
+		leave_late(chip, now);
+		return;
+	}
+	if (step == KVGPU_HANG_POLL)
+		kvgpu_hw_intr_poll(&chip->gpu->hw);
+	vmach_preempt_add(chip, p);
+}
+
+/*
+ * Begins to drive off channel or group .loaded[.at]. A channel that waits on its PBDMA for an
+ * engine does not leave before another channel's kernel has ended, and the engine may name only the
+ * other one (T18 and T19 of docs/supported.md). So before it is ended, the channels for which
+ * engines work are driven off, too, one of each engine at most. After each of them it has WAITER_NS
+ * to leave. If an engine works for it then, that is a kernel of its own, which has the watchdog's
+ * time, once.
+ *
+ * The watchdog's time is that of its turns at the preempt register, and WAIT_NS of each wait for a
+ * turn at most (request.c): the slicer may evict another channel meanwhile, for seconds, and the
+ * chip forgets the preempt. Such an eviction has reset an engine, which is counted for its vGPU
+ * (docs/invariants.md), or waits for another channel (holder.h).
+ */
+static void leave_begin(struct kvgpu_chip *chip)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+	const struct machine_loaded *l = &sw->loaded[sw->at];
+
+	if (sw->at) {
+		vmach_obs_begin(&sw->obs, chip->gpu);
+		vmach_engines_observe(&sw->obs);
+	}
+	sw->asked = 0;
+	sw->own_time = true;
+	sw->given = false;
+	sw->leave = (struct machine_preempt){ .tsg = l->tsg, .id = l->id, .over = leave_over };
+	leave_again(chip);
+}
+
+/*
+ * Begins to drive off the channels and groups in .sw.loaded. A channel that does not leave is
+ * recovered after about the watchdog's time. Charges the time of the switch from @began on
+ * (eviction_note()). @engine: the engines' status that find_loaded() has read, which is the first
+ * observation.
+ */
+static void switch_begin(struct kvgpu_chip *chip, const u32 *engine, u64 began)
+{
+	static const struct machine_loaded nobody;
+	struct machine_switch *sw = &chip->slicer.sw;
+	u64 asked;
+
+	sw->began = began;
+	sw->at = 0;
+	vmach_obs_begin(&sw->obs, chip->gpu);
+	vmach_obs_add(&sw->obs, engine);
+	if (sw->nr) {
+		leave_begin(chip);
+		return;
+	}
+	asked = ktime_get_ns();
+	eviction_note(chip, &nobody, 0, asked, asked);
+	switch_end(chip, asked);
+}
+
+/* ------------------------------------------------------------------ a turn of the slicer */
+
+/*
+ * Makes a poll, asks the policy, and begins a switch if the policy says so. Sets .next to the time
+ * at which the policy wants to be asked again.
+ */
+static void slicer_turn(struct kvgpu_chip *chip)
+{
+	struct machine_slicer *s = &chip->slicer;
+	u64 now = ktime_get_ns(), began = now;
+	u32 engine[KVGPU_MAX_ENGINE];
+	struct kvgpu_sched_choice c;
+	struct kvgpu_machine *m;
+	bool leave;
+
+	s->rests_from = now;
+	if (vmach_gpu_lost(chip->gpu)) {
+		s->next = ~0ull;
+		s->rested = rest_end(s);
+		return;
+	}
+	if (!s->planned)
+		/* there was no vGPU: charge no vGPU for the time until now */
+		s->polled = now;
+	s->flush_due = vmach_slicer_poll(chip, now);
+	vmach_orphan_evict(chip, now);
+	tell_policy(chip, now);
+	spin_lock(&s->lock);
+	kvgpu_sched_choose(&s->sched, now, &c);
+	spin_unlock(&s->lock);
+	s->next = c.until;
+	m = c.ent ? container_of(c.ent, struct kvgpu_machine, slice.ent) : NULL;
+	leave = lists_switch(chip, c.shared, c.shared ? NULL : m);
+	if (leave)
+		s->sw.nr = find_loaded(chip, s->sw.loaded, engine);
+	next_sample(s, now, sample_mean(chip, now));
+	s->rests_from = ktime_get_ns();
+	s->used = s->rests_from - now;
+	if (leave)
+		switch_begin(chip, engine, began);
+	else
+		turn_over(chip, now);
+}
+
+/* -------------------------------------------- the slicer's thread: main loop, start and stop */
+
+/* Sleeps until time @until, ktime in ns (~0: for ever), or until there is something to do. */
+static void slicer_sleep(struct machine_slicer *s, unsigned long kicked, u64 until)
+{
+	ktime_t at = ns_to_ktime(until);
+
+	set_current_state(TASK_INTERRUPTIBLE);
+	if (READ_ONCE(s->kicked) == kicked && !(kicked & BIT(SLICER_RECOVER)) &&
+	    list_empty(&s->requests.waiting) && !kthread_should_stop()) {
+		if (until == ~0ull)
+			schedule();
+		else
+			/* no timer slack: with it, a turn would end later */
+			schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
+	}
+	__set_current_state(TASK_RUNNING);
+}
+
+/*
+ * The slicer. It has a real-time priority. In each round it serves a request, ends channels that
+ * failed, waits for a preempt for some us if one is under way, and makes a poll when that is due
+ * and no switch waits. After a poll it rests: it makes no further one for longer if the poll and
+ * its flushes took longer (kvgpu_sched_rest()). Without rests, guests could keep the thread busy,
+ * because they can cause any number of kicks. A switch counts as rest.
  */
 static int slicer_main(void *arg)
 {
 	struct kvgpu_chip *chip = arg;
 	struct machine_slicer *s = &chip->slicer;
-	u64 next, rested;
-	bool sample;
-	ktime_t at;
+	unsigned long kicked;
+	u64 ends, poll;
+	bool busy;
 
 	while (!kthread_should_stop()) {
-		clear_bit(0, &s->kicked);
-		next = slicer_turn(chip, &sample);
-		if (sample)
-			serve_flushes(chip);
-		rested = rest_end(s);
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (!kthread_should_stop() && !test_bit(0, &s->kicked)) {
-			at = ns_to_ktime(max(next, rested));
-			if (next == ~0ull)
-				schedule();
-			else
-				/* no timer slack: with it, a turn would end later */
-				schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
+		cond_resched();
+		busy = vmach_requests_serve(chip);
+		ends = vmach_suspended_end(chip);
+		if (test_and_clear_bit(SLICER_RECOVER, &s->kicked))
+			vmach_chans_recover(chip);
+		busy |= vmach_preempts_step(chip);
+		kicked = READ_ONCE(s->kicked);
+		poll = s->sw.nr ? ~0ull : max(kicked & BIT(SLICER_POLL) ? 0 : s->next, s->rested);
+		if (ktime_get_ns() >= poll) {
+			clear_bit(SLICER_POLL, &s->kicked);
+			slicer_turn(chip);
+		} else if (!busy) {
+			slicer_sleep(s, kicked, min(poll, ends));
 		}
-		__set_current_state(TASK_RUNNING);
-		slicer_rest(rested);
 	}
 	return 0;
 }
@@ -756,6 +797,9 @@ void vmach_slicer_init(struct kvgpu_chip *chip)
 	struct machine_slicer *s = &chip->slicer;
 
 	spin_lock_init(&s->lock);
+	spin_lock_init(&s->requests.lock);
+	INIT_LIST_HEAD(&s->requests.waiting);
+	INIT_LIST_HEAD(&s->preempts);
 	seqlock_init(&s->acct_lock);
 	kvgpu_sched_init(&s->sched);
 	s->shared = true;

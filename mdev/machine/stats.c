@@ -2,7 +2,7 @@
 /*
  * The machine's counters and knobs, for sysfs.c. Most are read one by one, without locks: two
  * values may be of different times. slicer->lock is taken to change a knob of the policy, and to
- * read a value that the policy computes; gpu->lock, and slicer->lock inside it, to clear strikes.
+ * read a value that the policy computes. The slicer clears strikes.
  */
 #include <linux/math64.h>
 

@@ -15,8 +15,7 @@
  * device or loads its driver again (PFIFO is reset), when the vGPU is opened again, or when the
  * admin clears it.
  *
- * Strikes are added and cleared with gpu->lock held, and slicer->lock inside it. vgpu->lock may be
- * held.
+ * The slicer adds and clears strikes, with slicer->lock.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
@@ -36,7 +35,7 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 	bool suspend;
 	u64 now = ktime_get_ns();
 
-	kvgpu_hw_lock_assert_held(&gpu->lock);
+	vmach_slicer_assert(gpu);
 	spin_lock(&s->lock);
 	suspend = kvgpu_sched_strike_add(&m->slice.strikes, now) && !m->slice.ent.suspended;
 	if (suspend)
@@ -49,8 +48,8 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 	dev_warn_ratelimited(m->v->vdev.dev, "suspended after %u strikes, the last one: %s\n",
 			     m->slice.strikes.count, why);
 	s->stale = true;
-	if (!READ_ONCE(m->gone))
-		mod_delayed_work(gpu->chip->event_wq, &m->slice.end_work, 0);
+	/* the guest is told of the channel that hung first */
+	m->slice.end_at = now + END_EVERY_MS * NSEC_PER_MSEC;
 	vmach_slicer_kick(gpu);
 }
 
@@ -66,20 +65,19 @@ void vmach_storm_strike(struct kvgpu_chan *c)
 	struct kvgpu_chip *chip = c->vgpu->gpu->chip;
 	bool strike;
 
-	kvgpu_hw_lock(&chip->event_lock);
+	spin_lock(&chip->event_lock);
 	strike = c->fault.storm && !c->fault.struck;
 	c->fault.struck |= strike;
-	kvgpu_hw_unlock(&chip->event_lock);
+	spin_unlock(&chip->event_lock);
 	if (strike)
 		vmach_strike_add(c->vgpu->m, "storm of interrupts");
 }
 
-void vmach_strikes_clear(struct kvgpu_vgpu *v)
+static void strikes_clear(void *arg)
 {
-	struct machine_slicer *s = &v->gpu->chip->slicer;
-	struct kvgpu_machine *m = v->m;
+	struct kvgpu_machine *m = arg;
+	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
-	kvgpu_hw_lock(&v->gpu->lock);
 	spin_lock(&s->lock);
 	kvgpu_sched_strikes_clear(&m->slice.strikes);
 	if (m->slice.ent.suspended) {
@@ -87,7 +85,11 @@ void vmach_strikes_clear(struct kvgpu_vgpu *v)
 		s->stale = true;
 	}
 	spin_unlock(&s->lock);
-	kvgpu_hw_unlock(&v->gpu->lock);
+}
+
+void vmach_strikes_clear(struct kvgpu_vgpu *v)
+{
+	vmach_slicer_call(v->gpu, strikes_clear, v->m);
 	vmach_slicer_kick(v->gpu);
 }
 
@@ -104,28 +106,32 @@ static struct kvgpu_chan *next_chan(struct kvgpu_machine *m)
 	return NULL;
 }
 
-static void end_work(struct work_struct *work)
+/* Has the next channel of suspended vGPU @m ended, if it is due. */
+static void next_chan_end(struct kvgpu_chip *chip, struct kvgpu_machine *m, u64 now)
 {
-	struct kvgpu_machine *m =
-		container_of(to_delayed_work(work), struct kvgpu_machine, slice.end_work);
-	struct kvgpu_chip *chip = m->v->gpu->chip;
 	struct kvgpu_chan *c;
 
-	kvgpu_hw_lock(&chip->gpu->lock);
+	if (!m->slice.end_at || now < m->slice.end_at)
+		return;
 	c = vmach_vgpu_suspended(m) ? next_chan(m) : NULL;
-	if (c) {
-		kvgpu_hw_lock(&chip->event_lock);
-		c->fault.engine = 0;
-		vmach_chan_end_soon(chip, c, EVENT_SCHED);
-		kvgpu_hw_unlock(&chip->event_lock);
-	}
-	kvgpu_hw_unlock(&chip->gpu->lock);
-	if (c && !READ_ONCE(m->gone))
-		mod_delayed_work(chip->event_wq, &m->slice.end_work,
-				 msecs_to_jiffies(END_EVERY_MS));
+	m->slice.end_at = c ? now + END_EVERY_MS * NSEC_PER_MSEC : 0;
+	if (!c)
+		return;
+	spin_lock(&chip->event_lock);
+	c->fault.engine = 0;
+	vmach_chan_end_soon(chip, c, EVENT_SCHED);
+	spin_unlock(&chip->event_lock);
 }
 
-void vmach_strike_init(struct kvgpu_machine *m)
+u64 vmach_suspended_end(struct kvgpu_chip *chip)
 {
-	INIT_DELAYED_WORK(&m->slice.end_work, end_work);
+	u64 now = ktime_get_ns(), next = ~0ull;
+	struct kvgpu_machine *m;
+
+	list_for_each_entry(m, &chip->live, node) {
+		next_chan_end(chip, m, now);
+		if (m->slice.end_at)
+			next = min(next, m->slice.end_at);
+	}
+	return next;
 }

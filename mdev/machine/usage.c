@@ -2,8 +2,8 @@
 /*
  * Usage samples: readings of the engines' status at random times. The slicer (the thread that gives
  * the chip to vGPUs in turns: slice.c) draws these times (sched/gap.c). It uses a sample in its
- * next *poll* (poll.c), in which it finds out, with gpu->lock held, which vGPUs have work or are at
- * work. But the slicer may come late: it may wait for that lock, or rest. By then the guest's work
+ * next *poll* (poll.c), in which it finds out which vGPUs have work or are at work. But the slicer
+ * may come late: it may evict a channel, or rest. By then the guest's work
  * may be over. So a separate thread, the sampler, with a real-time priority, reads the status when
  * the drawn time has come, without a lock, and wakes the slicer. Until the slicer comes, the
  * sampler takes *late samples*, at times that it draws itself with the same mean gap. They see the
@@ -147,12 +147,11 @@ static void sample_name(struct kvgpu_chip *chip, struct machine_usage_sample *p)
 bool vmach_samples_name(struct kvgpu_chip *chip)
 {
 	struct machine_sampler *s = &chip->slicer.sampler;
-	/* read once: the slicer draws a new time after a switch, without gpu->lock */
 	u64 at = READ_ONCE(chip->slicer.sample_at);
 	bool taken = taken_for(&chip->slicer, at);
 	u32 nr = taken ? 1 + vmach_late_samples_count(&chip->slicer) : 0;
 
-	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
+	vmach_slicer_assert(chip->gpu);
 	if (s->named_at != at)
 		s->named = 0;
 	s->named_at = at;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Usage samples: readings of the engines' status at random times (usage.c). The sampler's thread
- * takes them without a lock. The slicer's thread uses them in its next poll (poll.c), with
- * gpu->lock held. The status names a channel or group (TSG) by its id. Until the poll the channel
- * may be unbound, and its id may be another vGPU's. So the vGPU of the id is noted in time:
- * vmach_samples_name().
+ * takes them without a lock. The slicer uses them in its next poll (poll.c). The status names a
+ * channel or group (TSG) by its id. Until the poll the channel may be unbound, and its id may be
+ * another vGPU's. So the vGPU of the id is noted in time: vmach_samples_name().
  */
 #ifndef KVGPU_MACHINE_USAGE_H
 #define KVGPU_MACHINE_USAGE_H
@@ -31,7 +30,7 @@ struct machine_usage_sample {
 
 /*
  * The samples that the next poll will use. The sampler's thread writes the members after .thread,
- * except .named, .named_at and .vgpu of the samples, which gpu->lock protects.
+ * except .named, .named_at and .vgpu of the samples, which are the slicer's.
  */
 struct machine_sampler {
 	struct task_struct *thread; /* set from vmach_sampler_start() to _stop() */
@@ -48,21 +47,20 @@ struct machine_sampler {
 };
 
 /*
- * Tells whether .first was read for the present slicer->sample_at. For the slicer's thread, or with
- * gpu->lock.
+ * Tells whether .first was read for the present slicer->sample_at. For the slicer.
  */
 bool vmach_sample_taken(const struct machine_slicer *s);
 /* Returns the number of samples in .late; 0 if .first was not yet read for slicer->sample_at. */
 u32 vmach_late_samples_count(const struct machine_slicer *s);
 /*
  * Notes in the samples that were taken which vGPUs they name. Call it in a poll that uses samples,
- * and before the chip's id of a channel or group loses its vGPU. gpu->lock is held. True: .first
+ * and before the chip's id of a channel or group loses its vGPU. For the slicer. True: .first
  * was read for the present slicer->sample_at.
  */
 bool vmach_samples_name(struct kvgpu_chip *chip);
 /*
  * Returns which of the samples that the next poll will use were taken from time @from to @to, ktime
- * in ns: bit 0 for .first, bit 1 + i for .late[i]. gpu->lock is held.
+ * in ns: bit 0 for .first, bit 1 + i for .late[i]. For the slicer.
  */
 u64 vmach_samples_find(struct kvgpu_chip *chip, u64 from, u64 to);
 /* Wakes the sampler's thread. Call it when slicer->sample_at was drawn. */

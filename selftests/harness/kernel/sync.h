@@ -151,7 +151,8 @@ void spin_unlock(spinlock_t *l);
 	})
 #define lockdep_is_held(l) ((l)->owner == current)
 
-#define init_completion(c) ((c)->done = 0)
+#define init_completion(c)	      ((c)->done = 0)
+#define DECLARE_COMPLETION_ONSTACK(n) struct completion n = {}
 void complete(struct completion *c);
 void wait_for_completion(struct completion *c);
 

@@ -190,36 +190,32 @@ static void unbinds_behind_pieces(const struct role *r)
  * the unbind's preempt: a kernel of .arg ms begins.
  */
 static u16 waits = NO_CHAN;
+static u32 kernel_ms;
 
-static void releases(void *arg)
+static void releases(u32 reg, u32 val)
 {
-	while (scene_goes_on()) {
-		if (waits == NO_CHAN)
-			harness_wait(&waits, harness_now + MS);
-		harness_sleep(50);
-		if (waits == NO_CHAN || !chip.reg[PFIFO_RUNLIST_BLOCK / 4])
-			continue;
-		scene_count[0] += chip_begin_held(waits, ((const struct role *)arg)->arg * MS);
-		waits = NO_CHAN;
-	}
+	if (waits == NO_CHAN || reg != PFIFO_PREEMPT || !chip.reg[PFIFO_RUNLIST_BLOCK / 4])
+		return;
+	scene_count[0] += chip_begin_held(waits, kernel_ms * MS);
+	waits = NO_CHAN;
 }
 
 static void unbinds_before_kernels(const struct role *r)
 {
 	u16 id;
 
-	task_new("release", releases, (void *)r);
+	kernel_ms = r->arg;
+	chip_before_write = releases;
 	for (; scene_goes_on(); chan_begins(0, 1)) {
 		id = work_id(0, 1);
 		for (; chip.pbdma[0].chid != id && scene_goes_on(); harness_sleep(20 * US))
 			chip_load_some(0, id);
 		harness_sleep(20 * US);
 		waits = id;
-		harness_wake(&waits);
 		g_unbind(G(0), 1);
 		waits = NO_CHAN;
 	}
-	harness_sleep(2 * MS);
+	chip_before_write = NULL;
 }
 
 /* ------------------------------------------------------------------ copies and kernels */

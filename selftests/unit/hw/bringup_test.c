@@ -186,7 +186,7 @@ static void chan_end(struct chan *c)
 
 	kvgpu_hw_chan_enable(&hw, c->id, c->runl, false);
 	chan_list(c, false);
-	assert_int_equal(kvgpu_hw_preempt(&hw, false, c->id.v, WAIT_MS), 0);
+	assert_int_equal(kvgpu_hw_preempt(&hw, false, c->id.v, WAIT_MS, NULL, NULL), 0);
 	assert_int_equal(kvgpu_hw_chan_unbind(&hw, c->id), 0);
 	kvgpu_hw_intr_settle(&hw, c->inst.at.v);
 	for (i = 0; i < ARRAY_SIZE(all); i++)
@@ -322,7 +322,7 @@ static void each_engine_resets(void)
 		chan_list(&c, true);
 		chan_works(&c);
 		chan_list(&c, false);
-		assert_int_equal(kvgpu_hw_preempt(&hw, false, c.id.v, WAIT_MS), 0);
+		assert_int_equal(kvgpu_hw_preempt(&hw, false, c.id.v, WAIT_MS, NULL, NULL), 0);
 		assert_int_equal(kvgpu_hw_engine_reset(&hw, e), 0);
 		chan_list(&c, true);
 		chan_works(&c);

@@ -305,15 +305,15 @@ MESSAGE(dev_err_ratelimited, "error", 1)
 MESSAGE(dev_warn, "warning", 0)
 MESSAGE(dev_warn_ratelimited, "warning", 0)
 
-void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
+void rt_mutex_lock(struct rt_mutex *l)
 {
-	assert(!l->mutex.held);
-	l->mutex.held = true;
+	assert(!l->held);
+	l->held = true;
 }
-void kvgpu_hw_unlock(struct kvgpu_hw_lock *l)
+void rt_mutex_unlock(struct rt_mutex *l)
 {
-	assert(l->mutex.held);
-	l->mutex.held = false;
+	assert(l->held);
+	l->held = false;
 }
 void spin_lock(spinlock_t *l)
 {

@@ -487,7 +487,7 @@ static void every_wait_ends(void **state)
 				 (unsigned long long)chip.now, chip.pdev.dev.errors);
 		hw_gr_fini(&chip.hw);
 		assert_int_equal(chip.vram_used, 0);
-		assert_false(chip.priv.gr_lock.mutex.held);
+		assert_false(chip.priv.gr_lock.held);
 	}
 }
 

@@ -49,10 +49,10 @@ void dev_warn_ratelimited(struct device *dev, const char *fmt, ...)
 struct rt_mutex {
 	bool held;
 };
+#define rt_mutex_init(l) ((l)->held = false)
+void rt_mutex_lock(struct rt_mutex *l);
+void rt_mutex_unlock(struct rt_mutex *l);
 #define lockdep_assert_held(m) assert((m)->held)
-typedef struct {
-	int unused;
-} wait_queue_head_t;
 typedef struct {
 	int v;
 } atomic_t;

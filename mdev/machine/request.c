@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What other threads have the slicer do. The slicer, one thread per card, owns PFIFO, the engines
+ * and the lists (slice.c). A thread that needs them posts a *request*, and waits until the slicer
+ * has served it. A request lies on the stack of its thread, so the wait can't be interrupted; what
+ * a request does is bounded in time. A thread of a VMM posts with vgpu->lock held, so that a vGPU
+ * has one request in the queue at most: the queue serves the vGPUs in turns.
+ *
+ * PFIFO has one register for preempts, and forgets a preempt when the next one is written there.
+ * The preempts of a switch and of guests take turns at it (struct machine_preempt). The slicer
+ * waits for the first of them for KVGPU_HW_WATCH_US at a time, and serves requests in between. An
+ * eviction (recover.c) takes the register without a turn; the preempt that had it begins anew.
+ */
+#include <linux/completion.h>
+#include <linux/sched.h>
+
+#include "mdev/machine/internal.h"
+#include "mdev/machine/observe.h"
+
+/* most ns of a wait for the register that count as time of the preempt that waits */
+#define WAIT_NS (100ull * NSEC_PER_MSEC)
+/* ns for which a guest's preempt keeps the register from a switch */
+#define YIELD_NS NSEC_PER_MSEC
+
+/* A request; on the stack of the thread that waits for it. */
+struct request {
+	struct list_head node;
+	void (*serve)(void *arg);
+	void *arg;
+	u64 posted; /* ktime, ns */
+	struct completion *done;
+};
+
+/* ------------------------------------------------------------------ requests */
+
+static void slicer_wake(struct machine_slicer *s)
+{
+	struct task_struct *t;
+
+	/* under RCU the task_struct stays valid while vmach_slicer_stop() ends the thread */
+	rcu_read_lock();
+	t = READ_ONCE(s->thread);
+	if (t)
+		wake_up_process(t);
+	rcu_read_unlock();
+}
+
+void vmach_slicer_kick(struct kvgpu_gpu *gpu)
+{
+	struct machine_slicer *s = &gpu->chip->slicer;
+
+	if (!test_and_set_bit(SLICER_POLL, &s->kicked))
+		slicer_wake(s);
+}
+
+void vmach_recovery_kick(struct kvgpu_gpu *gpu)
+{
+	struct machine_slicer *s = &gpu->chip->slicer;
+
+	if (!test_and_set_bit(SLICER_RECOVER, &s->kicked))
+		slicer_wake(s);
+}
+
+void vmach_slicer_call(struct kvgpu_gpu *gpu, void (*serve)(void *arg), void *arg)
+{
+	struct machine_slicer *s = &gpu->chip->slicer;
+	DECLARE_COMPLETION_ONSTACK(done);
+	struct request r = { .serve = serve, .arg = arg, .done = &done };
+
+	if (current == READ_ONCE(s->thread)) {
+		serve(arg);
+		return;
+	}
+	r.posted = ktime_get_ns();
+	spin_lock(&s->requests.lock);
+	list_add_tail(&r.node, &s->requests.waiting);
+	spin_unlock(&s->requests.lock);
+	slicer_wake(s);
+	wait_for_completion(&done);
+}
+
+static struct request *request_take(struct machine_slicer *s)
+{
+	struct request *r;
+
+	spin_lock(&s->requests.lock);
+	r = list_first_entry_or_null(&s->requests.waiting, struct request, node);
+	if (r)
+		list_del(&r->node);
+	spin_unlock(&s->requests.lock);
+	return r;
+}
+
+bool vmach_requests_serve(struct kvgpu_chip *chip)
+{
+	struct machine_slicer *s = &chip->slicer;
+	struct request *r = request_take(s);
+	struct completion *done;
+	u64 began;
+
+	if (!r)
+		return false;
+	began = ktime_get_ns();
+	done = r->done;
+	r->serve(r->arg);
+	s->requests.nr++;
+	s->requests.ran_ns += ktime_get_ns() - began;
+	s->requests.took_ns += ktime_get_ns() - r->posted;
+	complete(done);
+	return true;
+}
+
+/* ---------------------------------------------------------------- turns of the preempt register */
+
+void vmach_preempt_add(struct kvgpu_chip *chip, struct machine_preempt *p)
+{
+	p->asked = ktime_get_ns();
+	p->turn_from = p->ns;
+	list_add_tail(&p->node, &chip->slicer.preempts);
+}
+
+/* Ends the turn of the preempt that has the register, if one has. */
+static void turn_end(struct machine_slicer *s)
+{
+	struct machine_preempt *p = s->preempting;
+	u64 now = ktime_get_ns();
+
+	if (!p)
+		return;
+	p->held_ns += now - p->began;
+	p->ns += now - p->began;
+	p->asked = now;
+	s->preempting = NULL;
+}
+
+/* A wait of @p for the register ends at @now. */
+static void wait_count(struct machine_preempt *p, u64 now)
+{
+	p->ns += min(now - p->asked, WAIT_NS);
+	p->asked = now;
+}
+
+int vmach_preempt_now(struct machine_obs *w, bool tsg, u16 id, unsigned int ms)
+{
+	struct machine_slicer *s = &w->gpu->chip->slicer;
+	struct machine_preempt *p;
+	int ret;
+
+	vmach_slicer_assert(w->gpu);
+	turn_end(s);
+	ret = kvgpu_hw_preempt(&w->gpu->hw, tsg, id, ms, vmach_engines_observe, w);
+	list_for_each_entry(p, &s->preempts, node)
+		wait_count(p, ktime_get_ns());
+	return ret;
+}
+
+static void turn_begin(struct kvgpu_chip *chip, struct machine_preempt *p)
+{
+	kvgpu_hw_preempt_begin(&chip->gpu->hw, p->tsg, p->id);
+	p->began = ktime_get_ns();
+	wait_count(p, p->began);
+	chip->slicer.preempting = p;
+}
+
+/* Returns the ns after which the turn of @p ends. */
+static u64 turn_length(struct machine_slicer *s, const struct machine_preempt *p)
+{
+	const struct machine_preempt *o;
+
+	list_for_each_entry(o, &s->preempts, node)
+		if (o != p && (o == &s->sw.leave || o == &s->sw.other))
+			return YIELD_NS;
+	return PREEMPT_TURN_MS * NSEC_PER_MSEC;
+}
+
+bool vmach_preempts_step(struct kvgpu_chip *chip)
+{
+	struct machine_slicer *s = &chip->slicer;
+	struct machine_preempt *p =
+		list_first_entry_or_null(&s->preempts, struct machine_preempt, node);
+	int ret;
+
+	if (!p)
+		return false;
+	if (s->preempting != p)
+		turn_begin(chip, p);
+	ret = kvgpu_hw_preempt_wait(&chip->gpu->hw);
+	if (s->sw.nr)
+		vmach_engines_observe(&s->sw.obs);
+	if (ret == -ETIMEDOUT && !vmach_gpu_lost(chip->gpu) &&
+	    p->ns - p->turn_from + ktime_get_ns() - p->began < turn_length(s, p))
+		return true;
+	turn_end(s);
+	list_del(&p->node);
+	p->over(chip, p, ret);
+	return true;
+}
