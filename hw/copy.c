@@ -3,8 +3,9 @@
  * The host's own channel on a copy engine. It scrubs partitions, copies context images, and copies
  * pages of guests' video memory to system memory, where the CPU reads them. Source and destination
  * of a job are physical addresses, which a channel may use if HCE_PRIV_MODE is set in its RAMFC. A
- * job is one fill or copy of up to CHUNK bytes. One job runs at a time, for JOB_WAIT_MS at most.
- * Each thread that waits, for its job or to begin it, goes on with the one that is under way.
+ * job is one fill or copy of up to CHUNK bytes. Jobs run one after the other, in the order in which
+ * threads asked for them, for JOB_WAIT_MS each at most. Each thread that waits for its job begins
+ * and ends those before it, so that a thread that gets no CPU keeps no other waiting.
  *
  * Callers check addresses (S1 of docs/invariants.md). The wait for a job sleeps, so callers hold no
  * lock of mdev/ that other vGPUs wait for.
@@ -237,9 +238,16 @@ static void put_fill(struct push *p, const struct place *dst, u32 size, u32 valu
 	push_data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL | A0B5_LAUNCH_REMAP);
 }
 
+/* A fill (.src is NULL) or copy, in hw_copy.jobs; on the stack of the thread that waits for it. */
+struct job {
+	struct list_head node;
+	const struct place *src, *dst;
+	u32 size, value;
+	bool begun, done; /* .done: it is in the list no more */
+};
+
 /* Writes a job for the pushbuffer and the ring. It begins when these are in video memory. */
-static u32 job_begin(struct kvgpu_hw *hw, const struct place *src, const struct place *dst,
-		     u32 size, u32 value)
+static void job_begin(struct kvgpu_hw *hw, const struct job *j)
 {
 	struct hw_copy *c = &hw->p->copy;
 	struct push p = { .v = &c->push };
@@ -247,35 +255,41 @@ static u32 job_begin(struct kvgpu_hw *hw, const struct place *src, const struct 
 	c->seq++;
 	push_method(&p, HOST_SET_OBJECT, 1);
 	push_data(&p, A0B5_CLASS);
-	if (src)
-		put_copy(&p, src, dst, size, c->seq);
+	if (j->src)
+		put_copy(&p, j->src, j->dst, j->size, c->seq);
 	else
-		put_fill(&p, dst, size, value, c->seq);
+		put_fill(&p, j->dst, j->size, j->value, c->seq);
 	hw_vram_wr32(&c->ring, c->put * GP_ENTRY_SIZE, lower_32_bits(VA_PUSH));
 	hw_vram_wr32(&c->ring, c->put * GP_ENTRY_SIZE + 4, FIELD_PREP(GP_ENTRY1_LENGTH, p.at / 4));
 	c->flush = hw_flush_begin(hw);
 	c->began = ktime_get();
-	return c->seq;
 }
 
 /*
- * Goes on with the last job, whichever thread has begun it. @now: read before the semaphore: if
+ * Goes on with the first job, whichever thread asked for it. @now: read before the semaphore: if
  * this thread is not run for a while in between, the job may end in that time, and must not count
  * as late. True: the job is late.
  */
-static bool job_step(struct kvgpu_hw *hw, ktime_t now)
+static bool jobs_step(struct kvgpu_hw *hw, ktime_t now)
 {
 	struct hw_copy *c = &hw->p->copy;
+	struct job *j = list_first_entry_or_null(&c->jobs, struct job, node);
 
-	if (c->done == c->seq || c->stuck)
+	if (!j || c->stuck)
 		return false;
+	if (!j->begun) {
+		job_begin(hw, j);
+		j->begun = true;
+		now = c->began;
+	}
 	if (c->flush && hw_flush_step(hw, c->flush)) {
 		c->flush = 0;
 		c->began = ktime_get();
 		c->put = (c->put + 1) & (BIT(RING_LOG2) - 1);
 		iowrite32(c->put, c->doorbell + COPY_CHID.v * USERD_SIZE + USERD_GP_PUT);
 	} else if (!c->flush && hw_vram_rd32(&c->sem, 0) == c->seq) {
-		c->done = c->seq;
+		list_del(&j->node);
+		j->done = true;
 	} else {
 		c->stuck = ktime_after(now, ktime_add_ms(c->began,
 							 c->flush ? FLUSH_WAIT_MS : JOB_WAIT_MS));
@@ -286,33 +300,31 @@ static bool job_step(struct kvgpu_hw *hw, ktime_t now)
 static int copy_job(struct kvgpu_hw *hw, const struct place *src, const struct place *dst, u32 size,
 		    u32 value)
 {
+	struct job j = { .src = src, .dst = dst, .size = size, .value = value };
 	struct hw_copy *c = &hw->p->copy;
-	bool begun = false, late, done;
-	u32 mine = 0;
-	int ret;
+	bool late, ends;
 
+	if (!c->up)
+		return -ENODEV;
+	spin_lock(&c->lock);
+	list_add_tail(&j.node, &c->jobs);
+	spin_unlock(&c->lock);
 	for (;;) {
 		ktime_t now = ktime_get();
 
 		spin_lock(&c->lock);
-		late = job_step(hw, now);
-		ret = c->up && !c->stuck ? 0 : begun ? -ETIMEDOUT : -ENODEV;
-		done = begun && (s32)(c->done - mine) >= 0;
-		if (!ret && !begun && c->done == c->seq) {
-			mine = job_begin(hw, src, dst, size, value);
-			begun = true;
-			job_step(hw, now);
-		}
+		late = jobs_step(hw, now);
+		ends = j.done || c->stuck;
+		if (c->stuck && !j.done)
+			list_del(&j.node);
 		spin_unlock(&c->lock);
 		if (late) {
 			dev_err(&hw->pdev->dev, "copy engine did not finish within %d ms\n",
 				JOB_WAIT_MS);
 			hw->events->copy_stuck(hw->events_ctx);
 		}
-		if (done)
-			return 0;
-		if (ret)
-			return ret;
+		if (ends)
+			return j.done ? 0 : j.begun ? -ETIMEDOUT : -ENODEV;
 		usleep_range(2, 20);
 	}
 }

@@ -144,6 +144,7 @@ static struct kvgpu_hw_priv *priv_new(struct kvgpu_hw *hw)
 	spin_lock_init(&p->l2_invalidate.lock);
 	spin_lock_init(&p->l2_flush.lock);
 	spin_lock_init(&p->copy.lock);
+	INIT_LIST_HEAD(&p->copy.jobs);
 	rt_mutex_init(&p->gr_lock);
 	spin_lock_init(&p->mask_lock);
 	p->irq = -1;

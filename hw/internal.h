@@ -10,6 +10,7 @@
 #include <linux/genalloc.h>
 #include <linux/io.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/rtmutex.h>
 
 #include "gk110/bar.h"
@@ -79,14 +80,15 @@ struct hw_copy {
 	u8 runl;
 	bool up; /* the channel is enabled, and alone on .runl */
 	/*
-	 * .lock protects the rest; as for struct hw_op, no thread holds it while it waits. .put:
-	 * index of the next entry of .ring to write. .seq, .done: numbers of the last job and of
-	 * the last that has ended. .flush: 0, or the flush after which the last job may begin.
-	 * .began: when its flush or the job itself began. .stuck: it failed; no other begins after
-	 * it.
+	 * .lock protects the rest; as for struct hw_op, no thread holds it while it waits. .jobs:
+	 * those that have not ended, in order; the first runs. .put: index of the next entry of
+	 * .ring to write. .seq: number of the last job that has begun. .flush: 0, or the flush
+	 * after which it may begin. .began: when its flush or the job itself began. .stuck: it
+	 * failed; no other begins after it.
 	 */
 	spinlock_t lock;
-	u32 put, seq, done;
+	struct list_head jobs;
+	u32 put, seq;
 	u64 flush;
 	ktime_t began;
 	bool stuck;
