@@ -141,13 +141,19 @@ int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only)
 		   (hub_only ? FB_MMU_INVALIDATE_HUB_ONLY : 0);
 	ktime_t end = ktime_add_us(ktime_get(), MMU_WAIT_US);
 	struct hw_op *op = &hw->p->tlb;
-	u64 mine = 0;
+	u64 mine = 0, seen = 0;
 	bool late, done;
 	u32 v;
 
 	for (;;) {
 		late = ktime_after(ktime_get(), end);
 		spin_lock(&op->lock);
+		if (!mine && op->ended != seen) {
+			/* others' invalidates end: their time is not this one's */
+			seen = op->ended;
+			end = ktime_add_us(ktime_get(), MMU_WAIT_US);
+			late = false;
+		}
 		v = hw_rd(hw, FB_MMU_CTRL);
 		op_end(op, v, FB_MMU_CTRL_FIFO_EMPTY, FB_MMU_CTRL_FIFO_EMPTY);
 		if (!mine && op->begun == op->ended && is_answer(v) && v & FB_MMU_CTRL_FIFO_SPACE) {
