@@ -254,6 +254,7 @@ static void copies_before_its_turn(const struct role *r)
 	scene_count[0] += chip_is_stuck();
 	while (chip_is_stuck())
 		harness_sleep(5 * US);
+	harness_sleep(MS); /* until it is charged */
 	scene_stop();
 }
 
