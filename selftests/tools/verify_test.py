@@ -266,7 +266,7 @@ def test_stops():
 
 # ------------------------------------------------------------------ runs with a module
 
-SOUND = ["Tesla K20m, verified on: the model of the test bed only"] + [f"bring-up: {n}: 5 us" for n in ("lender", "chip", "VBIOS")] + \
+SOUND = ["Tesla K20m, verified on: the model of the test bed only"] + [f"bring-up: {n}: 5 us" for n in ("chip", "VBIOS")] + \
     ["the card is not initialised: running its VBIOS's boot scripts"]
 TENANTS = [{"name": n, "share": [0.5, 0.5], "want": [0.5, 0.5], "busy": 0.97, "bytes_per_s": 1e9, "worst_error": 0.01, "preempts": 40,
             "preempt_us": 120, "preempt_max_us": 900} for n in ("one", "two equal", "three 1:2:4")]

@@ -12,7 +12,7 @@ DEBUG = "/sys/kernel/debug"
 # the register in which FECS told the size of a context when it started
 CONTEXT_SIZE = "0x409804"
 # steps of hw/hw.c up to the one that POSTs the card; all others are bring-up
-POST_STEPS = ("lender", "chip", "VBIOS", "POST")
+POST_STEPS = ("chip", "VBIOS", "POST")
 STEP = re.compile(r"bring-up: (.+): (\d+) us$")
 FAILED = re.compile(r"bring-up failed at the (.+): (-\d+)$")
 # what the module says of any card
