@@ -73,7 +73,6 @@ static void chip_forget(void *arg)
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	struct kvgpu_chip *chip = gpu->chip;
 
-	vmach_samples_name(chip);
 	spin_lock(&chip->event_lock);
 	chip->by_hchid[c->hchid.v] = NULL;
 	/* recovery finds the channel no more: end what a late fault of it has stopped */

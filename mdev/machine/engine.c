@@ -4,8 +4,8 @@
  * (the units that fetch channels' commands) name a channel or a group (TSG) by its id, and the host
  * knows the vGPU of each id. The functions here only read the chip's state.
  *
- * Functions that look up channels are for the slicer, or need chip->event_lock; vmach_orphan_note()
- * is for the slicer.
+ * Functions that look up channels are for the slicer, or need chip->event_lock.
+ * vmach_orphans_note() is for the slicer.
  */
 #include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
@@ -128,27 +128,34 @@ struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 }
 
 /*
- * Call it when the status @st of engine @e says that the engine works, and vmach_status_owner()
- * finds no vGPU for it. If @st names a channel or group that is not the host's, and no engine is
- * noted, notes the engine for vmach_orphan_evict(). Otherwise such a channel could stay, because
- * the slicer (the thread that gives the chip to vGPUs in turns) preempts channels of vGPUs only. No
- * case is known in which such a channel runs.
+ * If an engine works for a channel or group that is not the host's, and that no vGPU has, and no
+ * engine is noted, notes the engine for vmach_orphan_evict(). Otherwise such a channel could stay,
+ * because the slicer (the thread that gives the chip to vGPUs in turns) preempts channels of vGPUs
+ * only. No case is known in which such a channel runs.
  */
-void vmach_orphan_note(struct kvgpu_chip *chip, u8 e, u32 st)
+void vmach_orphans_note(struct kvgpu_chip *chip)
 {
 	struct machine_orphan *s = &chip->slicer.orphan;
-	u16 id = FIELD_GET(PFIFO_STATUS_ID, st);
-	bool tsg = st & PFIFO_STATUS_TSG;
+	struct kvgpu_gpu *gpu = chip->gpu;
+	u32 st;
+	u16 id;
+	u8 e;
 
-	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) || (!tsg && id < KVGPU_ID_BLOCK) ||
-	    s->since)
-		return;
-	*s = (struct machine_orphan){
-		.since = ktime_get_ns(),
-		.id = id,
-		.engine = e,
-		.tsg = tsg,
-	};
+	for (e = 0; !s->since && e < gpu->hw.topo.nr_engines; e++) {
+		st = kvgpu_hw_engine_status(&gpu->hw, e);
+		id = FIELD_GET(PFIFO_STATUS_ID, st);
+		if (gpu->hw.topo.engine[e].runl != vmach_gr_runl_get(gpu) ||
+		    !(st & PFIFO_STATUS_BUSY) || !(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) ||
+		    (!(st & PFIFO_STATUS_TSG) && id < KVGPU_ID_BLOCK) ||
+		    vmach_status_owner(chip, st))
+			continue;
+		*s = (struct machine_orphan){
+			.since = ktime_get_ns(),
+			.id = id,
+			.engine = e,
+			.tsg = st & PFIFO_STATUS_TSG,
+		};
+	}
 }
 
 bool vmach_chan_is_off(const struct kvgpu_chan *c)

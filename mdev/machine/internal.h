@@ -18,10 +18,10 @@
  * guest just now. Evict: to preempt a channel, and to reset engines that it does not leave
  * (recover.c). Strike: a mark for harm to other vGPUs (strike.c). Suspended: may not run. Slicer:
  * the thread that gives the chip to vGPUs in turns; shared and exclusive mode, resident lists:
- * slice.c. Poll: the slicer's search for vGPUs that have work or are at work (poll.c). Usage
- * sample: a poll at a random time (usage.c). Observation: a reading of the engines' status while a
- * channel is driven off (observe.c). List: the entries of a vGPU's runlist that may run; the chip's
- * list consists of the lists of the vGPUs that the slicer lets onto the chip (list.c).
+ * slice.c. Poll: the slicer's search for vGPUs that have work (poll.c). Usage sample: a reading of
+ * the engines' status at a random time, by which vGPUs are charged (usage.c). Observation: the same
+ * while a channel is driven off (observe.c). List: the entries of a vGPU's runlist that may run;
+ * the chip's list consists of the lists of the vGPUs that the slicer lets onto the chip (list.c).
  * NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). PRAMIN: 1 MiB of
  * BAR0 that shows video memory at an address that the guest chooses. Flush page: a page of
  * registers, mapped into the guest, by which it asks for flushes (flush.c). Lost: the card has
@@ -53,7 +53,6 @@
 #include "mmio-trap/trap.h"
 #include "mdev/machine/machine.h"
 #include "mdev/machine/observe.h"
-#include "mdev/machine/usage.h"
 #include "mdev/vgpu.h"
 
 /* channel ids in an id block: their USERD areas share a page */
@@ -130,8 +129,8 @@ struct machine_switch {
 	struct machine_obs obs;
 };
 
-/* bits of slicer.kicked: poll without waiting; channels wait for recovery */
-enum { SLICER_POLL, SLICER_RECOVER };
+/* bits of slicer.kicked: poll without waiting; channels wait for recovery; a sample was taken */
+enum { SLICER_POLL, SLICER_RECOVER, SLICER_SAMPLED };
 
 /*
  * The slicer of one card. The members are for the slicer except .lock, .sched, .watchdog_ms,
@@ -159,12 +158,10 @@ struct machine_slicer {
 	struct machine_switch sw;
 	/*
 	 * .next: when the policy wants to be asked again; ~0: only after a kick. .rested: before
-	 * that no poll is made. .flush_due: the poll was a sample, so guests' flushes are due.
+	 * that no poll is made. .flush_due: there was a sample, so guests' flushes are due.
 	 */
 	u64 next, rested;
 	bool flush_due;
-	/* the next sample has a drawn time, at which the sampler wakes the thread */
-	bool planned;
 	/*
 	 * true: the chip's list should have the lists of all vGPUs that are not suspended; false:
 	 * only the list of .owner, or no list if .owner is NULL
@@ -183,22 +180,18 @@ struct machine_slicer {
 	/* .polled: time up to which vGPUs are charged. .worked: time when work was last found. */
 	u64 polled, worked;
 	/*
-	 * .sample_at: drawn time of the next sample; 0: not drawn yet, ~0: no sample is planned.
-	 * .sample_mean: mean gap of the last draw, ns; ~0: none.
+	 * .sample_at: drawn time of the next sample. .sample_mean: mean gap from one to the next,
+	 * ns. ~0: none is planned. Written with acct_lock.
 	 */
 	u64 sample_at, sample_mean;
-	struct machine_sampler sampler;
-	/* the poll under way is a sample */
-	bool sampling;
+	/* how many waits for the chip and switches are under way: samples do not count */
+	u32 paused;
+	struct task_struct *sampler; /* the sampler's thread, from its start to its stop */
 	/* protects slice.busy and gpu_ns of the vGPUs; outside .lock */
 	seqlock_t acct_lock;
 	u32 turn; /* for pbdma_owner(): the PBDMA to ask next */
-	/* polls that asks_all() (poll.c) has counted: one in POLLS_ALONE asks all engines */
-	u32 polls;
 	struct machine_orphan orphan;
 	u64 switches; /* lists that lists_switch() wrote while not .shared */
-	/* for .busy_ns: a vGPU was found .busy */
-	bool busy;
 	u64 busy_ns; /* ns for which the card was busy */
 };
 
@@ -214,18 +207,11 @@ struct machine_slice {
 	/* the chip's list has the vGPU's list */
 	bool merged;
 	/*
-	 * Of the last poll. .work: the vGPU has work. .moved: a GP_GET had changed. .at_work, right
-	 * in samples only: an engine worked for the vGPU. .progress: .at_work or .moved, see
-	 * poll.c.
+	 * Of the last poll, see poll.c. .work: the vGPU has work. .unsaid: GP_GET and GP_PUT tell
+	 * of none, but an engine was seen at work for it. .progress: it makes progress.
 	 */
-	bool work, moved, at_work, progress;
-	/*
-	 * at the last poll a busy engine named a channel of the vGPU, and the vGPU was known to
-	 * have work
-	 */
-	bool named;
-	/* at the last poll, the engine of .works_on worked for the vGPU */
-	bool unreported;
+	bool work, unsaid, progress;
+	bool seen; /* by a sample since the last poll, also while .paused; acct_lock */
 	/* the vGPU is charged until the next sample, or until it leaves the chip */
 	bool busy;
 	/* it left the chip while .busy, or late (LATE_NS, slice.c): .busy again when it returns */
@@ -237,15 +223,12 @@ struct machine_slice {
 	 * entries looked at since the last entry with work.
 	 */
 	u32 scan_at, quiet;
-	/* 1 + index of the engine seen at work while GP_GET and GP_PUT told of none; 0: none */
-	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
 	/*
-	 * .waited: ns that vmach_wait_charge() has charged: not_yet_paid() leaves them out.
-	 * .left_out: ns of these waits since the last poll, from .left_from on, and .void_samples:
-	 * their samples. Polls count neither for the vGPU.
+	 * ns that vmach_wait_charge() has charged since the wait, or the switch, began: its end
+	 * leaves them out
 	 */
-	u64 waited, left_from, left_out, void_samples;
+	u64 waited;
 	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
 	atomic64_t reported;
 	u32 turn; /* number of turns as slicer->owner (list.c) */
@@ -617,8 +600,8 @@ struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu); /* by 
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
 /* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
-/* Notes in slicer.orphan that engine @e works for an id that no vGPU has; for the slicer. */
-void vmach_orphan_note(struct kvgpu_chip *chip, u8 e, u32 st);
+/* Notes in slicer.orphan an engine that works for an id that no vGPU has; for the slicer. */
+void vmach_orphans_note(struct kvgpu_chip *chip);
 /* True: @c is disabled and on no PBDMA or engine, or it never ran, or the card is lost. */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
 /* True: @c is not off; or an engine or a PBDMA has @c or its group, or is to get it. */
@@ -642,6 +625,13 @@ int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
 /* ------- accounting.c (also observe.h): charge GPU time; for the slicer, except where noted */
 
+/*
+ * Charges the .busy vGPUs for the time up to @now, which is the new slicer->polled.
+ * slicer->acct_lock is held for writing, and event_lock but by the slicer.
+ */
+void vmach_time_settle(struct kvgpu_chip *chip, u64 now);
+/* Settles; until .paused is counted down, the slicer charges in place of samples. */
+void vmach_time_pause(struct kvgpu_chip *chip, u64 now);
 /* charges @m for @ns, all of them before @now; slicer->acct_lock is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
 u64 vmach_gpu_time_get(struct kvgpu_machine *m); /* ns charged until now; needs no lock */
@@ -905,7 +895,7 @@ bool vmach_chan_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, unsigned
  */
 void vmach_runlist_reset(struct machine_obs *w, u8 runl);
 /*
- * Evicts the channel or group that vmach_orphan_note() noted, if the watchdog's time has passed
+ * Evicts the channel or group that vmach_orphans_note() noted, if the watchdog's time has passed
  * and the engine still works for it. For the slicer.
  */
 void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now);
@@ -925,11 +915,22 @@ int vmach_slicer_start(struct kvgpu_gpu *gpu);
 void vmach_slicer_stop(struct kvgpu_gpu *gpu);
 void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
 
+/* poll.c: finds out which vGPUs have work, and which make progress. For the slicer. */
+void vmach_slicer_poll(struct kvgpu_chip *chip, u64 now);
 /*
- * poll.c: finds out which vGPUs have work and which are at work, and charges vGPUs for the time
- * since the last poll. True: the poll was a sample. For the slicer.
+ * usage.c: From now on the mean time between samples is @mean ns (0: no samples). If it is shorter
+ * than before, the next time is drawn anew, and the earlier of the two counts. For the slicer.
  */
-bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now);
+void vmach_samples_set(struct kvgpu_chip *chip, u64 now, u64 mean);
+/*
+ * usage.c: Reads for which vGPUs the engines of GR's runlist work: writes their ids to @vgpu, by
+ * engine, 0 for an engine that does not work in @reads reads. Returns true if an engine works and
+ * names no vGPU.
+ */
+bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu);
+bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu); /* @vgpu has @m */
+int vmach_sampler_start(struct kvgpu_chip *chip);
+void vmach_sampler_stop(struct kvgpu_chip *chip);
 /* True: the policy or a cap may keep the vGPU from a part of the GPU's time. For the slicer. */
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
 

@@ -2,8 +2,10 @@
 /*
  * Observations of the engines' status while a channel or group is driven off the chip. The slicer
  * (the thread that gives the chip to vGPUs in turns: slice.c) makes no poll meanwhile. The
- * observations tell for which vGPUs the engines worked, so that these vGPUs can be charged. An
- * observation is made without a lock, and finds the vGPU by chip->has_id.
+ * observations tell for which vGPUs the engines worked, and for how long, so that these vGPUs can
+ * be charged: half of the time between two observations counts as the first of them saw the
+ * engines, the other half as the second did. An observation is made without a lock, and finds the
+ * vGPU by chip->has_id.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/machine/observe.h"
@@ -29,38 +31,38 @@ void vmach_obs_watch(struct machine_obs *w, bool tsg, u16 id)
 	w->absent = 0;
 }
 
-/*
- * Adds 1 to the .seen of vGPU @vgpu, once in an observation, however many engines work for it.
- * True: this was the first time in this observation.
- */
-static bool vgpu_observed(struct machine_obs *w, u32 vgpu)
+/* Adds @ns in which the engines worked as the last observation saw them. */
+static void time_add(struct machine_obs *w, u64 ns)
 {
-	u32 i;
+	u32 i, working = 0, last = 0;
 
-	for (i = 0; i < w->nr && w->at[i].vgpu != vgpu; i++)
-		;
-	if (i == OBS_MAX)
-		return true;
-	if (i == w->nr) {
-		memset(&w->at[i], 0, sizeof(w->at[i]));
-		w->at[i].vgpu = vgpu;
-		w->nr++;
+	for (i = 0; i < w->nr; i++) {
+		if (!w->of[i].works)
+			continue;
+		w->of[i].ns += ns;
+		working++;
+		last = i;
 	}
-	if (w->at[i].last == w->nr_obs)
-		return false;
-	w->at[i].last = w->nr_obs;
-	w->at[i].seen++;
-	return true;
+	w->worked += working ? ns : 0;
+	if (working == 1)
+		w->of[last].alone += ns;
+	w->unowned += w->unowned_works ? ns : 0;
 }
 
-/* Notes in @w that the last observation saw engines work for @vgpus vGPUs. */
-static void obs_end(struct machine_obs *w, u32 vgpus)
+static void vgpu_works(struct machine_obs *w, u32 vgpu)
 {
 	u32 i;
 
-	w->worked += vgpus > 0;
-	for (i = 0; i < w->nr && vgpus == 1; i++)
-		w->at[i].alone += w->at[i].last == w->nr_obs;
+	for (i = 0; i < w->nr && w->of[i].vgpu != vgpu; i++)
+		;
+	if (i == OBS_MAX)
+		return;
+	if (i == w->nr) {
+		memset(&w->of[i], 0, sizeof(w->of[i]));
+		w->of[i].vgpu = vgpu;
+		w->nr++;
+	}
+	w->of[i].works = true;
 }
 
 /* Tells whether @st names a channel of the host. */
@@ -72,11 +74,15 @@ static bool names_host(u32 st)
 void vmach_obs_add(struct machine_obs *w, const u32 *engine)
 {
 	const u32 named = PFIFO_STATUS_TSG | PFIFO_STATUS_ID;
+	u64 now = ktime_get_ns(), half = w->at ? (now - w->at) / 2 : 0;
 	bool found = false;
-	u32 st, vgpu, vgpus = 0;
+	u32 st, vgpu, i;
 	u8 e;
 
-	w->nr_obs++;
+	time_add(w, half);
+	w->unowned_works = false;
+	for (i = 0; i < w->nr; i++)
+		w->of[i].works = false;
 	for (e = 0; e < w->gpu->hw.topo.nr_engines; e++) {
 		st = engine[e];
 		if (!(st & PFIFO_STATUS_BUSY) || !(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
@@ -85,12 +91,14 @@ void vmach_obs_add(struct machine_obs *w, const u32 *engine)
 		vgpu = READ_ONCE(w->gpu->chip->has_id[!!(st & PFIFO_STATUS_TSG)]
 						     [FIELD_GET(PFIFO_STATUS_ID, st)]);
 		if (vgpu)
-			vgpus += vgpu_observed(w, vgpu);
-		else if (!names_host(st))
-			w->unowned++;
+			vgpu_works(w, vgpu);
+		else
+			w->unowned_works |= !names_host(st);
 	}
 	w->absent += !found;
-	obs_end(w, vgpus);
+	time_add(w, half);
+	w->total += 2 * half;
+	w->at = now;
 }
 
 void vmach_engines_observe(void *arg)
@@ -106,23 +114,58 @@ void vmach_engines_observe(void *arg)
 		vmach_obs_add(&sw->obs, engine);
 }
 
-u32 vmach_obs_count(const struct machine_obs *w, const struct kvgpu_machine *m)
+/* Work for an id that no vGPU has counts for the owner of the chip. */
+static bool has_unowned(const struct machine_obs *w, const struct kvgpu_machine *m)
 {
 	const struct machine_slicer *s = &w->gpu->chip->slicer;
-	u32 i, count = !s->shared && s->owner == m ? w->unowned : 0;
 
-	for (i = 0; i < w->nr; i++)
-		if (w->at[i].vgpu == m->v->id)
-			count += w->at[i].seen;
-	return min(count, w->nr_obs);
+	return !s->shared && s->owner == m;
 }
 
-u32 vmach_obs_others(const struct machine_obs *w, const struct kvgpu_machine *m)
+bool vmach_obs_seen(const struct machine_obs *w, const struct kvgpu_machine *m)
 {
 	u32 i;
 
 	for (i = 0; i < w->nr; i++)
-		if (w->at[i].vgpu == m->v->id)
-			return w->worked - w->at[i].alone;
+		if (w->of[i].vgpu == m->v->id)
+			return true;
+	return has_unowned(w, m) && (w->unowned || w->unowned_works);
+}
+
+u64 vmach_obs_ns(const struct machine_obs *w, const struct kvgpu_machine *m)
+{
+	u64 ns = has_unowned(w, m) ? w->unowned : 0;
+	u32 i;
+
+	for (i = 0; i < w->nr; i++)
+		if (w->of[i].vgpu == m->v->id)
+			ns += w->of[i].ns;
+	return min(ns, w->total);
+}
+
+u64 vmach_obs_others_ns(const struct machine_obs *w, const struct kvgpu_machine *m)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr; i++)
+		if (w->of[i].vgpu == m->v->id)
+			return w->worked - w->of[i].alone;
 	return w->worked;
+}
+
+static bool others_work(const struct machine_obs *w, const struct kvgpu_machine *m)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr; i++)
+		if (w->of[i].works && w->of[i].vgpu != m->v->id)
+			return true;
+	return false;
+}
+
+u64 vmach_obs_idle_part(const struct machine_obs *w, const struct kvgpu_machine *m, u64 ns)
+{
+	if (!w->total)
+		return others_work(w, m) ? 0 : ns;
+	return mul_u64_u64_div_u64(ns, w->total - vmach_obs_others_ns(w, m), w->total);
 }

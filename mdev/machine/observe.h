@@ -2,9 +2,8 @@
 /*
  * Observations of the engines' status while channels or groups (TSGs) are driven off the chip: in a
  * switch (slice.c), or in a wait for the chip (vmach_wait_charge()). The slicer makes no poll
- * meanwhile. In a switch the work that the observations see is charged. In a wait they tell whether
- * the vGPU pays on whose behalf the host waits; other vGPUs pay by samples, unless the wait is
- * long.
+ * meanwhile, and samples do not count (usage.c). The work that the observations see is charged. In
+ * a wait they also tell whether the vGPU pays on whose behalf the host waits.
  */
 #ifndef KVGPU_MACHINE_OBSERVE_H
 #define KVGPU_MACHINE_OBSERVE_H
@@ -39,17 +38,21 @@ struct machine_obs {
 	 */
 	u32 resets;
 	/*
-	 * The first .nr: vGPUs for which an engine was seen to work. .vgpu: id of the vGPU. .seen:
-	 * in how many observations. .alone: in how many of .seen no engine worked for another vGPU.
-	 * .last: .nr_obs of the struct at the last of these observations.
+	 * The first .nr: vGPUs for which an engine was seen to work. .vgpu: id of the vGPU. .ns:
+	 * the time for which engines worked for it; .alone: for it and no other vGPU. .works: the
+	 * last observation saw an engine work for it.
 	 */
 	struct {
-		u32 vgpu, seen, alone, last;
-	} at[OBS_MAX];
-	u32 nr, nr_obs; /* .nr_obs: number of observations */
-	u32 worked; /* observations that saw an engine work for a vGPU */
-	/* how often an engine worked for an id that no vGPU has, and that is not the host's */
-	u32 unowned;
+		u32 vgpu;
+		bool works;
+		u64 ns, alone;
+	} of[OBS_MAX];
+	u32 nr;
+	u64 at, total; /* of the last observation, ktime in ns; from the first one to it */
+	u64 worked; /* ns for which an engine worked for a vGPU */
+	/* the same for ids that no vGPU has, and that are not the host's */
+	u64 unowned;
+	bool unowned_works;
 	/*
 	 * .watched: names the channel or group of vmach_obs_watch() as a status does. .absent:
 	 * observations since that call that saw no engine work for it.
@@ -72,16 +75,23 @@ void vmach_obs_add(struct machine_obs *w, const u32 *engine);
 /* Makes one observation, and notes it in struct machine_obs *@arg. Takes no lock. */
 void vmach_engines_observe(void *arg);
 /*
- * Returns how often @w saw an engine work for @m, but at most the number of observations in @w.
- * Work for an id that no vGPU has counts for the owner of the chip. For the slicer.
+ * Returns the ns for which @w saw engines work for @m. Work for an id that no vGPU has counts for
+ * the owner of the chip. For the slicer.
  */
-u32 vmach_obs_count(const struct machine_obs *w, const struct kvgpu_machine *m);
+u64 vmach_obs_ns(const struct machine_obs *w, const struct kvgpu_machine *m);
+/* Tells whether an observation in @w saw an engine work for @m. For the slicer. */
+bool vmach_obs_seen(const struct machine_obs *w, const struct kvgpu_machine *m);
 
 /* Counts in @w->absent, from now on, the observations in which no engine works for @id. */
 void vmach_obs_watch(struct machine_obs *w, bool tsg, u16 id);
 
-/* Returns how many observations in @w saw an engine work for a vGPU that is not @m. */
-u32 vmach_obs_others(const struct machine_obs *w, const struct kvgpu_machine *m);
+/* Returns the ns for which @w saw an engine work for a vGPU that is not @m. */
+u64 vmach_obs_others_ns(const struct machine_obs *w, const struct kvgpu_machine *m);
+/*
+ * Returns the part of @ns for which no engine worked for another vGPU than @m, by the observations
+ * in @w, of which there is one at least.
+ */
+u64 vmach_obs_idle_part(const struct machine_obs *w, const struct kvgpu_machine *m, u64 ns);
 /*
  * accounting.c: Begins a wait for the chip: makes the first observation of @w.
  */
@@ -89,8 +99,8 @@ void vmach_wait_begin(struct machine_obs *w, struct kvgpu_gpu *gpu);
 /*
  * accounting.c: Call it after a wait for the chip on behalf of @m, from @began to now. Charges @m
  * for all of the wait if an observation in @w saw it at work, else for the time in which the
- * runlist stood still and no other vGPU was at work. Charges other vGPUs only if the wait was too
- * long for samples (usage.c). @works: @m was at work in any case.
+ * runlist stood still and no other vGPU was at work. Charges other vGPUs for the time for which @w
+ * saw engines work for them. @works: @m was at work in any case.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool works, u64 began);
 /*

@@ -287,8 +287,8 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 		dev_err_ratelimited(&gpu->hw.pdev->dev,
 				    "engine %u works for %s %u, which no vGPU has: driven off\n",
 				    s->engine, s->tsg ? "group" : "channel", s->id);
-		/* the next poll charges this time, by samples */
-		vmach_wait_begin(&obs, gpu);
+		/* the next poll charges this time */
+		vmach_obs_begin(&obs, gpu);
 		vmach_chan_evict(&obs, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
 				 PREEMPT_EVICT_MS);
 	}
@@ -446,7 +446,8 @@ void vmach_chans_recover(struct kvgpu_chip *chip)
 		if (!test_and_clear_bit(id, chip->recover_chans) || !c || vmach_gpu_lost(gpu))
 			continue;
 		vmach_storm_strike(c);
-		vmach_wait_begin(&obs, gpu);
+		vmach_obs_begin(&obs, gpu);
+		vmach_engines_observe(&obs);
 		vmach_fault_charge(c, &obs);
 		if (!c->dead)
 			vmach_chan_isolate(gpu, c, c->fault.why);

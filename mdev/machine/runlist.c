@@ -203,7 +203,6 @@ static void group_store(void *arg)
 	struct new_group *g = arg;
 	struct kvgpu_chip *chip = g->c->vgpu->gpu->chip;
 
-	vmach_samples_name(chip);
 	spin_lock(&chip->event_lock);
 	g->c->gtsg = g->group;
 	g->c->htsg = g->h;

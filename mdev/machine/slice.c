@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Time slices. One thread per card, the slicer, gives the chip to the vGPUs in turns. In a *poll*
- * (poll.c) it finds out which vGPUs have work and which are at work. A poll at a random time is a
- * *usage sample*. A vGPU that a sample sees at work is .busy: it is charged until the next sample,
- * or until it leaves the chip. After each poll the slicer asks the policy (sched/), and switches to
- * the vGPU that the policy names.
+ * (poll.c) it finds out which vGPUs have work. After each poll it asks the policy (sched/), and
+ * switches to the vGPU that the policy names. vGPUs are charged by samples (usage.c), and while a
+ * switch waits, by observations (observe.c).
  *
  * The chip is in one of two modes. *Shared*: the lists of all vGPUs that are not suspended are on
  * the chip together. Then nothing is switched, and a vGPU that gets work starts at once.
@@ -116,7 +115,6 @@ static void slice_restore(struct kvgpu_machine *m)
 
 	sl->busy |= sl->left_busy;
 	sl->left_busy = false;
-	m->v->gpu->chip->slicer.busy |= sl->busy;
 }
 
 /*
@@ -128,15 +126,10 @@ static void chip_now_shared(struct kvgpu_chip *chip, const struct kvgpu_machine 
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
-	u64 polled = s->polled;
 
 	write_seqlock(&s->acct_lock);
-	if (!owner || !owner->slice.busy)
-		/* skip the time of the switch: no vGPU pays for it */
-		s->polled = ktime_get_ns();
+	vmach_time_settle(chip, ktime_get_ns());
 	list_for_each_entry(m, &chip->live, node) {
-		if (s->polled > polled)
-			m->slice.left_out = 0;
 		if (m == owner || !vmach_list_resident(m))
 			continue;
 		slice_restore(m);
@@ -176,6 +169,7 @@ static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_mach
 		chip_now_shared(chip, was);
 	} else if (owner && owner != was && !leave) {
 		write_seqlock(&s->acct_lock);
+		vmach_time_settle(chip, ktime_get_ns());
 		slice_restore(owner);
 		write_sequnlock(&s->acct_lock);
 	}
@@ -312,22 +306,19 @@ static void eviction_charge(struct kvgpu_machine *m, u64 began, u64 now)
 
 /*
  * While a channel was driven off, engines may have worked for several vGPUs, for instance for the
- * next owner of the chip. Charges each such vGPU but @but for a part of the time: the part of the
- * observations in @w that saw an engine work for it.
+ * next owner of the chip. Charges each such vGPU but @but for the time for which @w saw an engine
+ * work for it.
  */
 static void charge_observed_work(struct kvgpu_chip *chip, const struct kvgpu_machine *but,
-				 const struct machine_obs *w, u64 began, u64 now)
+				 const struct machine_obs *w, u64 now)
 {
 	struct kvgpu_machine *m;
-	u32 count;
 	u64 ns;
 
 	list_for_each_entry(m, &chip->live, node) {
-		count = m == but ? 0 : vmach_obs_count(w, m);
-		if (!count)
-			continue;
-		ns = div_u64((now - began) * count, w->nr_obs);
-		vmach_time_charge(m, not_yet_paid(m, ns), now);
+		ns = m == but ? 0 : not_yet_paid(m, vmach_obs_ns(w, m));
+		if (ns)
+			vmach_time_charge(m, ns, now);
 	}
 }
 
@@ -342,10 +333,10 @@ static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *
 {
 	const struct machine_obs *w = &chip->slicer.sw.obs;
 	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu), *o;
-	bool sampled, waited = m && vmach_obs_others(w, m) > w->nr_obs / 2;
+	bool sampled, waited = m && vmach_obs_others_ns(w, m) > w->total / 2;
 
 	write_seqlock(&chip->slicer.acct_lock);
-	charge_observed_work(chip, waited ? NULL : m, w, began, ktime_get_ns());
+	charge_observed_work(chip, waited ? NULL : m, w, ktime_get_ns());
 	if (m) {
 		/*
 		 * @m took long to leave: take it as at work. The time in which another preempt had
@@ -353,13 +344,13 @@ static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *
 		 */
 		m->slice.busy |= !waited && held_ns > LATE_NS;
 		sampled = m->slice.left_busy || m->slice.busy;
-		m->slice.busy |= vmach_obs_count(w, m) > 0;
+		m->slice.busy |= vmach_obs_seen(w, m);
 		eviction_charge(m, waited ? now : began, now);
 		/* @m comes back .busy if it was .busy or late, not if only @w saw its work */
 		m->slice.left_busy = sampled;
 	}
 	list_for_each_entry(o, &chip->live, node)
-		o->slice.waited = o->slice.left_out = 0;
+		o->slice.waited = 0;
 	write_sequnlock(&chip->slicer.acct_lock);
 	if (!m)
 		return;
@@ -410,32 +401,13 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 	return kvgpu_sched_sample_mean(&w);
 }
 
-/*
- * Draws the time of the next sample, with mean gap @mean in ns (0: no sample). A time that was
- * drawn before is kept, unless the mean time between samples has become shorter: then a new time is
- * drawn, and the earlier of the two counts.
- */
-static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
-{
-	u64 at = mean ? now + kvgpu_sched_gap(mean, get_random_u64()) : ~0ull;
-
-	if (!s->sample_at || (mean && mean < s->sample_mean)) {
-		WRITE_ONCE(s->sample_at, s->sample_at ? min(s->sample_at, at) : at);
-		WRITE_ONCE(s->sample_mean, mean ?: ~0ull);
-		vmach_sampler_kick(s);
-	}
-	s->planned = s->sample_at != ~0ull;
-}
-
 /* the facts for kvgpu_sched_sample_mean() after a vGPU has left the chip */
 static const struct kvgpu_sched_watch alternating = { .alternates = true };
 
 /*
  * Does the flushes that guests have asked for in their flush pages (flush.c). A guest can see its
  * flush end. If flushes were done before a sample, the guest could then take its work off the
- * engines before the sample reads them. So flushes are done after a sample. A guest may also make
- * its flush long. So the time of the next sample is drawn before the flushes: the sampler can read
- * the engines during them.
+ * engines before the sample reads them. So flushes are done after a sample.
  */
 static void serve_flushes(struct kvgpu_chip *chip)
 {
@@ -448,6 +420,8 @@ static void serve_flushes(struct kvgpu_chip *chip)
 	began = ktime_get_ns() - began;
 	chip->slicer.used += began;
 	chip->slicer.rests_from += began;
+	/* a sample of that time makes no further flushes due */
+	clear_bit(SLICER_SAMPLED, &chip->slicer.kicked);
 }
 
 /*
@@ -506,7 +480,6 @@ static void switch_end(struct kvgpu_chip *chip, u64 asked)
 
 	write_seqlock(&s->acct_lock);
 	list_for_each_entry(m, &chip->live, node) {
-		m->slice.left_out = m->slice.void_samples = 0;
 		/*
 		 * Do not ask vmach_list_resident() here: a vGPU that was suspended during the
 		 * switch is not resident any more, but its channels may be loaded. It leaves in the
@@ -523,20 +496,13 @@ static void switch_end(struct kvgpu_chip *chip, u64 asked)
 		eviction_charge(m, s->sw.began, asked ?: now);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
-	s->busy = false;
 	if (s->owner)
 		slice_restore(s->owner);
 	s->polled = now;
+	s->paused--;
 	write_sequnlock(&s->acct_lock);
-	/*
-	 * If the time of the next sample has passed meanwhile, draw a new time: eviction_note() has
-	 * charged the switch by its own observations. Otherwise keep the drawn time: guests can
-	 * cause switches, and could put samples off for ever.
-	 */
-	if (s->sw.nr && s->sample_at <= now)
-		WRITE_ONCE(s->sample_at, 0);
 	s->sw.nr = 0;
-	next_sample(s, now, kvgpu_sched_sample_mean(&alternating));
+	vmach_samples_set(chip, now, kvgpu_sched_sample_mean(&alternating));
 	turn_over(chip, now);
 }
 
@@ -676,13 +642,14 @@ static void leave_begin(struct kvgpu_chip *chip)
  * (eviction_note()). @engine: the engines' status that find_loaded() has read, which is the first
  * observation.
  */
-static void switch_begin(struct kvgpu_chip *chip, const u32 *engine, u64 began)
+static void switch_begin(struct kvgpu_chip *chip, const u32 *engine)
 {
 	static const struct machine_loaded nobody;
 	struct machine_switch *sw = &chip->slicer.sw;
 	u64 asked;
 
-	sw->began = began;
+	sw->began = ktime_get_ns();
+	vmach_time_pause(chip, sw->began);
 	sw->at = 0;
 	vmach_obs_begin(&sw->obs, chip->gpu);
 	vmach_obs_add(&sw->obs, engine);
@@ -704,7 +671,7 @@ static void switch_begin(struct kvgpu_chip *chip, const u32 *engine, u64 began)
 static void slicer_turn(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
-	u64 now = ktime_get_ns(), began = now;
+	u64 now = ktime_get_ns();
 	u32 engine[KVGPU_MAX_ENGINE];
 	struct kvgpu_sched_choice c;
 	struct kvgpu_machine *m;
@@ -716,11 +683,15 @@ static void slicer_turn(struct kvgpu_chip *chip)
 		s->rested = rest_end(s);
 		return;
 	}
-	if (!s->planned)
-		/* there was no vGPU: charge no vGPU for the time until now */
-		s->polled = now;
-	s->flush_due = vmach_slicer_poll(chip, now);
+	s->flush_due = test_and_clear_bit(SLICER_SAMPLED, &s->kicked);
+	vmach_slicer_poll(chip, now);
+	if (s->flush_due)
+		vmach_orphans_note(chip);
 	vmach_orphan_evict(chip, now);
+	/* the policy is asked by what was charged up to now */
+	write_seqlock(&s->acct_lock);
+	vmach_time_settle(chip, now);
+	write_sequnlock(&s->acct_lock);
 	tell_policy(chip, now);
 	spin_lock(&s->lock);
 	kvgpu_sched_choose(&s->sched, now, &c);
@@ -730,11 +701,11 @@ static void slicer_turn(struct kvgpu_chip *chip)
 	leave = lists_switch(chip, c.shared, c.shared ? NULL : m);
 	if (leave)
 		s->sw.nr = find_loaded(chip, s->sw.loaded, engine);
-	next_sample(s, now, sample_mean(chip, now));
+	vmach_samples_set(chip, now, sample_mean(chip, now));
 	s->rests_from = ktime_get_ns();
 	s->used = s->rests_from - now;
 	if (leave)
-		switch_begin(chip, engine, began);
+		switch_begin(chip, engine);
 	else
 		turn_over(chip, now);
 }
@@ -803,6 +774,7 @@ void vmach_slicer_init(struct kvgpu_chip *chip)
 	seqlock_init(&s->acct_lock);
 	kvgpu_sched_init(&s->sched);
 	s->shared = true;
+	s->sample_at = s->sample_mean = ~0ull;
 }
 
 void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms)
