@@ -43,6 +43,7 @@
 #include <linux/hashtable.h>
 #include <linux/ktime.h>
 #include <linux/rbtree.h>
+#include <linux/rtmutex.h>
 #include <linux/xarray.h>
 
 #include "gk110/fifo.h"
@@ -142,6 +143,9 @@ struct machine_slicer {
 	struct kvgpu_sched sched;
 	unsigned int watchdog_ms;
 	struct task_struct *thread;
+	/* held by the thread .at_chip: the slicer while it works, or one that runs its request */
+	struct rt_mutex chip_lock;
+	struct task_struct *at_chip;
 	unsigned long kicked; /* bits SLICER_*; atomic */
 	/*
 	 * Requests of other threads. .lock: a leaf; it protects .waiting. .took_ns: from their
@@ -566,15 +570,19 @@ u64 vmach_preempt_budget_get(const struct kvgpu_vgpu *v);
 
 /* ------------- request.c: have the slicer do what only it may do; turns of the preempt register */
 
-/* Warns unless the current thread is the slicer. */
+/* Warns unless the current thread is the slicer, or runs a request in place of the slicer. */
 static inline void vmach_slicer_assert(const struct kvgpu_gpu *gpu)
 {
-	WARN_ON_ONCE(current != READ_ONCE(gpu->chip->slicer.thread));
+	WARN_ON_ONCE(current != READ_ONCE(gpu->chip->slicer.at_chip));
 }
 
+/* Begins and ends what only the slicer may do, in the slicer's thread. */
+void vmach_chip_take(struct machine_slicer *s);
+void vmach_chip_leave(struct machine_slicer *s);
+
 /*
- * Has the slicer call @serve with @arg, and returns when it has. @serve may use what belongs to the
- * caller: the caller waits. The slicer itself calls @serve at once. Sleeps; no spinlock is held.
+ * Calls @serve with @arg as the slicer, or has the slicer call it, and returns then. @serve may use
+ * what belongs to the caller: the caller waits. Sleeps; no spinlock is held.
  */
 void vmach_slicer_call(struct kvgpu_gpu *gpu, void (*serve)(void *arg), void *arg);
 /* makes the slicer poll soon, because something has changed; any context */

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What other threads have the slicer do. The slicer, one thread per card, owns PFIFO, the engines
- * and the lists (slice.c). A thread that needs them posts a *request*, and waits until the slicer
- * has served it. A request lies on the stack of its thread, so the wait can't be interrupted; what
- * a request does is bounded in time. A thread of a VMM posts with vgpu->lock held, so that a vGPU
- * has one request in the queue at most: the queue serves the vGPUs in turns.
+ * What other threads do in place of the slicer. The slicer, one thread per card, owns PFIFO, the
+ * engines and the lists (slice.c). A thread that needs them makes a *request*. While the slicer
+ * rests, the thread runs the request itself, as the slicer: that saves two switches of threads. It
+ * has .chip_lock meanwhile, so that the slicer, which has a real-time priority, lends it that one
+ * as soon as there is more to do: a VMM, which decides when its threads run, keeps nothing of the
+ * chip. Otherwise the thread posts the request, and waits until the slicer has served it.
+ *
+ * A request lies on the stack of its thread, so the wait can't be interrupted; what a request does
+ * is bounded in time. A thread of a VMM posts with vgpu->lock held, so that a vGPU has one request
+ * in the queue at most: the queue serves the vGPUs in turns.
  *
  * PFIFO has one register for preempts, and forgets a preempt when the next one is written there.
  * The preempts of a switch and of guests take turns at it (struct machine_preempt). The slicer
@@ -61,17 +66,54 @@ void vmach_recovery_kick(struct kvgpu_gpu *gpu)
 		slicer_wake(s);
 }
 
+void vmach_chip_take(struct machine_slicer *s)
+{
+	rt_mutex_lock(&s->chip_lock);
+	WRITE_ONCE(s->at_chip, current);
+}
+
+void vmach_chip_leave(struct machine_slicer *s)
+{
+	WRITE_ONCE(s->at_chip, NULL);
+	rt_mutex_unlock(&s->chip_lock);
+}
+
+static void request_run(struct machine_slicer *s, const struct request *r)
+{
+	u64 began = ktime_get_ns();
+
+	r->serve(r->arg);
+	s->requests.nr++;
+	s->requests.ran_ns += ktime_get_ns() - began;
+	s->requests.took_ns += ktime_get_ns() - r->posted;
+}
+
+/* Runs @r in this thread. False: others' requests wait, or another thread is at the chip. */
+static bool run_here(struct machine_slicer *s, const struct request *r)
+{
+	if (!list_empty(&s->requests.waiting) || !rt_mutex_trylock(&s->chip_lock))
+		return false;
+	WRITE_ONCE(s->at_chip, current);
+	request_run(s, r);
+	vmach_chip_leave(s);
+	if (!list_empty(&s->preempts))
+		slicer_wake(s);
+	return true;
+}
+
 void vmach_slicer_call(struct kvgpu_gpu *gpu, void (*serve)(void *arg), void *arg)
 {
 	struct machine_slicer *s = &gpu->chip->slicer;
 	DECLARE_COMPLETION_ONSTACK(done);
 	struct request r = { .serve = serve, .arg = arg, .done = &done };
 
-	if (current == READ_ONCE(s->thread)) {
+	if (current == READ_ONCE(s->at_chip)) {
 		serve(arg);
 		return;
 	}
 	r.posted = ktime_get_ns();
+	if (run_here(s, &r))
+		return;
 	spin_lock(&s->requests.lock);
 	list_add_tail(&r.node, &s->requests.waiting);
 	spin_unlock(&s->requests.lock);
@@ -95,18 +137,11 @@ bool vmach_requests_serve(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct request *r = request_take(s);
-	struct completion *done;
-	u64 began;
 
 	if (!r)
 		return false;
-	began = ktime_get_ns();
-	done = r->done;
-	r->serve(r->arg);
-	s->requests.nr++;
-	s->requests.ran_ns += ktime_get_ns() - began;
-	s->requests.took_ns += ktime_get_ns() - r->posted;
-	complete(done);
+	request_run(s, r);
+	complete(r->done);
 	return true;
 }
 

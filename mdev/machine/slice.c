@@ -719,7 +719,8 @@ static void slicer_sleep(struct machine_slicer *s, unsigned long kicked, u64 unt
 
 	set_current_state(TASK_INTERRUPTIBLE);
 	if (READ_ONCE(s->kicked) == kicked && !(kicked & BIT(SLICER_RECOVER)) &&
-	    list_empty(&s->requests.waiting) && !kthread_should_stop()) {
+	    list_empty(&s->requests.waiting) && list_empty(&s->preempts) &&
+	    !kthread_should_stop()) {
 		if (until == ~0ull)
 			schedule();
 		else
@@ -746,6 +747,7 @@ static int slicer_main(void *arg)
 
 	while (!kthread_should_stop()) {
 		cond_resched();
+		vmach_chip_take(s);
 		busy = vmach_requests_serve(chip);
 		ends = vmach_suspended_end(chip);
 		if (test_and_clear_bit(SLICER_RECOVER, &s->kicked))
@@ -756,9 +758,11 @@ static int slicer_main(void *arg)
 		if (ktime_get_ns() >= poll) {
 			clear_bit(SLICER_POLL, &s->kicked);
 			slicer_turn(chip);
-		} else if (!busy) {
-			slicer_sleep(s, kicked, min(poll, ends));
+			busy = true;
 		}
+		vmach_chip_leave(s);
+		if (!busy)
+			slicer_sleep(s, kicked, min(poll, ends));
 	}
 	return 0;
 }
@@ -768,6 +772,7 @@ void vmach_slicer_init(struct kvgpu_chip *chip)
 	struct machine_slicer *s = &chip->slicer;
 
 	spin_lock_init(&s->lock);
+	rt_mutex_init(&s->chip_lock);
 	spin_lock_init(&s->requests.lock);
 	INIT_LIST_HEAD(&s->requests.waiting);
 	INIT_LIST_HEAD(&s->preempts);
