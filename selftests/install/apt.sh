@@ -82,9 +82,63 @@ machine_apt()
 	in_machine "$1" "$2" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dir::Etc::sourcelist=sources.list.d/kvgpu.sources -o Dir::Etc::sourceparts=- "${@:3}"
 }
 
+# guest_starts: a guest with the vGPU, which runs a CUDA program again and again, and prints what it says on its console. It boots the bed's
+# image, and sees the bed's folder, as the machine does. CPU 0 and hold-vm: testbed/README.md.
+guest_starts()
+{
+	local image share
+	share=$($TB share)
+	selftests/cuda/stage.sh "$share" vector_add >"$work/log" 2>&1 || { result 0 "a guest computes" "SKIP $(tail -n 1 "$work/log")"; return 1; }
+	image=$($TB image) && rm -rf "$share/guest" && mkdir -p "$share/guest" && cp selftests/install/inside/guest-loop.sh "$share/guest/" &&
+		{ cp -l "$image"/{root.erofs,{kernel,initrd}-"$kernel"} "$share/guest/" 2>/dev/null || cp "$image"/{root.erofs,{kernel,initrd}-"$kernel"} "$share/guest/"; }
+	cat >"$share/guest/domain.xml" <<-END
+	<domain type='kvm'>
+	  <name>tenant</name>
+	  <memory unit='MiB'>512</memory>
+	  <vcpu cpuset='1'>1</vcpu>
+	  <os>
+	    <type arch='x86_64' machine='q35'>hvm</type>
+	    <kernel>/var/lib/libvirt/images/kernel-$kernel</kernel>
+	    <initrd>/var/lib/libvirt/images/initrd-$kernel</initrd>
+	    <cmdline>console=ttyS0 quiet mitigations=off net.ifnames=0 tb.hostname=tenant tb.role=guest systemd.run=/share/guest/guest-loop.sh</cmdline>
+	  </os>
+	  <features><acpi/><apic/></features>
+	  <cpu mode='host-passthrough' migratable='off'/>
+	  <clock offset='utc'><timer name='hpet' present='no'/></clock>
+	  <devices>
+	    <serial type='file'><source path='$console'/></serial>
+	    <disk type='file'>
+	      <driver name='qemu' type='raw'/>
+	      <source file='/share/guest/root.erofs'><seclabel model='dac' relabel='no'/></source>
+	      <target dev='vda' bus='virtio'/>
+	      <readonly/>
+	    </disk>
+	    <filesystem type='mount' accessmode='squash' multidevs='remap'><source dir='/share'/><target dir='share'/></filesystem>
+	    <hostdev mode='subsystem' type='mdev' managed='no' model='vfio-pci'><source><address uuid='$by_mdevctl'/></source></hostdev>
+	  </devices>
+	</domain>
+	END
+	in_machine 60 "the bed's folders" sh -c 'mkdir -p /share /opt/testbed && mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000 share /share &&
+		mount -t 9p -o trans=virtio,version=9p2000.L inside /opt/testbed && /opt/testbed/hold-vm && cp /share/guest/kernel* /share/guest/initrd* /var/lib/libvirt/images/'
+	in_machine 120 "virsh create domain.xml" virsh -q create /share/guest/domain.xml
+}
+
+# guest_computes TIMES NAME: one test: the guest has run the program TIMES times more within ten minutes, always right
+guest_computes()
+{
+	local end=$((SECONDS + 600)) was now began=$SECONDS rc
+	was=$(in_server grep -c '^ok' $console)
+	while now=$(in_server grep -c '^ok' $console) && [ "${now:-0}" -lt $((${was:-0} + $1)) ] && [ $SECONDS -lt $end ]; do sleep 5; done
+	[ "${now:-0}" -ge $((${was:-0} + $1)) ] && ! in_server grep -q '^not ok' $console
+	rc=$?
+	result $rc "$2" "${now:-0} runs, $((SECONDS - began)) s"
+	[ $rc -eq 0 ] || in_server tail -n 20 $console | sed 's/^/# /'
+	return $rc
+}
+
 apt_machine_cell()
 {
-	local loaded was
+	local loaded was console=/var/log/libvirt/qemu/tenant-console.log guest=yes
 	cell_name='apt, machine' kernel=$(kernel_of base) version=$(make -s print-version)
 	[ -e "$work/apt/next" ] || { packages_cell; mkdir -p "$work/apt"; cp -r build/apt "$work/apt/apt"; next_packages build/apt "$work/apt/next"; }
 	cell_name='apt, machine'
@@ -102,6 +156,7 @@ apt_machine_cell()
 	in_machine 180 "kvgpu-card share" kvgpu-card share $gpu
 	driver_is kvgpu "kvgpu has the card"
 	in_machine 60 "a vGPU" sh -c "mdevctl define --auto --uuid $by_mdevctl --parent $gpu --type kvgpu-512m && mdevctl start --uuid $by_mdevctl"
+	guest_starts && guest_computes 1 "CUDA in the guest" || guest=
 	was=$(in_server cat /sys/module/kvgpu/srcversion)
 	# of those that are installed: kvgpu-cuda and kvgpu-remote-client exclude one another
 	# shellcheck disable=SC2016
@@ -112,6 +167,8 @@ apt_machine_cell()
 	loaded=$(in_server cat /sys/module/kvgpu/srcversion)
 	result "$([ -n "$was" ] && [ "$loaded" = "$was" ]; echo $?)" "the module that is loaded stays" "$loaded"
 	in_machine 60 "the vGPU is still there" test -e /sys/bus/mdev/devices/$by_mdevctl
+	# the first of the two may have begun before the upgrade's end
+	[ -z "$guest" ] || { guest_computes 2 "the guest that runs since before computes right"; in_machine 60 "it ends" virsh -q destroy tenant; }
 	in_machine 60 "it is stopped and undefined" sh -c "mdevctl stop --uuid $by_mdevctl && mdevctl undefine --uuid $by_mdevctl"
 	in_machine 60 "modprobe -r kvgpu" modprobe -r kvgpu
 	machine_apt 900 "apt purge" purge kvgpu kvgpu-dkms kvgpu-libvirt kvgpu-tools

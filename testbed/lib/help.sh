@@ -51,6 +51,8 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
                                    --secure-boot its firmware boots Debian's shim and GRUB from the disk;
                                    --from: made of another root file system than the one whose path
                                    tb machine --root prints
+  tb image                         print the folder of the server's image, kernels and initramfs (for guests
+                                   that a machine starts by itself)
   tb kernels                       suite, release and role of each of the server's kernels
   tb kernel-tree [--key] KERNEL    where modules for that kernel are built, in that root; --key: and what
                                    stands for the kernel and its compiler

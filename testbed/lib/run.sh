@@ -58,3 +58,12 @@ cmd_share()
 	mkdir -p "$(bed_home)/share"
 	printf '%s\n' "$(bed_home)/share"
 }
+
+# tb image: prints the folder of the image, and of the kernels and initramfs that boot it
+cmd_image()
+{
+	[ $# -eq 0 ] || usage_error "image: unknown argument '$1'"
+	need_root image
+	setup
+	image_dir
+}
