@@ -27,16 +27,16 @@ void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 	struct kvgpu_machine *m;
 	bool any = false;
 
-	if (now <= s->polled)
+	if (now <= s->samples.charged)
 		return;
 	list_for_each_entry(m, &chip->live, node) {
-		if (!m->slice.busy)
+		if (!m->slice.charge.busy)
 			continue;
-		vmach_time_charge(m, now - s->polled, now);
+		vmach_time_charge(m, now - s->samples.charged, now);
 		any = true;
 	}
-	s->busy_ns += any ? now - s->polled : 0;
-	s->polled = now;
+	s->samples.busy_ns += any ? now - s->samples.charged : 0;
+	s->samples.charged = now;
 }
 
 void vmach_time_pause(struct kvgpu_chip *chip, u64 now)
@@ -45,18 +45,20 @@ void vmach_time_pause(struct kvgpu_chip *chip, u64 now)
 	struct kvgpu_machine *m;
 
 	write_seqlock(&s->acct_lock);
-	if (!s->paused++) {
+	if (!s->samples.paused++) {
 		vmach_time_settle(chip, now);
 		list_for_each_entry(m, &chip->live, node)
-			m->slice.waited = 0;
+			m->slice.charge.waited = 0;
 	}
 	write_sequnlock(&s->acct_lock);
 }
 
 /*
- * Returns the ns charged to @m so far. slicer->polled is the time up to which vGPUs are charged. If
- * @m is .busy (charged until the next sample) and on the chip, adds the time from slicer->polled to
- * now, without waits that are charged already. Never returns less than in an earlier call.
+ * Returns the ns charged to @m so far. slicer->samples.charged is the time up to which vGPUs are
+ * charged. If
+ * @m is .busy (charged until the next sample) and on the chip, adds the time from
+ * slicer->samples.charged to now, without waits that are charged already. Never returns less than
+ * in an earlier call.
  */
 u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 {
@@ -67,14 +69,14 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 	do {
 		seq = read_seqbegin(&s->acct_lock);
 		ns = atomic64_read(&m->gpu_ns);
-		if (READ_ONCE(m->slice.busy) && READ_ONCE(m->slice.on_chip))
-			ns += ktime_get_ns() - READ_ONCE(s->polled);
+		if (READ_ONCE(m->slice.charge.busy) && READ_ONCE(m->slice.on_chip))
+			ns += ktime_get_ns() - READ_ONCE(s->samples.charged);
 	} while (read_seqretry(&s->acct_lock, seq));
-	reported = atomic64_read(&m->slice.reported);
+	reported = atomic64_read(&m->slice.charge.reported);
 	do {
 		if (reported >= ns)
 			return reported;
-	} while (!atomic64_try_cmpxchg(&m->slice.reported, &reported, ns));
+	} while (!atomic64_try_cmpxchg(&m->slice.charge.reported, &reported, ns));
 	return ns;
 }
 
@@ -106,7 +108,7 @@ bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_obs *w)
 	write_seqlock(&chip->slicer.acct_lock);
 	vmach_time_charge(m, ns, now);
 	/* the part of that time which a switch would charge */
-	m->slice.waited += min(ns, now - clamp(chip->slicer.polled, at, now));
+	m->slice.charge.waited += min(ns, now - clamp(chip->slicer.samples.charged, at, now));
 	write_sequnlock(&chip->slicer.acct_lock);
 	return true;
 }
@@ -117,8 +119,8 @@ bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_obs *w)
  */
 static void charge_waiter(struct kvgpu_machine *m, u64 ns, u64 now)
 {
-	ns -= min(ns, m->slice.waited);
-	m->slice.waited += ns;
+	ns -= min(ns, m->slice.charge.waited);
+	m->slice.charge.waited += ns;
 	if (ns)
 		vmach_time_charge(m, ns, now);
 }
@@ -149,7 +151,7 @@ void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool work
 		if (o != m)
 			charge_waiter(o, vmach_obs_ns(w, o), now);
 	charge_waiter(m, works ? ns : vmach_obs_idle_part(w, m, min(ns, w->blocked_ns)), now);
-	if (!--s->paused)
-		s->polled = now;
+	if (!--s->samples.paused)
+		s->samples.charged = now;
 	write_sequnlock(&s->acct_lock);
 }

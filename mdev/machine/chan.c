@@ -41,7 +41,7 @@
 
 struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id)
 {
-	struct rb_node *n = v->m->chans.rb_node;
+	struct rb_node *n = v->m->ids.chans.rb_node;
 
 	while (n) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
@@ -61,9 +61,9 @@ static void chip_bind(void *arg)
 
 	spin_lock(&gpu->chip->event_lock);
 	gpu->chip->by_hchid[c->hchid.v] = c;
-	hash_add(gpu->chip->by_inst, &c->by_inst, c->inst.at.v);
+	hash_add(gpu->chip->by_inst, &c->by_inst, c->host.inst.at.v);
 	spin_unlock(&gpu->chip->event_lock);
-	kvgpu_hw_chan_bind(&gpu->hw, c->hchid, c->inst.at.v, c->hrunl);
+	kvgpu_hw_chan_bind(&gpu->hw, c->hchid, c->host.inst.at.v, c->host.runl);
 }
 
 /* Removes a channel, which is off the chip, from the tables by id and by instance block. */
@@ -77,7 +77,7 @@ static void chip_forget(void *arg)
 	chip->by_hchid[c->hchid.v] = NULL;
 	/* recovery finds the channel no more: end what a late fault of it has stopped */
 	if (test_and_clear_bit(c->hchid.v, chip->recover_chans) && !vmach_gpu_lost(gpu))
-		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
+		kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
 	hash_del(&c->by_inst);
 	spin_unlock(&chip->event_lock);
 	vmach_storm_strike(c);
@@ -85,7 +85,7 @@ static void chip_forget(void *arg)
 
 static void chan_insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 {
-	struct rb_node **at = &v->m->chans.rb_node, *parent = NULL;
+	struct rb_node **at = &v->m->ids.chans.rb_node, *parent = NULL;
 
 	while (*at) {
 		parent = *at;
@@ -94,14 +94,14 @@ static void chan_insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 			     &parent->rb_right;
 	}
 	rb_link_node(&c->by_gchid, parent, at);
-	rb_insert_color(&c->by_gchid, &v->m->chans);
+	rb_insert_color(&c->by_gchid, &v->m->ids.chans);
 	vmach_slicer_call(v->gpu, chip_bind, c);
 }
 
 static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 {
 	vmach_slicer_call(v->gpu, chip_forget, c);
-	rb_erase(&c->by_gchid, &v->m->chans);
+	rb_erase(&c->by_gchid, &v->m->ids.chans);
 }
 
 /* ------------------------------------------- give a channel its id of the chip and its doorbell */
@@ -118,7 +118,7 @@ static void note_ids(struct kvgpu_chip *chip, u32 h, u32 vgpu)
 /*
  * Returns the chip's id block for the guest's id block @g. If @g has none yet, takes a free id
  * block, which the caller notes by vmach_userd_show(). -ENOSPC: none is free, or the vGPU has
- * machine->max_id_blocks already.
+ * machine->ids.max_blocks already.
  */
 static int id_block_take(struct kvgpu_vgpu *v, u16 g)
 {
@@ -126,27 +126,27 @@ static int id_block_take(struct kvgpu_vgpu *v, u16 g)
 	struct kvgpu_gpu *gpu = v->gpu;
 	unsigned long h;
 
-	if (m->id_block[g] >= 0)
-		return m->id_block[g];
-	if (m->nr_id_blocks >= m->max_id_blocks)
+	if (m->ids.block[g] >= 0)
+		return m->ids.block[g];
+	if (m->ids.nr_blocks >= m->ids.max_blocks)
 		return -ENOSPC;
 	spin_lock(&gpu->chip->event_lock);
-	h = find_next_zero_bit(gpu->chip->id_blocks, KVGPU_NR_ID_BLOCKS, 1);
+	h = find_next_zero_bit(gpu->chip->ids.blocks, KVGPU_NR_ID_BLOCKS, 1);
 	if (h < KVGPU_NR_ID_BLOCKS) {
-		__set_bit(h, gpu->chip->id_blocks);
+		__set_bit(h, gpu->chip->ids.blocks);
 		note_ids(gpu->chip, h, v->id);
 	}
 	spin_unlock(&gpu->chip->event_lock);
 	if (h >= KVGPU_NR_ID_BLOCKS)
 		return -ENOSPC;
-	m->nr_id_blocks++;
-	m->userd_page[g] = NO_PAGE;
+	m->ids.nr_blocks++;
+	m->view.userd_page[g] = NO_PAGE;
 	return h;
 }
 
 /*
  * Gives all id blocks of the vGPU back. Unless the card is lost, the card's doorbells of
- * these ids show chip->dummy_page afterwards: a page of the host that no vGPU has.
+ * these ids show chip->pool.dummy_page afterwards: a page of the host that no vGPU has.
  */
 static void id_blocks_give(struct kvgpu_vgpu *v)
 {
@@ -154,20 +154,20 @@ static void id_blocks_give(struct kvgpu_vgpu *v)
 	u32 g;
 	int h;
 
-	if (m->nr_id_blocks)
-		WRITE_ONCE(m->ids_given, ktime_get_ns());
-	for (g = 0; g < KVGPU_NR_ID_BLOCKS && m->nr_id_blocks; g++) {
-		h = m->id_block[g];
+	if (m->ids.nr_blocks)
+		WRITE_ONCE(m->ids.given, ktime_get_ns());
+	for (g = 0; g < KVGPU_NR_ID_BLOCKS && m->ids.nr_blocks; g++) {
+		h = m->ids.block[g];
 		if (h < 0)
 			continue;
 		vmach_userd_show(v, g, -1, NO_PAGE);
 		if (!vmach_gpu_lost(v->gpu) &&
-		    kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->dummy_page.at))
+		    kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->pool.dummy_page.at))
 			vmach_gpu_declare_lost(v->gpu, "doorbells show what they showed before");
 		spin_lock(&v->gpu->chip->event_lock);
-		__clear_bit(h, v->gpu->chip->id_blocks);
+		__clear_bit(h, v->gpu->chip->ids.blocks);
 		note_ids(v->gpu->chip, h, 0);
-		m->nr_id_blocks--;
+		m->ids.nr_blocks--;
 		spin_unlock(&v->gpu->chip->event_lock);
 	}
 }
@@ -186,17 +186,18 @@ static int take_userd(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
 	u16 g = c->gchid.v / KVGPU_ID_BLOCK;
-	u64 page = c->g.userd.addr >> PAGE_SHIFT;
+	u64 page = c->guest.block.userd.addr >> PAGE_SHIFT;
 	int h;
 
-	if (c->g.userd.target != KVGPU_VRAM || c->g.userd.addr >= v->part_size ||
-	    offset_in_page(c->g.userd.addr) != c->gchid.v % KVGPU_ID_BLOCK * USERD_SIZE)
+	if (c->guest.block.userd.target != KVGPU_VRAM ||
+	    c->guest.block.userd.addr >= v->part_size ||
+	    offset_in_page(c->guest.block.userd.addr) != c->gchid.v % KVGPU_ID_BLOCK * USERD_SIZE)
 		return -EINVAL;
 	h = id_block_take(v, g);
 	if (h < 0)
 		return h;
 	c->hchid.v = h * KVGPU_ID_BLOCK + c->gchid.v % KVGPU_ID_BLOCK;
-	if (v->m->userd_page[g] == page)
+	if (v->m->view.userd_page[g] == page)
 		return 0;
 	/* change the card's doorbells first: if that fails, the guest must not see them */
 	if (kvgpu_hw_userd_page(&v->gpu->hw, h, (hvram_t){ v->part.v + (page << PAGE_SHIFT) })) {
@@ -219,7 +220,7 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 	int ret;
 
 	memset(block, 0, RAMIN_SIZE);
-	ret = vmach_guest_read(c->vgpu, c->ginst, block, INST_READ);
+	ret = vmach_guest_read(c->vgpu, c->guest.inst, block, INST_READ);
 	if (ret)
 		return ret;
 	ret = kvgpu_shadow_inst_decode(block, g, &why);
@@ -241,7 +242,7 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
  */
 static struct kvgpu_inst_guest inst_shown(const struct kvgpu_chan *c)
 {
-	struct kvgpu_inst_guest g = c->g;
+	struct kvgpu_inst_guest g = c->guest.block;
 
 	g.gr_ctx = c->gr ? c->gr->va : NO_CONTEXT_VA;
 	return g;
@@ -255,12 +256,12 @@ static int write_inst_block(struct kvgpu_chan *c, const u32 *guest_block, u32 *o
 	struct kvgpu_inst_guest g = inst_shown(c);
 	struct kvgpu_inst_host h = {
 		.chid = c->hchid,
-		.userd = c->vgpu->part.v + c->g.userd.addr,
+		.userd = c->vgpu->part.v + c->guest.block.userd.addr,
 		.pd = kvgpu_shadow_as_pd_get(c->as),
 	};
 
 	kvgpu_shadow_inst_build(guest_block, &g, &h, out);
-	memcpy_toio(c->inst.cpu, out, RAMIN_SIZE);
+	memcpy_toio(c->host.inst.cpu, out, RAMIN_SIZE);
 	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
 }
 
@@ -274,7 +275,7 @@ static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *o
 	struct kvgpu_inst_host h = { .chid = c->hchid, .pd = kvgpu_shadow_as_pd_get(c->as) };
 
 	kvgpu_shadow_inst_build(guest_block, &g, &h, out);
-	memcpy_toio(c->inst.cpu + GMMU_INST_PDB_LO, (u8 *)out + GMMU_INST_PDB_LO,
+	memcpy_toio(c->host.inst.cpu + GMMU_INST_PDB_LO, (u8 *)out + GMMU_INST_PDB_LO,
 		    INST_READ - GMMU_INST_PDB_LO);
 	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
 }
@@ -295,13 +296,13 @@ static void chan_hold(struct kvgpu_chan *c)
 	struct kvgpu_vgpu *v = c->vgpu;
 	struct rb_node *n;
 
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
 		struct kvgpu_chan *o = rb_entry(n, struct kvgpu_chan, by_gchid);
 
-		if (o->held || (o != c && (c->htsg < 0 || o->htsg != c->htsg)))
+		if (o->held || (o != c && (c->host.tsg < 0 || o->host.tsg != c->host.tsg)))
 			continue;
 		o->held = true;
-		kvgpu_hw_chan_enable(&v->gpu->hw, o->hchid, o->hrunl, false);
+		kvgpu_hw_chan_enable(&v->gpu->hw, o->hchid, o->host.runl, false);
 	}
 }
 
@@ -322,8 +323,8 @@ static void hung_end(void *arg)
 bool vmach_chan_step_off(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->htsg >= 0, off;
-	u16 id = tsg ? c->htsg : c->hchid.v;
+	bool tsg = c->host.tsg >= 0, off;
+	u16 id = tsg ? c->host.tsg : c->hchid.v;
 
 	if (!c->ran)
 		return true;
@@ -343,8 +344,8 @@ static void chan_start(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 
-	if (c->enabled && !c->dead && !test_bit(c->hchid.v, gpu->chip->recover_chans))
-		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, c->hrunl, true);
+	if (c->guest.enabled && !c->dead && !test_bit(c->hchid.v, gpu->chip->recover_chans))
+		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, c->host.runl, true);
 }
 
 static void held_start(void *arg)
@@ -352,7 +353,7 @@ static void held_start(void *arg)
 	struct kvgpu_vgpu *v = arg;
 	struct rb_node *n;
 
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
 		if (c->held)
@@ -363,7 +364,7 @@ static void held_start(void *arg)
 
 void vmach_chans_restart(struct kvgpu_vgpu *v)
 {
-	struct rb_node *n = rb_first(&v->m->chans);
+	struct rb_node *n = rb_first(&v->m->ids.chans);
 
 	while (n && !rb_entry(n, struct kvgpu_chan, by_gchid)->held)
 		n = rb_next(n);
@@ -389,7 +390,7 @@ static void ended_images_put(struct kvgpu_vgpu *v)
 	struct rb_node *n;
 	bool any = false;
 
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
 		if (c->gr && !c->driven_off && READ_ONCE(c->dead))
@@ -397,15 +398,15 @@ static void ended_images_put(struct kvgpu_vgpu *v)
 	}
 	if (any)
 		vmach_slicer_call(v->gpu, nothing, NULL);
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-		bool tsg = c->htsg >= 0;
+		bool tsg = c->host.tsg >= 0;
 		void __iomem *ctx;
 
 		if (!c->driven_off || !c->gr || !vmach_chan_is_off(c) ||
-		    vmach_chan_on_engine(v->gpu, tsg, tsg ? c->htsg : c->hchid.v))
+		    vmach_chan_on_engine(v->gpu, tsg, tsg ? c->host.tsg : c->hchid.v))
 			continue;
-		ctx = c->inst.cpu + RAMIN_GR_CTX;
+		ctx = c->host.inst.cpu + RAMIN_GR_CTX;
 		iowrite32((ioread32(ctx) & ~RAMIN_CTX_ADDR_LO) | lower_32_bits(NO_CONTEXT_VA), ctx);
 		iowrite32(upper_32_bits(NO_CONTEXT_VA), ctx + 4);
 		vmach_grctx_put(v, c->gr);
@@ -425,7 +426,7 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	struct kvgpu_space *old = c->space;
 	struct kvgpu_grctx *gr;
 
-	if (!same_space(g, &c->g)) {
+	if (!same_space(g, &c->guest.block)) {
 		c->space = vmach_space_get(v, g->pd);
 		if (!c->space) {
 			c->space = old;
@@ -437,9 +438,9 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	} else {
 		old = NULL;
 	}
-	c->g.pd = g->pd;
-	c->g.limit = g->limit;
-	c->g.gr_ctx = g->gr_ctx;
+	c->guest.block.pd = g->pd;
+	c->guest.block.limit = g->limit;
+	c->guest.block.gr_ctx = g->gr_ctx;
 	ended_images_put(v);
 	/* recovery may have ended @c meanwhile; then ended_images_put() has set c->gr to NULL */
 	gr = c->gr;
@@ -473,10 +474,10 @@ void vmach_chan_resync(struct kvgpu_chan *c)
 		goto out;
 	if (read_inst(c, block, &g)) {
 		kvgpu_mdev_fault_note(c->vgpu, "an instance block became unusable", c->gchid.v,
-				      c->ginst.addr, 0);
+				      c->guest.inst.addr, 0);
 		goto out;
 	}
-	if (same_space(&g, &c->g) && g.gr_ctx == c->g.gr_ctx) {
+	if (same_space(&g, &c->guest.block) && g.gr_ctx == c->guest.block.gr_ctx) {
 		vmach_space_sync(c->vgpu, c->space);
 		goto out;
 	}
@@ -494,19 +495,19 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 	struct kvgpu_vgpu *v = c->vgpu;
 	int ret;
 
-	ret = read_inst(c, block, &c->g);
+	ret = read_inst(c, block, &c->guest.block);
 	if (ret)
 		return ret;
-	c->space = vmach_space_get(v, c->g.pd);
+	c->space = vmach_space_get(v, c->guest.block.pd);
 	if (!c->space)
 		return -ENOMEM;
 	c->as = c->space->as;
 	ended_images_put(v);
 	vmach_space_sync(v, c->space);
-	if (c->g.gr_ctx)
-		c->gr = vmach_grctx_get(v, c->space, c->g.gr_ctx, c->g.limit);
+	if (c->guest.block.gr_ctx)
+		c->gr = vmach_grctx_get(v, c->space, c->guest.block.gr_ctx, c->guest.block.limit);
 	ret = take_userd(c);
-	ret = ret ?: vmach_pool_alloc(v, RAMIN_SIZE, &c->inst);
+	ret = ret ?: vmach_pool_alloc(v, RAMIN_SIZE, &c->host.inst);
 	ret = ret ?: write_inst_block(c, block, block + RAMIN_SIZE / 4);
 	vmach_shadow_settle(v);
 	if (ret)
@@ -529,8 +530,8 @@ static void chan_release(struct kvgpu_chan *c)
 	if (c->space)
 		vmach_space_put(v, c->space, c);
 	vmach_shadow_settle(v);
-	if (c->inst.size)
-		vmach_pool_free(v, &c->inst);
+	if (c->host.inst.size)
+		vmach_pool_free(v, &c->host.inst);
 	kfree(c);
 }
 
@@ -548,10 +549,10 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 	if (c && block && !vmach_gpu_lost(v->gpu)) {
 		c->vgpu = v;
 		c->gchid = id;
-		c->grunl = runl;
-		c->hrunl = vmach_gr_runl_get(v->gpu);
-		c->ginst = inst;
-		c->gtsg = c->htsg = -1;
+		c->guest.runl = runl;
+		c->host.runl = vmach_gr_runl_get(v->gpu);
+		c->guest.inst = inst;
+		c->guest.tsg = c->host.tsg = -1;
 		INIT_HLIST_NODE(&c->by_inst);
 		ret = chan_bind_hw(c, block);
 		if (ret)
@@ -593,7 +594,7 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 		kvgpu_trap_chan_status_set(&v->m->trap, id, 0);
 		return;
 	}
-	c->enabled = true;
+	c->guest.enabled = true;
 	c->ran = true;
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_ENABLED);
 	vmach_slicer_call(v->gpu, enable, c);
@@ -605,10 +606,10 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 
 	if (!c)
 		return;
-	c->enabled = false;
+	c->guest.enabled = false;
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_DISABLED);
 	if (!c->dead)
-		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->hrunl, false);
+		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->host.runl, false);
 }
 
 /*
@@ -625,7 +626,7 @@ static void chan_unbind_hw(void *arg)
 {
 	struct kvgpu_chan *c = arg;
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->htsg >= 0, works = false, evicted, faulted;
+	bool tsg = c->host.tsg >= 0, works = false, evicted, faulted;
 	struct machine_obs obs;
 	u64 began = ktime_get_ns();
 	int i, ret = -EBUSY;
@@ -639,7 +640,7 @@ static void chan_unbind_hw(void *arg)
 			break;
 		/* no other status told that it is loaded */
 		if (!evicted)
-			vmach_chan_evict(&obs, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v,
+			vmach_chan_evict(&obs, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v,
 					 PREEMPT_EVICT_MS);
 		else
 			usleep_range(1000, 2000);
@@ -647,13 +648,13 @@ static void chan_unbind_hw(void *arg)
 		vmach_engines_observe(&obs);
 	}
 	if (ret && !vmach_gpu_lost(gpu)) {
-		vmach_runlist_reset(&obs, c->hrunl);
+		vmach_runlist_reset(&obs, c->host.runl);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		works = true;
 	}
 	/* a fault of this channel may have stopped the runlist meanwhile */
 	if (!vmach_gpu_lost(gpu))
-		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
+		kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
 	if (ret)
 		vmach_gpu_declare_lost(gpu, "a channel can't be unbound");
 	vmach_resets_note(c->vgpu->m, obs.resets);
@@ -681,7 +682,8 @@ static void unbind(void *arg)
 	struct kvgpu_vgpu *v = c->vgpu;
 
 	c->dead = true; /* a list that the chip gets from now on leaves the channel out */
-	if (vmach_runlist_drop(v->m, c->hrunl, c->hchid) && vmach_runlist_update(v->m, c->hrunl))
+	if (vmach_runlist_drop(v->m, c->host.runl, c->hchid) &&
+	    vmach_runlist_update(v->m, c->host.runl))
 		vmach_gpu_declare_lost(v->gpu, "a runlist was not taken");
 	chan_unbind_hw(c);
 }
@@ -696,12 +698,12 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	 * The rest of its group stays off the chip until the channel is unbound: the chip may say
 	 * that the channel is loaded for as long as its group is (T21 of docs/supported.md).
 	 */
-	if (c->htsg >= 0)
+	if (c->host.tsg >= 0)
 		chan_hold(c);
-	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->hrunl, false);
-	c->enabled = c->listed = false;
+	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->host.runl, false);
+	c->guest.enabled = c->guest.listed = false;
 	vmach_slicer_call(v->gpu, unbind, c);
-	unbound_settle(v->gpu, c->inst.at.v);
+	unbound_settle(v->gpu, c->host.inst.at.v);
 	chan_forget(v, c);
 	chan_release(c);
 	vmach_chans_restart(v);
@@ -716,18 +718,18 @@ void vmach_chans_stop(struct kvgpu_vgpu *v)
 {
 	struct rb_node *n;
 
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
-		c->enabled = false;
-		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->hrunl, false);
+		c->guest.enabled = false;
+		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->host.runl, false);
 	}
 	vmach_runlist_clear(v);
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n))
+	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n))
 		vmach_slicer_call(v->gpu, chan_unbind_hw, rb_entry(n, struct kvgpu_chan, by_gchid));
-	if (!RB_EMPTY_ROOT(&v->m->chans))
+	if (!RB_EMPTY_ROOT(&v->m->ids.chans))
 		unbound_settle(v->gpu, KVGPU_HW_ALL_INST);
-	while ((n = rb_first(&v->m->chans))) {
+	while ((n = rb_first(&v->m->ids.chans))) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
 		chan_forget(v, c);

@@ -28,19 +28,19 @@ u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 	struct kvgpu_chip *chip = gpu->chip;
 	u64 now, t;
 
-	spin_lock(&chip->time_lock);
+	spin_lock(&chip->time.lock);
 	now = ktime_get_ns();
-	t = kvgpu_hw_time(&gpu->hw, chip->time_taken && now - chip->time_taken < TIME_HIGH_NS ?
-					    now + chip->time_base :
+	t = kvgpu_hw_time(&gpu->hw, chip->time.taken && now - chip->time.taken < TIME_HIGH_NS ?
+					    now + chip->time.base :
 					    0);
 	if (t) {
-		chip->time_base = t - now;
-		chip->time_taken = now;
+		chip->time.base = t - now;
+		chip->time.taken = now;
 	}
-	if (chip->time_taken)
-		chip->time_last = max(now + chip->time_base, chip->time_last);
-	t = chip->time_last;
-	spin_unlock(&chip->time_lock);
+	if (chip->time.taken)
+		chip->time.last = max(now + chip->time.base, chip->time.last);
+	t = chip->time.last;
+	spin_unlock(&chip->time.lock);
 	return t;
 }
 

@@ -17,11 +17,11 @@
 static bool is_loaded(const struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->htsg >= 0;
+	bool tsg = c->host.tsg >= 0;
 
 	return FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(&gpu->hw, c->hchid)) >=
 		       PCCSR_STATUS_ON_PBDMA ||
-	       vmach_chan_on_engine(gpu, tsg, tsg ? c->htsg : c->hchid.v);
+	       vmach_chan_on_engine(gpu, tsg, tsg ? c->host.tsg : c->hchid.v);
 }
 
 /*
@@ -54,13 +54,13 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	 * A preempt may have to wait for other vGPUs, so only what is loaded is preempted, and no
 	 * more than can be loaded at once.
 	 */
-	for (n = rb_first(&v->m->chans); n && left; n = rb_next(n)) {
+	for (n = rb_first(&v->m->ids.chans); n && left; n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-		bool tsg = c->htsg >= 0;
+		bool tsg = c->host.tsg >= 0;
 
 		if (!c->ran || c->dead || !is_loaded(c))
 			continue;
-		vmach_chan_preempt(v, tsg, tsg ? c->gtsg : c->gchid.v);
+		vmach_chan_preempt(v, tsg, tsg ? c->guest.tsg : c->gchid.v);
 		left--;
 	}
 }
@@ -88,7 +88,7 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	case KVGPU_CMD_RUNLIST:
 		vmach_runlist_submit(v, cmd->runlist.runl, cmd->runlist.count, cmd->runlist.list);
 		kvgpu_trap_runlist_done(&v->m->trap, cmd->runlist.runl);
-		v->m->irq_changed = true;
+		v->m->event.irq_changed = true;
 		break;
 	case KVGPU_CMD_PREEMPT:
 		vmach_chan_preempt(v, cmd->preempt.tsg, cmd->preempt.id);
@@ -107,11 +107,12 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
  * shadow page tables and BAR windows of these up to date with the guest's page tables.
  *
  * If the guest has asked for a FLUSH_BAR in its flush page, also makes the CPU's writes to BARs
- * reach video memory. vmach_shadow_sync() may have made that flush; then it has cleared flush_owed.
+ * reach video memory. vmach_shadow_sync() may have made that flush; then it has cleared
+ * .flush.owed.
  */
 static void tlb_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
-	v->m->flush_owed |= vmach_flush_take(v);
+	v->m->flush.owed |= vmach_flush_take(v);
 	vmach_shadow_sync(v, cmd->tlb.all_pd ? NULL : &cmd->tlb.pd);
 	vmach_owed_flush(v);
 }
@@ -159,7 +160,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		break;
 	case KVGPU_CMD_FAULT_TRIGGER:
 		vmach_fault_trigger(v, cmd->trigger.engine, cmd->trigger.unit);
-		v->m->irq_changed = true;
+		v->m->event.irq_changed = true;
 		break;
 	case KVGPU_CMD_ALARM:
 		vmach_alarm_arm(v);

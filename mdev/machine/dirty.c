@@ -2,7 +2,7 @@
 /*
  * The dirty log: which pages of guests' tables in the partition the CPU may have written, by first
  * touch. On a page fault on BAR1, BAR3 or PRAMIN, kvgpu_machine_pfn_find() finds the frame, and
- * marks the page of the partition that the frame shows as *dirty* (m->dirty_log). From then on the
+ * marks the page of the partition that the frame shows as *dirty* (m->dirty.log). From then on the
  * CPU may write to that page unnoticed. vmach_dirty_log_take() takes the marks for a sync
  * (space.c), which tells all tables that have the page. Then it removes the CPU's mappings of these
  * pages (a zap).
@@ -10,8 +10,8 @@
  * marks under map_lock. So if the fault was first, its mapping is removed afterwards. If it was
  * second, its mark is left for the next call.
  *
- * A page that no sync has asked for, or that was forgotten since, is no table (m->tables). It is
- * neither marked nor unmapped, and counts as dirty when a sync asks for it.
+ * A page that no sync has asked for, or that was forgotten since, is no table (m->dirty.tables). It
+ * is neither marked nor unmapped, and counts as dirty when a sync asks for it.
  *
  * The page of the MMU's registers, by which a guest invalidates its TLB, is the vGPU's own memory
  * (VGPU_OWN_MMU), which the VMM maps into the guest. A page fault maps it while it is *shown*:
@@ -35,17 +35,17 @@
 
 bool vmach_page_is_table(const struct kvgpu_vgpu *v, u32 page)
 {
-	return page < vmach_part_pages_count(v) && test_bit(page, v->m->tables);
+	return page < vmach_part_pages_count(v) && test_bit(page, v->m->dirty.tables);
 }
 
 void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
 {
 	if (!vmach_page_is_table(v, page))
 		return;
-	v->m->written = true;
-	set_bit(page, v->m->dirty_log);
+	v->m->dirty.written = true;
+	set_bit(page, v->m->dirty.log);
 	if (bar == KVGPU_BAR1)
-		set_bit(page, v->m->dirty_log_bar1);
+		set_bit(page, v->m->dirty.log_bar1);
 }
 
 /*
@@ -103,10 +103,10 @@ static void find_in_window(struct dirty_range *u, const struct machine_win *w)
 
 static void find_in_pramin(struct dirty_range *u, const struct kvgpu_machine *m)
 {
-	u64 base = m->pramin.addr >> PAGE_SHIFT;
+	u64 base = m->view.pramin.addr >> PAGE_SHIFT;
 	u32 i;
 
-	for (i = 0; m->pramin.target == KVGPU_VRAM && i < ARRAY_SIZE(m->pramin_pte); i++)
+	for (i = 0; m->view.pramin.target == KVGPU_VRAM && i < ARRAY_SIZE(m->view.pramin_pte); i++)
 		if (base + i <= U32_MAX && dirty_range_has(u, base + i))
 			zap_add(&u->zaps, 0, PRAMIN_BASE + ((u64)i << PAGE_SHIFT));
 }
@@ -115,10 +115,10 @@ static void find_in_userd(struct dirty_range *u, const struct kvgpu_vgpu *v)
 {
 	u32 g;
 
-	for (g = 0; v->m->userd_bar1 != ~0ull && g < KVGPU_NR_ID_BLOCKS && u->zaps.nr <= ZAP_MAX;
-	     g++)
-		if (v->m->id_block[g] >= 0 && dirty_range_has(u, v->m->userd_page[g]))
-			zap_add(&u->zaps, 1, v->m->userd_bar1 + ((u64)g << PAGE_SHIFT));
+	for (g = 0;
+	     v->m->view.userd_bar1 != ~0ull && g < KVGPU_NR_ID_BLOCKS && u->zaps.nr <= ZAP_MAX; g++)
+		if (v->m->ids.block[g] >= 0 && dirty_range_has(u, v->m->view.userd_page[g]))
+			zap_add(&u->zaps, 1, v->m->view.userd_bar1 + ((u64)g << PAGE_SHIFT));
 }
 
 /*
@@ -129,14 +129,14 @@ static void tables_add(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
 {
 	struct kvgpu_machine *m = v->m;
 	unsigned long page;
-	bool written = m->written;
+	bool written = m->dirty.written;
 
-	for (page = find_next_zero_bit(m->tables, first + nr, first); page < first + nr;
-	     page = find_next_zero_bit(m->tables, first + nr, page + 1)) {
-		set_bit(page, m->tables);
+	for (page = find_next_zero_bit(m->dirty.tables, first + nr, first); page < first + nr;
+	     page = find_next_zero_bit(m->dirty.tables, first + nr, page + 1)) {
+		set_bit(page, m->dirty.tables);
 		vmach_page_mark_dirty(v, page, KVGPU_BAR1);
 	}
-	m->written = written; /* the caller takes these marks */
+	m->dirty.written = written; /* the caller takes these marks */
 }
 
 /*
@@ -151,10 +151,10 @@ static u64 dirty_log_clear(struct kvgpu_vgpu *v, unsigned long first, u32 nr, st
 	unsigned long page;
 	u64 dirty = 0;
 
-	for (page = find_next_bit(m->dirty_log, first + nr, first); page < first + nr;
-	     page = find_next_bit(m->dirty_log, first + nr, page + 1)) {
-		clear_bit(page, m->dirty_log);
-		*by1 |= test_and_clear_bit(page, m->dirty_log_bar1);
+	for (page = find_next_bit(m->dirty.log, first + nr, first); page < first + nr;
+	     page = find_next_bit(m->dirty.log, first + nr, page + 1)) {
+		clear_bit(page, m->dirty.log);
+		*by1 |= test_and_clear_bit(page, m->dirty.log_bar1);
 		if (!dirty)
 			u->first = page;
 		u->nr = page - u->first + 1;
@@ -165,19 +165,19 @@ static u64 dirty_log_clear(struct kvgpu_vgpu *v, unsigned long first, u32 nr, st
 
 void vmach_tables_forget(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
 {
-	if (find_next_bit(v->m->tables, first + nr, first) >= first + nr)
+	if (find_next_bit(v->m->dirty.tables, first + nr, first) >= first + nr)
 		return;
 	mutex_lock(&v->map_lock);
-	bitmap_clear(v->m->tables, first, nr);
+	bitmap_clear(v->m->dirty.tables, first, nr);
 	/* another space may have them: its sync asks again, and no write before it goes unseen */
-	v->m->written = true;
+	v->m->dirty.written = true;
 	mutex_unlock(&v->map_lock);
 }
 
 bool vmach_pages_are_dirty(const struct kvgpu_vgpu *v, unsigned long first, u32 nr)
 {
-	return find_next_zero_bit(v->m->tables, first + nr, first) < first + nr ||
-	       find_next_bit(v->m->dirty_log, first + nr, first) < first + nr;
+	return find_next_zero_bit(v->m->dirty.tables, first + nr, first) < first + nr ||
+	       find_next_bit(v->m->dirty.log, first + nr, first) < first + nr;
 }
 
 u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
@@ -193,9 +193,9 @@ u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
 	mutex_lock(&v->map_lock);
 	tables_add(v, first, nr);
 	dirty = dirty_log_clear(v, first, nr, &u, &by1);
-	find_in_window(&u, &m->win[KVGPU_BAR3]);
+	find_in_window(&u, &m->view.win[KVGPU_BAR3]);
 	if (by1) {
-		find_in_window(&u, &m->win[KVGPU_BAR1]);
+		find_in_window(&u, &m->view.win[KVGPU_BAR1]);
 		find_in_pramin(&u, m);
 		find_in_userd(&u, v);
 	}
@@ -228,8 +228,8 @@ void vmach_mmu_hide(struct kvgpu_vgpu *v)
 	bool shown;
 
 	mutex_lock(&v->map_lock);
-	shown = v->m->mmu_shown;
-	v->m->mmu_shown = false;
+	shown = v->m->dirty.mmu_shown;
+	v->m->dirty.mmu_shown = false;
 	mutex_unlock(&v->map_lock);
 	if (shown)
 		kvgpu_mdev_bar_zap(v, 0, KVGPU_TRAP_MMU_BASE, KVGPU_TRAP_MMU_SIZE);
@@ -237,6 +237,6 @@ void vmach_mmu_hide(struct kvgpu_vgpu *v)
 
 void vmach_written_settle(struct kvgpu_vgpu *v)
 {
-	if (v->m->written)
+	if (v->m->dirty.written)
 		vmach_mmu_hide(v);
 }

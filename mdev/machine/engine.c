@@ -107,7 +107,7 @@ struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id)
 	if (!tsg)
 		return chip->by_hchid[id];
 	for (i = 0; i < KVGPU_MAX_CHAN; i++)
-		if (chip->by_hchid[i] && chip->by_hchid[i]->htsg == id)
+		if (chip->by_hchid[i] && chip->by_hchid[i]->host.tsg == id)
 			return chip->by_hchid[i];
 	return NULL;
 }
@@ -135,7 +135,7 @@ struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
  */
 void vmach_orphans_note(struct kvgpu_chip *chip)
 {
-	struct machine_orphan *s = &chip->slicer.orphan;
+	struct machine_orphan *s = &chip->slicer.poll.orphan;
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u32 st;
 	u16 id;
@@ -173,16 +173,16 @@ bool vmach_chan_is_off(const struct kvgpu_chan *c)
 bool vmach_chan_loaded(const struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->htsg >= 0;
-	u16 id = tsg ? c->htsg : c->hchid.v;
+	bool tsg = c->host.tsg >= 0;
+	u16 id = tsg ? c->host.tsg : c->hchid.v;
 
 	return !vmach_chan_is_off(c) || vmach_chan_on_engine(gpu, tsg, id) ||
-	       on_pbdma(gpu, c->hrunl, tsg, id);
+	       on_pbdma(gpu, c->host.runl, tsg, id);
 }
 
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)
 {
-	return a == b || (a->vgpu == b->vgpu && a->htsg >= 0 && a->htsg == b->htsg);
+	return a == b || (a->vgpu == b->vgpu && a->host.tsg >= 0 && a->host.tsg == b->host.tsg);
 }
 
 struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_chan *c)
@@ -190,7 +190,7 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_ch
 	struct kvgpu_chan *o;
 	u32 i;
 
-	for (i = 0; READ_ONCE(c->dead) && c->htsg >= 0 && i < KVGPU_MAX_CHAN; i++) {
+	for (i = 0; READ_ONCE(c->dead) && c->host.tsg >= 0 && i < KVGPU_MAX_CHAN; i++) {
 		o = chip->by_hchid[i];
 		if (o && vmach_chan_same_group(c, o) && !READ_ONCE(o->dead))
 			return o;

@@ -3,8 +3,8 @@
  * Interrupts of the chip, and their delivery to guests. hw/ reports the chip's interrupts by the
  * functions of kvgpu_machine_events. These functions run in the interrupt thread, take
  * chip->event_lock, and wait for no guest and no VMM. For an interrupt of a channel or a BAR, the
- * function looks up the vGPU, and queues an event for the guest (machine->events), or disables the
- * channel and leaves the rest to recovery (the slicer, recover.c), or both. copy_stuck() is an
+ * function looks up the vGPU, and queues an event for the guest (machine->event.queue), or disables
+ * the channel and leaves the rest to recovery (the slicer, recover.c), or both. copy_stuck() is an
  * exception: it runs in the thread that called hw/ to fill or copy memory, and takes no lock.
  *
  * To deliver an event is to set the guest's registers accordingly (mmio-trap/), and to signal the
@@ -47,10 +47,10 @@
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 {
 	spin_lock(&m->event_lock);
-	if (m->event_put - m->event_get < EVENTS)
-		m->events[m->event_put++ % EVENTS] = *ev;
+	if (m->event.put - m->event.get < EVENTS)
+		m->event.queue[m->event.put++ % EVENTS] = *ev;
 	else
-		m->events_dropped++;
+		m->event.dropped++;
 	spin_unlock(&m->event_lock);
 }
 
@@ -66,26 +66,26 @@ static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 	u32 i;
 
 	spin_lock(&m->event_lock);
-	for (i = m->event_get; i != m->event_put && !any; i++)
-		any = m->events[i % EVENTS].kind != EVENT_GR || !m->trap.gr_halted;
+	for (i = m->event.get; i != m->event.put && !any; i++)
+		any = m->event.queue[i % EVENTS].kind != EVENT_GR || !m->trap.gr_halted;
 	if (any) {
-		*ev = m->events[--i % EVENTS];
-		for (; i != m->event_get; i--)
-			m->events[i % EVENTS] = m->events[(i - 1) % EVENTS];
-		m->event_get++;
+		*ev = m->event.queue[--i % EVENTS];
+		for (; i != m->event.get; i--)
+			m->event.queue[i % EVENTS] = m->event.queue[(i - 1) % EVENTS];
+		m->event.get++;
 	}
 	spin_unlock(&m->event_lock);
 	return any;
 }
 
 /*
- * Queues m->event_work to run in @jiffies_on jiffies, unless the vGPU is going away. If it is
+ * Queues m->event.work to run in @jiffies_on jiffies, unless the vGPU is going away. If it is
  * queued already, its time stays.
  */
 static void event_later(struct kvgpu_machine *m, unsigned long jiffies_on)
 {
-	if (!READ_ONCE(m->gone))
-		queue_delayed_work(m->v->gpu->chip->event_wq, &m->event_work, jiffies_on);
+	if (!READ_ONCE(m->event.gone))
+		queue_delayed_work(m->v->gpu->chip->wq.event, &m->event.work, jiffies_on);
 }
 
 void vmach_events_kick(struct kvgpu_machine *m)
@@ -95,16 +95,16 @@ void vmach_events_kick(struct kvgpu_machine *m)
 
 /*
  * Adds 1 / SIGNAL_PART of the time since the last call to the budget for signals to the VMM
- * (m->signal_budget). Returns 0 if the VMM may be signalled now, else the ns until then. vgpu->lock
+ * (m->event.signals). Returns 0 if the VMM may be signalled now, else the ns until then. vgpu->lock
  * is held.
  */
 static u64 signal_refill(struct kvgpu_machine *m, u64 now)
 {
-	m->signal_budget.left =
-		min_t(s64, m->signal_budget.left + (s64)((now - m->signal_budget.at) / SIGNAL_PART),
+	m->event.signals.left =
+		min_t(s64, m->event.signals.left + (s64)((now - m->event.signals.at) / SIGNAL_PART),
 		      SIGNAL_BURST_NS);
-	m->signal_budget.at = now;
-	return m->signal_budget.left > 0 ? 0 : (u64)(1 - m->signal_budget.left) * SIGNAL_PART;
+	m->event.signals.at = now;
+	return m->event.signals.left > 0 ? 0 : (u64)(1 - m->event.signals.left) * SIGNAL_PART;
 }
 
 void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v)
@@ -115,7 +115,7 @@ void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v)
 static void event_work(struct work_struct *work)
 {
 	struct kvgpu_machine *m =
-		container_of(to_delayed_work(work), struct kvgpu_machine, event_work);
+		container_of(to_delayed_work(work), struct kvgpu_machine, event.work);
 	struct kvgpu_vgpu *v = m->v;
 	u64 began, wait;
 
@@ -131,8 +131,8 @@ static void event_work(struct work_struct *work)
 		vmach_events_deliver(v);
 		/* also signals an INTx interrupt that came while INTx was masked */
 		kvgpu_mdev_irq_update(v);
-		m->signal_budget.left = max_t(s64,
-					      m->signal_budget.left - (s64)(ktime_get_ns() - began),
+		m->event.signals.left = max_t(s64,
+					      m->event.signals.left - (s64)(ktime_get_ns() - began),
 					      -(s64)SIGNAL_DEBT_NS);
 	}
 	mutex_unlock(&v->lock);
@@ -159,8 +159,8 @@ static void deliver_hang(struct kvgpu_vgpu *v, const struct machine_event *ev)
 	     FIELD_PREP(PFIFO_STATUS_ID, ev->sched.id);
 	if (ev->sched.tsg)
 		st |= PFIFO_STATUS_TSG;
-	v->m->stuck[e].set = true;
-	v->m->stuck[e].inst = ev->sched.inst;
+	v->m->event.stuck[e].set = true;
+	v->m->event.stuck[e].inst = ev->sched.inst;
 	kvgpu_trap_engine_status_set(&v->m->trap, e, st);
 	kvgpu_trap_sched_error(&v->m->trap, PFIFO_SCHED_CTXSW_TIMEOUT);
 }
@@ -192,18 +192,18 @@ void vmach_events_deliver(struct kvgpu_vgpu *v)
 	struct kvgpu_machine *m = v->m;
 
 	lockdep_assert_held(&v->lock);
-	while (event_pop(m, &m->current_event)) {
-		event_deliver(v, &m->current_event);
-		m->irq_changed = true;
+	while (event_pop(m, &m->event.told)) {
+		event_deliver(v, &m->event.told);
+		m->event.irq_changed = true;
 	}
-	if (test_and_clear_bit(PENDING_NONSTALL, &m->pending)) {
+	if (test_and_clear_bit(PENDING_NONSTALL, &m->event.pending)) {
 		kvgpu_trap_nonstall(&m->trap);
-		m->irq_changed = true;
+		m->event.irq_changed = true;
 	}
-	if (test_and_clear_bit(PENDING_ALARM, &m->pending)) {
+	if (test_and_clear_bit(PENDING_ALARM, &m->event.pending)) {
 		kvgpu_trap_alarm_ring(&m->trap, vmach_ptimer_read(v->gpu));
 		vmach_alarm_arm(v);
-		m->irq_changed = true;
+		m->event.irq_changed = true;
 	}
 }
 
@@ -217,10 +217,10 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 {
 	struct kvgpu_machine *m = v->m;
 
-	if (engine >= KVGPU_MAX_ENGINE || !m->stuck[engine].set)
+	if (engine >= KVGPU_MAX_ENGINE || !m->event.stuck[engine].set)
 		return;
-	kvgpu_trap_mmu_fault(&m->trap, unit, m->stuck[engine].inst, 0, HANG_INFO);
-	m->stuck[engine].set = false;
+	kvgpu_trap_mmu_fault(&m->trap, unit, m->event.stuck[engine].inst, 0, HANG_INFO);
+	m->event.stuck[engine].set = false;
 }
 
 /* ----------------------- handlers of the chip's reports; their helpers run with event_lock held */
@@ -231,7 +231,7 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 	struct kvgpu_chan *c;
 
 	hash_for_each_possible(chip->by_inst, c, by_inst, inst)
-		if (c->inst.at.v == inst)
+		if (c->host.inst.at.v == inst)
 			return c;
 	return NULL;
 }
@@ -258,7 +258,7 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 		return;
 	c->fault.why = why;
 	if (!c->dead)
-		kvgpu_hw_chan_enable(&chip->gpu->hw, c->hchid, c->hrunl, false);
+		kvgpu_hw_chan_enable(&chip->gpu->hw, c->hchid, c->host.runl, false);
 	vmach_recovery_kick(chip->gpu);
 }
 
@@ -288,7 +288,7 @@ void vmach_events_forget(struct kvgpu_machine *m)
 	struct kvgpu_chip *chip = m->v->gpu->chip;
 
 	spin_lock(&chip->event_lock);
-	m->intrs = (struct intr_budget){};
+	m->event.intrs = (struct intr_budget){};
 	spin_unlock(&chip->event_lock);
 }
 
@@ -299,7 +299,7 @@ void vmach_events_forget(struct kvgpu_machine *m)
 static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 {
 	kvgpu_mdev_fault_note(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0,
-			      c->vgpu->m->intrs.events);
+			      c->vgpu->m->event.intrs.events);
 	c->fault.engine = 0;
 	c->fault.storm = true;
 	vmach_chan_end_soon(chip, c, EVENT_SCHED);
@@ -320,10 +320,12 @@ static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 		u64 slice = v->slice[bar], size = v->type->bar[bar];
 		struct machine_event ev = {
 			.kind = EVENT_FAULT,
-			.fault = { f->unit, m->win[bar].guest.inst.addr, f->va - slice, f->info },
+			.fault = { f->unit, m->view.win[bar].guest.inst.addr, f->va - slice,
+				   f->info },
 		};
 
-		if (f->va < slice || f->va - slice >= size || !within_budget(v->gpu, &m->intrs, 1))
+		if (f->va < slice || f->va - slice >= size ||
+		    !within_budget(v->gpu, &m->event.intrs, 1))
 			continue;
 		kvgpu_mdev_fault_note(v, "BAR fault", -1, f->va - slice, f->info);
 		vmach_event_push(m, &ev);
@@ -353,7 +355,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 			c->fault.had = vmach_gpu_time_get(c->vgpu->m);
 			c->fault.at = f->since;
 		}
-		c->fault.storm |= !within_budget(gpu, &c->vgpu->m->intrs, 1);
+		c->fault.storm |= !within_budget(gpu, &c->vgpu->m->event.intrs, 1);
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
 	} else {
 		within_budget(gpu, &chip->unowned, 1);
@@ -420,8 +422,8 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 		 * the channel at once
 		 */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
-			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, c->hrunl, false);
-		if (!within_budget(gpu, &c->vgpu->m->intrs, stops || !gpu->hw.intr_late))
+			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, c->host.runl, false);
+		if (!within_budget(gpu, &c->vgpu->m->event.intrs, stops || !gpu->hw.intr_late))
 			storm_chan_end(chip, c);
 		vmach_events_kick(c->vgpu->m);
 	} else {
@@ -450,12 +452,12 @@ static void gr_exception_take(void *ctx, const struct kvgpu_hw_gr *e)
 			ev.gr.regs[i] = (struct kvgpu_reg_val){ e->regs[i].reg, e->regs[i].val };
 		ev.gr.regs[i] = (struct kvgpu_reg_val){
 			GR_FECS + FECS_CHAN_ADDR,
-			FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, c->ginst.addr >> 12),
+			FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, c->guest.inst.addr >> 12),
 		};
 		ev.gr.nr = i + 1;
 		kvgpu_mdev_fault_note(c->vgpu, "GR exception", c->gchid.v, e->trap, e->intr);
 		vmach_event_push(c->vgpu->m, &ev);
-		if (!within_budget(gpu, &c->vgpu->m->intrs, price))
+		if (!within_budget(gpu, &c->vgpu->m->event.intrs, price))
 			storm_chan_end(chip, c);
 		vmach_events_kick(c->vgpu->m);
 	} else {
@@ -488,7 +490,7 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 					      intr);
 		vmach_event_push(c->vgpu->m, &ev);
 		/* a late interrupt may be of a channel that has left the engine since */
-		if (!within_budget(gpu, &c->vgpu->m->intrs, !gpu->hw.intr_late))
+		if (!within_budget(gpu, &c->vgpu->m->event.intrs, !gpu->hw.intr_late))
 			storm_chan_end(chip, c);
 		vmach_events_kick(c->vgpu->m);
 	} else {
@@ -504,9 +506,9 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
  */
 static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 {
-	bool was = chip->nonstall_off || chip->nonstall.held;
+	bool was = chip->nonstall.off || chip->nonstall.held;
 
-	chip->nonstall_off = off;
+	chip->nonstall.off = off;
 	chip->nonstall.held = held;
 	if (was != (off || held))
 		kvgpu_hw_nonstall(&chip->gpu->hw, !(off || held));
@@ -568,10 +570,10 @@ static void nonstall(void *ctx)
 	spin_lock(&chip->event_lock);
 	list_for_each_entry(m, &chip->live, node) {
 		/* skip a vGPU that has no ids for channels, and so no channel */
-		if (!READ_ONCE(m->nr_id_blocks))
+		if (!READ_ONCE(m->ids.nr_blocks))
 			continue;
-		set_bit(PENDING_NONSTALL, &m->pending);
-		if (!READ_ONCE(m->waits))
+		set_bit(PENDING_NONSTALL, &m->event.pending);
+		if (!READ_ONCE(m->event.waits))
 			continue;
 		vmach_events_kick(m);
 		any = true;
@@ -596,7 +598,7 @@ bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now)
 		return false;
 	spin_lock(&chip->event_lock);
 	if (chip->nonstall.held && nonstall_refill(chip, now))
-		nonstall_set(chip, chip->nonstall_off, false);
+		nonstall_set(chip, chip->nonstall.off, false);
 	held = chip->nonstall.held;
 	spin_unlock(&chip->event_lock);
 	return held;
@@ -605,7 +607,7 @@ bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now)
 /*
  * Call it when the guest's driver may have begun or stopped to wait for NON_STALL_INTERRUPTs.
  * event_lock, which nonstall() takes, too, keeps an interrupt from being missed: either nonstall()
- * sees that the driver waits, or the next vmach_events_deliver() sees the bit in m->pending.
+ * sees that the driver waits, or the next vmach_events_deliver() sees the bit in m->event.pending.
  */
 void vmach_waits_update(struct kvgpu_vgpu *v)
 {
@@ -613,10 +615,10 @@ void vmach_waits_update(struct kvgpu_vgpu *v)
 	struct kvgpu_machine *m = v->m;
 
 	lockdep_assert_held(&v->lock);
-	if (m->waits == m->trap.wants_nonstall)
+	if (m->event.waits == m->trap.wants_nonstall)
 		return;
-	WRITE_ONCE(m->waits, m->trap.wants_nonstall);
-	if (!m->waits)
+	WRITE_ONCE(m->event.waits, m->trap.wants_nonstall);
+	if (!m->event.waits)
 		/*
 		 * do not mask the interrupt here: the next one does so in nonstall(), if no driver
 		 * waits
@@ -672,9 +674,9 @@ const struct kvgpu_hw_events kvgpu_machine_events = {
 static void alarm_work(struct work_struct *work)
 {
 	struct kvgpu_machine *m =
-		container_of(to_delayed_work(work), struct kvgpu_machine, alarm_work);
+		container_of(to_delayed_work(work), struct kvgpu_machine, event.alarm);
 
-	set_bit(PENDING_ALARM, &m->pending);
+	set_bit(PENDING_ALARM, &m->event.pending);
 	vmach_events_kick(m);
 }
 
@@ -688,9 +690,9 @@ void vmach_alarm_arm(struct kvgpu_vgpu *v)
 	u64 now = vmach_ptimer_read(v->gpu), at = v->m->trap.ptimer_alarm;
 
 	if (!at)
-		cancel_delayed_work(&v->m->alarm_work);
-	else if (!READ_ONCE(v->m->gone))
-		mod_delayed_work(v->gpu->chip->event_wq, &v->m->alarm_work,
+		cancel_delayed_work(&v->m->event.alarm);
+	else if (!READ_ONCE(v->m->event.gone))
+		mod_delayed_work(v->gpu->chip->wq.event, &v->m->event.alarm,
 				 at > now ? nsecs_to_jiffies(at - now) + 1 : 1);
 }
 
@@ -699,8 +701,8 @@ void vmach_alarm_arm(struct kvgpu_vgpu *v)
 void vmach_events_init(struct kvgpu_machine *m)
 {
 	spin_lock_init(&m->event_lock);
-	INIT_DELAYED_WORK(&m->event_work, event_work);
-	INIT_DELAYED_WORK(&m->alarm_work, alarm_work);
+	INIT_DELAYED_WORK(&m->event.work, event_work);
+	INIT_DELAYED_WORK(&m->event.alarm, alarm_work);
 }
 
 /*
@@ -709,10 +711,10 @@ void vmach_events_init(struct kvgpu_machine *m)
  */
 void vmach_events_fini(struct kvgpu_machine *m)
 {
-	WRITE_ONCE(m->gone, true);
-	cancel_delayed_work_sync(&m->alarm_work);
-	cancel_delayed_work_sync(&m->event_work);
-	cancel_delayed_work_sync(&m->alarm_work); /* event_work may have armed it again */
+	WRITE_ONCE(m->event.gone, true);
+	cancel_delayed_work_sync(&m->event.alarm);
+	cancel_delayed_work_sync(&m->event.work);
+	cancel_delayed_work_sync(&m->event.alarm); /* event_work may have armed it again */
 }
 
 /*
@@ -723,9 +725,9 @@ void vmach_events_reset(struct kvgpu_vgpu *v)
 	struct kvgpu_machine *m = v->m;
 
 	spin_lock(&m->event_lock);
-	m->event_get = m->event_put;
+	m->event.get = m->event.put;
 	spin_unlock(&m->event_lock);
-	m->pending = 0;
-	memset(m->stuck, 0, sizeof(m->stuck));
-	cancel_delayed_work(&m->alarm_work);
+	m->event.pending = 0;
+	memset(m->event.stuck, 0, sizeof(m->event.stuck));
+	cancel_delayed_work(&m->event.alarm);
 }

@@ -26,7 +26,7 @@
  *
  * vmach_flush_page_serve() is for holders of vgpu->lock and for the slicer; the other functions
  * need no lock. So a thread of the VMM and the slicer may serve a page at the same time. Of the
- * two, only the thread that has set m->flush_served writes the words of L2. The guest may write any
+ * two, only the thread that has set m->flush.served writes the words of L2. The guest may write any
  * word at any time.
  */
 #include "gk110/bar.h"
@@ -44,9 +44,9 @@ static bool bar_take(struct kvgpu_vgpu *v)
 	u32 *w = flush_word_of(v, FLUSH_BAR);
 
 	/*
-	 * Acquire: vmach_flush_take() reads flush_served after this word. If another thread has
-	 * cleared the word by xchg(), that thread had set flush_served before. So
-	 * vmach_flush_take() finds flush_served set, unless the flush of that thread is done.
+	 * Acquire: vmach_flush_take() reads flush.served after this word. If another thread has
+	 * cleared the word by xchg(), that thread had set flush.served before. So
+	 * vmach_flush_take() finds flush.served set, unless the flush of that thread is done.
 	 */
 	return (smp_load_acquire(w) & FLUSH_TRIGGER) && (xchg(w, 0) & FLUSH_TRIGGER);
 }
@@ -54,7 +54,7 @@ static bool bar_take(struct kvgpu_vgpu *v)
 bool vmach_flush_take(struct kvgpu_vgpu *v)
 {
 	/* the slicer may have taken the request, and its flush may not be done */
-	return bar_take(v) || test_bit(0, &v->m->flush_served);
+	return bar_take(v) || test_bit(0, &v->m->flush.served);
 }
 
 /*
@@ -89,16 +89,16 @@ void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2)
 
 void vmach_owed_flush(struct kvgpu_vgpu *v)
 {
-	if (v->m->flush_owed)
+	if (v->m->flush.owed)
 		vmach_writes_flush(v, false);
-	v->m->flush_owed = false;
+	v->m->flush.owed = false;
 }
 
 void vmach_flush_page_serve(struct kvgpu_vgpu *v)
 {
 	bool bar, invalidate, dirty;
 
-	if (test_and_set_bit_lock(0, &v->m->flush_served)) {
+	if (test_and_set_bit_lock(0, &v->m->flush.served)) {
 		/*
 		 * The other thread may have taken requests, and its flushes may not be done. Do
 		 * them here, too. A TRIGGER that the other thread has not seen stays for the next
@@ -116,5 +116,5 @@ void vmach_flush_page_serve(struct kvgpu_vgpu *v)
 		l2_end(v, FLUSH_L2_SYSMEM_INVALIDATE);
 	if (dirty)
 		l2_end(v, FLUSH_L2_DIRTY);
-	clear_bit_unlock(0, &v->m->flush_served);
+	clear_bit_unlock(0, &v->m->flush.served);
 }

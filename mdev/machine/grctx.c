@@ -150,7 +150,7 @@ struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp
 	u32 size = vmach_grctx_size(&v->gpu->hw);
 	struct kvgpu_grctx *gr;
 
-	list_for_each_entry(gr, &v->m->grctxs, node) {
+	list_for_each_entry(gr, &v->m->mem.grctxs, node) {
 		if (gr->space == sp && gr->va == va) {
 			gr->users++;
 			return gr;
@@ -170,7 +170,7 @@ struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp
 		return NULL;
 	}
 	sp->flush = true;
-	list_add_tail(&gr->node, &v->m->grctxs);
+	list_add_tail(&gr->node, &v->m->mem.grctxs);
 	return gr;
 }
 
@@ -180,14 +180,14 @@ void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 		return;
 	kvgpu_shadow_as_unsubst(gr->space->as, gr->va, gr->pages);
 	gr->space->flush = true;
-	list_move_tail(&gr->node, &v->m->dead_images);
+	list_move_tail(&gr->node, &v->m->mem.dead_images);
 }
 
 void vmach_grctx_free_dead(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_grctx *gr, *n;
 
-	list_for_each_entry_safe(gr, n, &v->m->dead_images, node) {
+	list_for_each_entry_safe(gr, n, &v->m->mem.dead_images, node) {
 		list_del(&gr->node);
 		vmach_pool_free(v, &gr->image);
 		kfree(gr);

@@ -59,9 +59,9 @@
 /* channel ids in an id block: their USERD areas share a page */
 #define KVGPU_ID_BLOCK	   8
 #define KVGPU_NR_ID_BLOCKS (KVGPU_MAX_CHAN / KVGPU_ID_BLOCK)
-#define STAGE_SIZE	   (64u << 10) /* most bytes of one copy to machine->stage */
+#define STAGE_SIZE	   (64u << 10) /* most bytes of one copy to machine->mem.stage */
 #define NO_PAGE		   (~0u)
-/* most events in machine->events */
+/* most events in machine->event.queue */
 #define EVENTS 32
 /* most interrupts of one vGPU in a second; a channel that exceeds this is ended (event.c) */
 #define EVENTS_PER_SECOND 2000
@@ -135,7 +135,7 @@ enum { SLICER_POLL, SLICER_RECOVER, SLICER_SAMPLED };
 
 /*
  * The slicer of one card. The members are for the slicer except .lock, .sched, .watchdog_ms,
- * .thread, .kicked, .requests, .sampler and .acct_lock; some are read by others. Times: ktime, ns.
+ * .thread, .kicked, .requests, .acct_lock and .samples; some are read by others. Times: ktime, ns.
  */
 struct machine_slicer {
 	/* protects .sched, and slice.ent and slice.strikes of the vGPUs */
@@ -161,42 +161,50 @@ struct machine_slicer {
 	struct machine_preempt *preempting; /* has the register; NULL: none */
 	struct machine_switch sw;
 	/*
-	 * .next: when the policy wants to be asked again; ~0: only after a kick. .rested: before
-	 * that no poll is made. .flush_due: there was a sample, so guests' flushes are due.
+	 * Which lists the chip should have. .shared: those of all vGPUs that are not suspended;
+	 * else only that of .owner, or none if .owner is NULL. .stale: lists_switch() must write
+	 * the chip's list: a vGPU was removed, or .suspended changed. .switches: lists that
+	 * lists_switch() wrote while not .shared.
 	 */
-	u64 next, rested;
-	bool flush_due;
+	struct {
+		bool shared, stale;
+		struct kvgpu_machine *owner;
+		u64 switches;
+	} lists;
 	/*
-	 * true: the chip's list should have the lists of all vGPUs that are not suspended; false:
-	 * only the list of .owner, or no list if .owner is NULL
+	 * When the next poll is made. .next: when the policy wants to be asked again; ~0: only
+	 * after a kick. .until: before that no poll is made. .used: ns that the latest poll and its
+	 * flushes took: the more, the longer the rest. .used_mean: its mean of late. .from: begin
+	 * of the rest: end of the poll and ns of its flushes. .before: of the rest before. .owed:
+	 * ns due; < 0: saved.
 	 */
-	bool shared;
-	struct kvgpu_machine *owner;
-	/* lists_switch() must write the chip's list: a vGPU was removed, or .suspended changed */
-	bool stale;
+	struct {
+		u64 next, until, used, used_mean, from, before;
+		s64 owed;
+	} rest;
 	/*
-	 * .used: ns that the latest poll and its flushes took: the more, the longer the thread
-	 * rests. .used_mean: its mean of late. .rests_from: begin of that rest: end of the poll
-	 * and ns of its flushes. .rested_from: of the rest before. .rest_owed: ns due; < 0: saved.
+	 * .flush_due: there was a sample, so guests' flushes are due. .worked: time when work was
+	 * last found. .turn: for pbdma_owner(): the PBDMA to ask next.
 	 */
-	u64 used, used_mean, rests_from, rested_from;
-	s64 rest_owed;
-	/* .polled: time up to which vGPUs are charged. .worked: time when work was last found. */
-	u64 polled, worked;
-	/*
-	 * .sample_at: drawn time of the next sample. .sample_mean: mean gap from one to the next,
-	 * ns. ~0: none is planned. Written with acct_lock.
-	 */
-	u64 sample_at, sample_mean;
-	/* how many waits for the chip and switches are under way: samples do not count */
-	u32 paused;
-	struct task_struct *sampler; /* the sampler's thread, from its start to its stop */
-	/* protects slice.busy and gpu_ns of the vGPUs; outside .lock */
+	struct {
+		bool flush_due;
+		u64 worked;
+		u32 turn;
+		struct machine_orphan orphan;
+	} poll;
+	/* protects .samples, and slice.charge and gpu_ns of the vGPUs; outside .lock */
 	seqlock_t acct_lock;
-	u32 turn; /* for pbdma_owner(): the PBDMA to ask next */
-	struct machine_orphan orphan;
-	u64 switches; /* lists that lists_switch() wrote while not .shared */
-	u64 busy_ns; /* ns for which the card was busy */
+	/*
+	 * .thread: the sampler, from its start to its stop. .at: drawn time of the next sample.
+	 * .mean: mean gap from one to the next, ns. ~0: none is planned. .charged: time up to which
+	 * vGPUs are charged. .busy_ns: ns for which the card was busy. .paused: how many waits for
+	 * the chip and switches are under way: samples do not count.
+	 */
+	struct {
+		struct task_struct *thread;
+		u64 at, mean, charged, busy_ns;
+		u32 paused;
+	} samples;
 };
 
 /*
@@ -210,35 +218,38 @@ struct machine_slice {
 	bool on_chip;
 	/* the chip's list has the vGPU's list */
 	bool merged;
+	/* the last switch evicts it: its list was not resident, nor put onto the chip since */
+	bool evicting;
+	u32 turn; /* number of turns as slicer->lists.owner (list.c) */
+	u64 end_at; /* ktime, ns: a suspended vGPU's next channel is ended then; 0: never */
+	/* count of engine resets and long evictions; beyond a budget each is a strike */
+	struct kvgpu_resets resets;
 	/*
 	 * Of the last poll, see poll.c. .work: the vGPU has work. .unsaid: GP_GET and GP_PUT tell
 	 * of none, but an engine was seen at work for it. .progress: it makes progress.
+	 * list_has_work(): .scan_at % length: next entry of the list to look at; .quiet: entries
+	 * looked at since the last entry with work.
 	 */
-	bool work, unsaid, progress;
-	bool seen; /* by a sample since the last poll, also while .paused; acct_lock */
-	/* the vGPU is charged until the next sample, or until it leaves the chip */
-	bool busy;
-	/* it left the chip while .busy, or late (LATE_NS, slice.c): .busy again when it returns */
-	bool left_busy;
-	/* the last switch evicts it: its list was not resident, nor put onto the chip since */
-	bool evicting;
+	struct {
+		bool work, unsaid, progress;
+		u32 scan_at, quiet;
+	} found;
 	/*
-	 * For list_has_work(). .scan_at % length: next entry of the list to look at. .quiet:
-	 * entries looked at since the last entry with work.
+	 * acct_lock. .seen: by a sample since the last poll, also while .paused. .busy: charged
+	 * until the next sample, or until it leaves the chip. .left_busy: it left the chip while
+	 * .busy, or late (LATE_NS, slice.c): .busy again when it returns. .waited: ns that
+	 * vmach_wait_charge() has charged since the wait, or the switch, began: its end leaves them
+	 * out. .reported: the most ns that vmach_gpu_time_get() has returned: it never returns
+	 * less; no lock.
 	 */
-	u32 scan_at, quiet;
-	u64 preempts, preempt_ns, preempt_max;
-	/*
-	 * ns that vmach_wait_charge() has charged since the wait, or the switch, began: its end
-	 * leaves them out
-	 */
-	u64 waited;
-	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
-	atomic64_t reported;
-	u32 turn; /* number of turns as slicer->owner (list.c) */
-	/* count of engine resets and long evictions; beyond a budget each is a strike */
-	struct kvgpu_resets resets;
-	u64 end_at; /* ktime, ns: a suspended vGPU's next channel is ended then; 0: never */
+	struct {
+		bool seen, busy, left_busy;
+		u64 waited;
+		atomic64_t reported;
+	} charge;
+	struct {
+		u64 nr, ns, max;
+	} preempts;
 };
 
 /* ----------------------------------------------------- struct kvgpu_chip: the state of one card */
@@ -251,19 +262,17 @@ struct kvgpu_chip {
 	DECLARE_HASHTABLE(by_inst, 8);
 	/* by a channel's id, [1]: a group's: id of the vGPU that has it; 0: none. READ_ONCE() */
 	u32 has_id[2][KVGPU_MAX_CHAN];
-	/*
-	 * ids in use; event_lock. .id_blocks: blocks of channel ids (bit 0: the host's). .tsgs:
-	 * TSGs
-	 */
-	DECLARE_BITMAP(id_blocks, KVGPU_NR_ID_BLOCKS);
-	DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
+	/* ids in use; event_lock. .blocks: blocks of channel ids (bit 0: the host's) */
+	struct {
+		DECLARE_BITMAP(blocks, KVGPU_NR_ID_BLOCKS);
+		DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
+	} ids;
 
 	spinlock_t event_lock;
-	/* NON_STALL_INTERRUPTs are masked because no guest's driver waits for one; event_lock */
-	bool nonstall_off;
 	struct intr_budget unowned; /* interrupts whose vGPU is not known; event_lock */
 	/*
-	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: ktime of the last refill, ns. .left:
+	 * NON_STALL_INTERRUPTs, and their budget; event_lock. .off: they are masked because no
+	 * guest's driver waits for one. .at: ktime of the last refill, ns. .left:
 	 * interrupts left, in millionths. .ns: ns left for the interrupt thread. .worked:
 	 * hw.intr_ns when time was last taken from .ns. .held: .left or .ns is used up, so that
 	 * NON_STALL_INTERRUPTs are masked.
@@ -271,47 +280,71 @@ struct kvgpu_chip {
 	struct {
 		u64 at, left, worked;
 		s64 ns;
-		bool held;
+		bool off, held;
 	} nonstall;
 	/* bit per channel id of the chip: the channel waits for .recover; atomic */
 	DECLARE_BITMAP(recover_chans, KVGPU_MAX_CHAN);
-	struct workqueue_struct *event_wq; /* for event_work and alarm_work */
-	struct workqueue_struct *unpin_wq; /* for unpin_work, which may wait for VFIO */
+	/*
+	 * .event: for machine->event.work and .alarm; .unpin: for pin.work, which may wait for VFIO
+	 */
+	struct {
+		struct workqueue_struct *event, *unpin;
+	} wq;
 	u64 merge[CHIP_RUNL_MAX]; /* the chip's list under construction; for the slicer */
 	struct machine_slicer slicer;
-	u64 pool_size; /* bytes of the host's pool for all vGPUs together */
-	/* page of the host; slices of BARs and doorbells that a vGPU has given back show it */
-	struct kvgpu_vram dummy_page;
-	bool lost; /* the card has failed: bus mastering is off; no lock */
-	spinlock_t time_lock;
 	/*
-	 * Under time_lock, in ns. .time_base: PTIMER minus ktime. .time_last: the latest time
-	 * returned. .time_taken: ktime of the chip's last answer.
+	 * .size: bytes of the host's pool for all vGPUs together. .dummy_page: slices of BARs and
+	 * doorbells that a vGPU has given back show it.
 	 */
-	u64 time_base, time_last, time_taken;
+	struct {
+		u64 size;
+		struct kvgpu_vram dummy_page;
+	} pool;
+	bool lost; /* the card has failed: bus mastering is off; no lock */
+	/*
+	 * Under .lock, in ns. .base: PTIMER minus ktime. .last: the latest time returned. .taken:
+	 * ktime of the chip's last answer.
+	 */
+	struct {
+		spinlock_t lock;
+		u64 base, last, taken;
+	} time;
 };
 
 /* ------------------------------------------ struct kvgpu_chan: a channel that a guest has bound */
 
 struct kvgpu_chan {
-	struct rb_node by_gchid; /* in machine->chans */
-	struct hlist_node by_inst; /* in chip->by_inst, by .inst.at */
+	struct rb_node by_gchid; /* in machine->ids.chans */
+	struct hlist_node by_inst; /* in chip->by_inst, by .host.inst.at */
 	struct kvgpu_vgpu *vgpu;
 	gchid_t gchid;
 	hchid_t hchid;
-	u8 grunl, hrunl; /* number of the runlist: the guest's, the chip's */
-	struct kvgpu_gaddr ginst; /* the guest's instance block */
-	/* .ginst's words as read at the bind; vmach_chan_resync() updates some of them */
-	struct kvgpu_inst_guest g;
-	struct kvgpu_vram inst; /* the shadow instance block, which the chip reads */
+	/*
+	 * As the guest has it. .runl: number of the runlist. .inst: its instance block. .block: the
+	 * words of .inst as read at the bind; vmach_chan_resync() updates some of them. .tsg: id of
+	 * the channel's group, as .host.tsg. .enabled: the slicer reads it, too. .listed: the
+	 * channel is in the list that the guest submitted last.
+	 */
+	struct {
+		u8 runl;
+		struct kvgpu_gaddr inst;
+		struct kvgpu_inst_guest block;
+		int tsg;
+		bool enabled, listed;
+	} guest;
+	/*
+	 * As the chip has it. .inst: the shadow instance block, which the chip reads. .tsg: -1:
+	 * none; the slicer writes the two .tsg for a holder of vgpu->lock, with event_lock; others
+	 * read with one of the two.
+	 */
+	struct {
+		u8 runl;
+		struct kvgpu_vram inst;
+		int tsg;
+	} host;
 	struct kvgpu_as *as;
 	struct kvgpu_space *space; /* the channel's space; .as is space->as */
-	/*
-	 * .enabled: the guest has enabled the channel; the slicer reads it, too. .dead: the host
-	 * has ended the channel, or the guest unbinds it; the slicer writes it
-	 */
-	bool enabled, dead;
-	bool listed; /* is in the list that the guest submitted last */
+	bool dead; /* the host has ended it, or the guest unbinds it; the slicer writes it */
 	bool ran; /* was enabled since the bind */
 	bool held; /* disabled on the chip while its block or its group changes */
 	bool driven_off; /* found dead, and the slicer has served a request since */
@@ -336,11 +369,6 @@ struct kvgpu_chan {
 		u32 info;
 		u64 va, at, had;
 	} fault;
-	/*
-	 * The guest's and the chip's id of the channel's group; -1: none. The slicer writes
-	 * them for a holder of vgpu->lock, with event_lock; others read with one of the two.
-	 */
-	int gtsg, htsg;
 	/* host's context image or NULL; also tested without vgpu->lock */
 	struct kvgpu_grctx *gr;
 };
@@ -349,7 +377,7 @@ struct kvgpu_chan {
 
 enum { EVENT_FAULT, EVENT_PBDMA, EVENT_GR, EVENT_CE, EVENT_SCHED };
 
-/* An event that machine->events keeps for the guest, with the guest's ids and addresses. */
+/* An event that machine->event.queue keeps for the guest, with the guest's ids and addresses. */
 struct machine_event {
 	u8 kind;
 	union {
@@ -377,7 +405,7 @@ struct machine_event {
 	};
 };
 
-/* bits of machine->pending: what to tell the guest */
+/* bits of machine->event.pending: what to tell the guest */
 #define PENDING_NONSTALL 0
 #define PENDING_ALARM	 1
 
@@ -412,7 +440,7 @@ struct kvgpu_space {
 };
 
 struct kvgpu_grctx {
-	struct list_head node; /* in machine->grctxs; without users in machine->dead_images */
+	struct list_head node; /* in mem.grctxs of the machine; without users in .dead_images */
 	struct kvgpu_space *space;
 	u64 va;
 	u32 pages, users;
@@ -423,137 +451,165 @@ struct kvgpu_grctx {
 struct kvgpu_machine {
 	struct kvgpu_vgpu *v;
 	struct list_head node; /* in chip->live */
-
 	struct kvgpu_trap trap; /* the register file */
-	atomic64_t doorbells_trapped;
 	/* ns that preempts of the running command may yet take (kvgpu_hw_preempt_turn()) */
 	u64 preempt_budget;
-
-	/* Memory of the vGPU: memory.c, pin.c, space.c, dirty.c. */
-	struct kvgpu_shadow shadow;
-	void *shadow_mem;
-	struct kvgpu_vram scrap; /* windows show it where the guest has mapped no memory */
-	struct kvgpu_reg_slot *slots;
-	struct kvgpu_hw_share pool; /* the vGPU's part of the host's pool */
-	u64 pool_used, pool_max; /* bytes of .pool: in use, and in total */
-	struct xarray pins; /* pinned pages: IOVA >> 12 -> DMA address >> 12 */
-	u64 nr_due; /* due pages: in .pins, but not counted in .shadow.stats.pinned */
-	struct delayed_work unpin_work;
-	struct page *pin_pages[512];
-	/* pins that VFIO refused for want of memory: .nr since .at (ktime, ns) */
-	struct {
-		u64 at;
-		u32 nr;
-	} refused;
 	/*
-	 * Buffer for reads of the partition. It has .len bytes from offset .at of the partition.
-	 * .next: the offset at which a read in sequence would continue.
+	 * Memory of the vGPU (memory.c), and spaces (space.c). .scrap: windows show it where the
+	 * guest has mapped no memory. .l2_clean: L2 was written back since the last
+	 * vmach_shadow_settle(). .scrubbed: the partition is all zeros. .spaces: kvgpu_space.
+	 * .grctxs: kvgpu_grctx with users. .dead_images: without users. .freed: table_memory that
+	 * is not back in the pool yet. .flushes: TLB invalidates for the vGPU's spaces.
+	 * .spaces_kept: times that vmach_space_put() kept a use of a space. The last two are also
+	 * read without locks.
 	 */
 	struct {
-		u8 *cpu;
-		dma_addr_t dma;
-		u64 at, next;
-		u32 len;
-	} stage;
-	/*
-	 * .may_pin: guest memory may be pinned and read. .l2_clean: L2 was written back since the
-	 * last vmach_shadow_settle(). .scrubbed: the partition is all zeros
-	 */
-	bool may_pin, l2_clean, scrubbed;
-	/* the current command has to do a FLUSH_BAR that the guest asked for in its flush page */
-	bool flush_owed;
-	/* bit 0: a thread serves the flush page (flush.c); atomic */
-	unsigned long flush_served;
-	/*
-	 * Lists. .spaces: kvgpu_space. .grctxs: kvgpu_grctx with users. .dead_images: without
-	 * users. .freed: table_memory that is not back in the pool yet.
-	 */
-	struct list_head spaces, grctxs, dead_images, freed;
-	/*
-	 * Bits per page of the partition. .tables: a sync has asked for the page, as a page of a
-	 * guest's table, and none has forgotten it since; map_lock. .dirty_log: the page may have
-	 * been written since the bit was cleared; atomic.
-	 */
-	unsigned long *tables, *dirty_log;
-	/*
-	 * Also read without locks. .flushes: TLB invalidates for the vGPU's spaces. .spaces_kept:
-	 * times that vmach_space_put() kept a use of a space.
-	 */
-	atomic64_t flushes, spaces_kept;
-
-	/* Threads of VMMs that unmap memory: unmap.c. */
-	struct list_head unmaps; /* list of struct unmap_known; unmappings_lock */
-	/* process that opened the vGPU last */
-	struct pid *opener;
-	/* number of unmapping threads that forbid pins to the vGPU; unmappings_lock to write */
-	u32 unmaps_forbid;
-
-	/* The CPU's view of the vGPU: window.c. .pramin_cpu, .userd_cpu: the host's mappings. */
-	struct machine_win win[KVGPU_NR_BARS];
-	u64 userd_bar1; /* offset in BAR1 of the guest's doorbells, bytes; ~0: unset; map_lock */
-	struct kvgpu_gaddr pramin; /* guest address that PRAMIN shows; map_lock */
-	/* PRAMIN's entries in the card's BAR1 table (map_lock), and the next ones (vgpu->lock) */
-	u64 pramin_pte[256], pramin_next[256];
-	void __iomem *pramin_cpu, *userd_cpu;
-	/* by the guest's id block: partition page with its USERDs; map_lock if .id_block[] >= 0 */
-	u32 userd_page[KVGPU_NR_ID_BLOCKS];
-	/* bit per page: .dirty_log was set through BAR1 or PRAMIN, not only BAR3; map_lock */
-	unsigned long *dirty_log_bar1;
-	/*
-	 * map_lock. .written: a page was marked dirty since vmach_mmu_show() began last.
-	 * .mmu_shown: page faults map the page of the MMU's registers; vgpu->lock, too, to set.
-	 * .mmu_mapped: there was such a fault since the vGPU was opened.
-	 */
-	bool written, mmu_shown, mmu_mapped;
-
-	/* Channels: chan.c. */
-	struct rb_root chans; /* struct kvgpu_chan, by .gchid */
-	/* the chip's id block; -1: none; map_lock to write */
-	s16 id_block[KVGPU_NR_ID_BLOCKS];
-	/* id blocks: number in use, which any thread may read; most that the vGPU may have */
-	u32 nr_id_blocks, max_id_blocks;
-	u64 ids_given; /* ktime, ns, at which the vGPU last gave id blocks back */
-
-	/* Runlists: runlist.c. */
-	/* by the guest's runlist: the list that the guest submitted last */
-	u64 *runl_entries[KVGPU_MAX_RUNL];
-	u16 runl_nr[KVGPU_MAX_RUNL];
-	s16 htsg[GK110_FIFO_NR_TSG]; /* guest's id of a TSG -> the chip's; -1: none */
-	u32 nr_tsgs; /* number of TSGs with an id of the chip */
-	/* scratch: the guest's TSGs in use (drop_groups()), or in the new list (publish_list()) */
-	DECLARE_BITMAP(tsgs_used, GK110_FIFO_NR_TSG);
-	/* most entries of one list, headers of TSGs included: the vGPU's share of channel ids */
-	u32 runl_max;
-	u64 *list[KVGPU_MAX_RUNL]; /* by the chip's runlist: entries to run; for the slicer */
-	u16 list_nr[KVGPU_MAX_RUNL];
-	u64 *next; /* list under construction, later copied to .list */
-	u32 blocked; /* bit per runlist that the guest has blocked */
-
-	/* Events and interrupts for the guest: event.c. */
-	spinlock_t event_lock;
-	struct machine_event events[EVENTS], current_event;
-	u32 event_put, event_get;
-	u64 events_dropped;
-	/* budget for signals to the VMM, ns. .left: < 0: a debt. .at: ktime of the last refill */
+		struct kvgpu_shadow shadow;
+		void *shadow_mem;
+		struct kvgpu_vram scrap;
+		struct kvgpu_reg_slot *slots;
+		/*
+		 * Buffer for reads of the partition. It has .len bytes from offset .at of the
+		 * partition. .next: the offset at which a read in sequence would continue.
+		 */
+		struct {
+			u8 *cpu;
+			dma_addr_t dma;
+			u64 at, next;
+			u32 len;
+		} stage;
+		bool l2_clean, scrubbed;
+		struct list_head spaces, grctxs, dead_images, freed;
+		atomic64_t flushes, spaces_kept;
+	} mem;
+	/* the vGPU's part of the host's pool; bytes of it: in use, and in total */
 	struct {
-		u64 at;
-		s64 left;
-	} signal_budget;
-	unsigned long pending; /* bits PENDING_*, set without vgpu->lock */
-	bool irq_changed; /* kvgpu_mdev_irq_update() is due; vgpu->lock */
-	/* the guest's driver waits for a NON_STALL_INTERRUPT; written under vgpu->lock */
-	bool waits;
-	bool gone; /* queue event_work and alarm_work no more; no lock */
-	struct delayed_work event_work, alarm_work;
-	struct intr_budget intrs; /* the vGPU's interrupts; chip->event_lock */
+		struct kvgpu_hw_share share;
+		u64 used, max;
+	} pool;
 	/*
-	 * By engine id. .set: the guest was told of a hang, and has triggered no fault since.
-	 * .inst: address of the guest's instance block of the channel that hung.
+	 * pin.c. .pages: pinned pages: IOVA >> 12 -> DMA address >> 12. .nr_due: due pages: in
+	 * .pages, but not counted in .mem.shadow.stats.pinned. .allowed: guest memory may be pinned
+	 * and read. .refused: pins that VFIO refused for want of memory: .nr since .at (ktime, ns).
+	 * Threads of VMMs that unmap memory (unmap.c): .unmaps: list of struct unmap_known;
+	 * unmappings_lock. .opener: process that opened the vGPU last. .forbidden_by: number of
+	 * unmapping threads that forbid pins to the vGPU; unmappings_lock to write.
 	 */
 	struct {
-		bool set;
-		u64 inst;
-	} stuck[KVGPU_MAX_ENGINE];
+		struct xarray pages;
+		u64 nr_due;
+		struct delayed_work work;
+		struct page *batch[512];
+		struct {
+			u64 at;
+			u32 nr;
+		} refused;
+		bool allowed;
+		struct list_head unmaps;
+		struct pid *opener;
+		u32 forbidden_by;
+	} pin;
+	/*
+	 * flush.c. .owed: the current command has to do a FLUSH_BAR that the guest asked for in its
+	 * flush page. .served: bit 0: a thread serves the flush page; atomic.
+	 */
+	struct {
+		bool owed;
+		unsigned long served;
+	} flush;
+	/*
+	 * dirty.c. Bits per page of the partition. .tables: a sync has asked for the page, as a
+	 * page of a guest's table, and none has forgotten it since; map_lock. .log: the page may
+	 * have been written since the bit was cleared; atomic. .log_bar1: .log was set through BAR1
+	 * or PRAMIN, not only BAR3; map_lock. .written: a page was marked dirty since
+	 * vmach_mmu_show() began last; map_lock. .mmu_shown: page faults map the page of the MMU's
+	 * registers; map_lock, and vgpu->lock, too, to set. .mmu_mapped: there was such a fault
+	 * since the vGPU was opened; map_lock.
+	 */
+	struct {
+		unsigned long *tables, *log, *log_bar1;
+		bool written, mmu_shown, mmu_mapped;
+	} dirty;
+	/*
+	 * The CPU's view of the vGPU: window.c. .userd_bar1: offset in BAR1 of the guest's
+	 * doorbells, bytes; ~0: unset; map_lock. .pramin: guest address that PRAMIN shows;
+	 * map_lock. .pramin_pte: PRAMIN's entries in the card's BAR1 table (map_lock);
+	 * .pramin_next: the next ones (vgpu->lock). .pramin_cpu, .userd_cpu: the host's mappings.
+	 * .userd_page: by the guest's id block: partition page with its USERDs; map_lock if
+	 * .ids.block[] >= 0. .doorbells_trapped: no lock.
+	 */
+	struct {
+		struct machine_win win[KVGPU_NR_BARS];
+		u64 userd_bar1;
+		struct kvgpu_gaddr pramin;
+		u64 pramin_pte[256], pramin_next[256];
+		void __iomem *pramin_cpu, *userd_cpu;
+		u32 userd_page[KVGPU_NR_ID_BLOCKS];
+		atomic64_t doorbells_trapped;
+	} view;
+	/*
+	 * Channels: chan.c. .chans: struct kvgpu_chan, by .gchid. .block: the chip's id block; -1:
+	 * none; map_lock to write. .nr_blocks: id blocks in use, which any thread may read;
+	 * .max_blocks: most that the vGPU may have. .given: ktime, ns, at which the vGPU last gave
+	 * id blocks back.
+	 */
+	struct {
+		struct rb_root chans;
+		s16 block[KVGPU_NR_ID_BLOCKS];
+		u32 nr_blocks, max_blocks;
+		u64 given;
+	} ids;
+	/*
+	 * Runlists: runlist.c. .entries, .nr: by the guest's runlist: the list that the guest
+	 * submitted last. .htsg: guest's id of a TSG -> the chip's; -1: none. .nr_tsgs: number of
+	 * TSGs with an id of the chip. .tsgs_used: scratch: the guest's TSGs in use
+	 * (drop_groups()), or in the new list (publish_list()). .max: most entries of one list,
+	 * headers of TSGs included: the vGPU's share of channel ids. .published, .published_nr: by
+	 * the chip's runlist: entries to run; for the slicer. .next: list under construction, later
+	 * copied to .published. .blocked: bit per runlist that the guest has blocked.
+	 */
+	struct {
+		u64 *entries[KVGPU_MAX_RUNL];
+		u16 nr[KVGPU_MAX_RUNL];
+		s16 htsg[GK110_FIFO_NR_TSG];
+		u32 nr_tsgs;
+		DECLARE_BITMAP(tsgs_used, GK110_FIFO_NR_TSG);
+		u32 max;
+		u64 *published[KVGPU_MAX_RUNL];
+		u16 published_nr[KVGPU_MAX_RUNL];
+		u64 *next;
+		u32 blocked;
+	} runl;
+	spinlock_t event_lock; /* protects .event.queue, .put and .get */
+	/*
+	 * Events and interrupts for the guest: event.c. .told: the event that is delivered now.
+	 * .signals: budget for signals to the VMM, ns. .left: < 0: a debt. .at: ktime of the last
+	 * refill. .pending: bits PENDING_*, set without vgpu->lock. .irq_changed:
+	 * kvgpu_mdev_irq_update() is due; vgpu->lock. .waits: the guest's driver waits for a
+	 * NON_STALL_INTERRUPT; written under vgpu->lock. .gone: queue .work and .alarm no more; no
+	 * lock. .intrs: the vGPU's interrupts; chip->event_lock.
+	 */
+	struct {
+		struct machine_event queue[EVENTS], told;
+		u32 put, get;
+		u64 dropped;
+		struct {
+			u64 at;
+			s64 left;
+		} signals;
+		unsigned long pending;
+		bool irq_changed, waits, gone;
+		struct delayed_work work, alarm;
+		struct intr_budget intrs;
+		/*
+		 * By engine id. .set: the guest was told of a hang, and has triggered no fault
+		 * since. .inst: address of the guest's instance block of the channel that hung.
+		 */
+		struct {
+			bool set;
+			u64 inst;
+		} stuck[KVGPU_MAX_ENGINE];
+	} event;
 	atomic64_t gpu_ns; /* ns charged by accounting.c; also read without locks */
 	struct machine_slice slice;
 };
@@ -608,7 +664,7 @@ struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu); /* by 
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
 /* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
-/* Notes in slicer.orphan an engine that works for an id that no vGPU has; for the slicer. */
+/* Notes in slicer.poll.orphan an engine that works for an id that no vGPU has; for the slicer. */
 void vmach_orphans_note(struct kvgpu_chip *chip);
 /* True: @c is disabled and on no PBDMA or engine, or it never ran, or the card is lost. */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
@@ -634,7 +690,7 @@ int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 /* ------- accounting.c (also observe.h): charge GPU time; for the slicer, except where noted */
 
 /*
- * Charges the .busy vGPUs for the time up to @now, which is the new slicer->polled.
+ * Charges the .busy vGPUs for the time up to @now, which is the new slicer->samples.charged.
  * slicer->acct_lock is held for writing, and event_lock but by the slicer.
  */
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now);
@@ -734,7 +790,7 @@ void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2);
 void vmach_flush_page_serve(struct kvgpu_vgpu *v);
 /* True: the guest has asked for a flush of BARs, and the caller has to do it. Needs no lock. */
 bool vmach_flush_take(struct kvgpu_vgpu *v);
-void vmach_owed_flush(struct kvgpu_vgpu *v); /* does a flush that is owed (m->flush_owed) */
+void vmach_owed_flush(struct kvgpu_vgpu *v); /* does a flush that is owed (m->flush.owed) */
 
 /* --------------------------------- window.c: change what BAR windows, PRAMIN and doorbells show */
 
@@ -831,7 +887,9 @@ void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
 /* after a bind: notes again which channels the guest's list for @runl has, publishes the list */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
-/* stores the guest's lists, translated, in m->list, and has a change written to the chip */
+/*
+ * stores the guest's lists, translated, in m->runl.published, and has a change written to the chip
+ */
 void vmach_runlist_publish(struct kvgpu_vgpu *v);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
 /* preempts the guest's channel or group @id, and ends it if that takes too long */
@@ -869,7 +927,10 @@ void vmach_events_fini(struct kvgpu_machine *m);
 void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Starts the budget of interrupts (EVENTS_PER_SECOND) anew. */
 void vmach_events_forget(struct kvgpu_machine *m);
-/* Shows waiting events to the guest; notes in m->irq_changed if there were any. vgpu->lock held. */
+/*
+ * Shows waiting events to the guest; notes in m->event.irq_changed if there were any. vgpu->lock
+ * held.
+ */
 void vmach_events_deliver(struct kvgpu_vgpu *v);
 /* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
 void vmach_waits_update(struct kvgpu_vgpu *v);
@@ -881,7 +942,7 @@ bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now);
 /* Queues an event for the guest. Needs no vgpu->lock: takes m->event_lock only. */
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 /*
- * Has m->event_work deliver the events of @m. @m must not go away meanwhile: event_lock is
+ * Has m->event.work deliver the events of @m. @m must not go away meanwhile: event_lock is
  * held, or the slicer calls, or vmach_events_fini() waits for the caller.
  */
 void vmach_events_kick(struct kvgpu_machine *m);

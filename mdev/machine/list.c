@@ -3,9 +3,9 @@
  * Writes the chip's list of a runlist. It is made of the lists of all vGPUs that the slicer (the
  * thread that gives the chip to vGPUs in turns) lets onto the chip, one after the other. A vGPU's
  * list here is its published list: the guest's entries that may run, with the chip's ids
- * (machine->list, runlist.c). The slicer runs this, without a vgpu->lock. A list has entries of
- * channels; the entry of a group (TSG), called its header, is followed by the entries of the
- * group's channels.
+ * (machine->runl.published, runlist.c). The slicer runs this, without a vgpu->lock. A list has
+ * entries of channels; the entry of a group (TSG), called its header, is followed by the entries of
+ * the group's channels.
  */
 #include "mdev/machine/internal.h"
 
@@ -17,7 +17,7 @@ bool vmach_list_resident(const struct kvgpu_machine *m)
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
 	vmach_slicer_assert(m->v->gpu);
-	return s->shared ? !m->slice.ent.suspended : s->owner == m;
+	return s->lists.shared ? !m->slice.ent.suspended : s->lists.owner == m;
 }
 
 static u32 next_group(const u64 *list, u32 nr, u32 i)
@@ -28,30 +28,30 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 
 /*
  * Returns the index of the entry of @m's list at which @m's part of the chip's list starts. While
- * vGPUs take turns (not slicer->shared), a turn may be too short for all channels of a long list,
- * and the chip begins with the list's first entry. So a list of more than GROUPS_PER_SLICE groups
- * starts further on in each turn. A channel outside of groups counts as a group here.
+ * vGPUs take turns (not slicer->lists.shared), a turn may be too short for all channels of a long
+ * list, and the chip begins with the list's first entry. So a list of more than GROUPS_PER_SLICE
+ * groups starts further on in each turn. A channel outside of groups counts as a group here.
  */
 static u32 first_group(const struct kvgpu_machine *m, u8 runl)
 {
-	u32 nr = m->list_nr[runl], groups = 0, i;
+	u32 nr = m->runl.published_nr[runl], groups = 0, i;
 
-	for (i = 0; i < nr; i = next_group(m->list[runl], nr, i))
+	for (i = 0; i < nr; i = next_group(m->runl.published[runl], nr, i))
 		groups++;
-	if (m->v->gpu->chip->slicer.shared || groups <= GROUPS_PER_SLICE)
+	if (m->v->gpu->chip->slicer.lists.shared || groups <= GROUPS_PER_SLICE)
 		return 0;
 	groups = m->slice.turn * GROUPS_PER_SLICE % groups;
 	for (i = 0; groups; groups--)
-		i = next_group(m->list[runl], nr, i);
+		i = next_group(m->runl.published[runl], nr, i);
 	return i;
 }
 
 static void merge_append(u64 *out, const struct kvgpu_machine *m, u8 runl)
 {
-	u32 nr = m->list_nr[runl], first = first_group(m, runl);
+	u32 nr = m->runl.published_nr[runl], first = first_group(m, runl);
 
-	memcpy(out, m->list[runl] + first, (nr - first) * sizeof(u64));
-	memcpy(out + nr - first, m->list[runl], first * sizeof(u64));
+	memcpy(out, m->runl.published[runl] + first, (nr - first) * sizeof(u64));
+	memcpy(out + nr - first, m->runl.published[runl], first * sizeof(u64));
 }
 
 int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
@@ -68,14 +68,15 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 		 * The second condition only guards chip->merge. It is true wherever the first is,
 		 * because the lists of all vGPUs that fit on a card fit into the chip's list.
 		 */
-		m->slice.merged = vmach_list_resident(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
+		m->slice.merged = vmach_list_resident(m) &&
+				  m->runl.published_nr[runl] <= CHIP_RUNL_MAX - nr;
 		if (!m->slice.merged)
 			continue;
 		/* the chip may load channels of this list as soon as it has the list */
 		WRITE_ONCE(m->slice.on_chip, true);
 		m->slice.evicting = false;
 		merge_append(chip->merge + nr, m, runl);
-		nr += m->list_nr[runl];
+		nr += m->runl.published_nr[runl];
 	}
 	return kvgpu_hw_runlist(&gpu->hw, runl, chip->merge, nr);
 }
@@ -110,8 +111,8 @@ static void group_recount(u64 *list, u32 header, u32 *nr)
 
 bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id)
 {
-	u64 *list = m->list[runl];
-	u32 nr = m->list_nr[runl], i, header = 0, left = 0;
+	u64 *list = m->runl.published[runl];
+	u32 nr = m->runl.published_nr[runl], i, header = 0, left = 0;
 
 	vmach_slicer_assert(m->v->gpu);
 	for (i = 0; i < nr; i++) {
@@ -125,7 +126,7 @@ bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id)
 			nr--;
 			if (left)
 				group_recount(list, header, &nr);
-			m->list_nr[runl] = nr;
+			m->runl.published_nr[runl] = nr;
 			return true;
 		}
 		if (left)

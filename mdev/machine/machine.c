@@ -89,7 +89,7 @@ void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
 		vmach_command_run(v, &cmd);
 	}
 	vmach_waits_update(v);
-	v->m->irq_changed |= cmd.irq;
+	v->m->event.irq_changed |= cmd.irq;
 	vmach_events_deliver(v);
 }
 
@@ -102,16 +102,17 @@ static void guest_stop(struct kvgpu_vgpu *v)
 	struct kvgpu_space *sp;
 	bool changed = false;
 
-	m->may_pin = false;
+	m->pin.allowed = false;
 	vmach_chans_stop(v);
 	vmach_spaces_drop(v);
-	kvgpu_shadow_unmap_all(&m->shadow, &changed);
-	list_for_each_entry(sp, &m->spaces, node)
+	kvgpu_shadow_unmap_all(&m->mem.shadow, &changed);
+	list_for_each_entry(sp, &m->mem.spaces, node)
 		sp->flush |= changed;
 	vmach_windows_close(v);
 	vmach_shadow_settle(v);
 	vmach_due_pages_unpin(v, 0, U64_MAX);
-	WARN_ON_ONCE(!xa_empty(&m->pins) || !list_empty(&m->spaces) || !list_empty(&m->grctxs));
+	WARN_ON_ONCE(!xa_empty(&m->pin.pages) || !list_empty(&m->mem.spaces) ||
+		     !list_empty(&m->mem.grctxs));
 	vmach_events_reset(v);
 }
 
@@ -126,8 +127,8 @@ static int part_scrub(struct kvgpu_vgpu *v)
 	if (vmach_gpu_lost(v->gpu))
 		return -EIO;
 	ret = kvgpu_hw_fill(&v->gpu->hw, v->part, v->part_size, 0);
-	v->m->scrubbed = !ret;
-	memset_io(v->m->scrap.cpu, 0, PAGE_SIZE);
+	v->m->mem.scrubbed = !ret;
+	memset_io(v->m->mem.scrap.cpu, 0, PAGE_SIZE);
 	return ret;
 }
 
@@ -144,7 +145,7 @@ static void guest_power_on(struct kvgpu_vgpu *v)
 	kvgpu_trap_reset(&v->m->trap);
 	vmach_waits_update(v);
 	vmach_windows_reset(v);
-	v->m->may_pin = true;
+	v->m->pin.allowed = true;
 }
 
 static void init_trap(struct kvgpu_vgpu *v)
@@ -160,7 +161,7 @@ static void init_trap(struct kvgpu_vgpu *v)
 		.mmu = (u32 *)v->own[VGPU_OWN_MMU].memory,
 	};
 
-	kvgpu_trap_init(&v->m->trap, &cfg, v->m->slots);
+	kvgpu_trap_init(&v->m->trap, &cfg, v->m->mem.slots);
 }
 
 /*
@@ -214,7 +215,7 @@ static void guest_machine_free(struct kvgpu_vgpu *v)
 	vmach_memory_fini(v);
 	vmach_runlists_fini(v);
 	own_free(v);
-	kvfree(v->m->slots);
+	kvfree(v->m->mem.slots);
 	kvfree(v->m);
 	v->m = NULL;
 }
@@ -247,7 +248,7 @@ static void slice_remove(struct kvgpu_machine *m)
 	spin_lock(&s->lock);
 	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
 	spin_unlock(&s->lock);
-	s->stale = true;
+	s->lists.stale = true;
 	if (vmach_runlist_merge(gpu, vmach_gr_runl_get(gpu)))
 		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
 	vmach_slicer_kick(gpu);
@@ -272,8 +273,8 @@ static void live_list_remove(void *arg)
 
 	spin_lock(&chip->event_lock);
 	list_del(&m->node);
-	if (chip->slicer.owner == m)
-		chip->slicer.owner = NULL;
+	if (chip->slicer.lists.owner == m)
+		chip->slicer.lists.owner = NULL;
 	spin_unlock(&chip->event_lock);
 	slice_remove(m);
 }
@@ -287,16 +288,16 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
 		return -ENOMEM;
 	v->m = m;
 	m->v = v;
-	m->userd_bar1 = ~0ull;
-	m->chans = RB_ROOT;
-	INIT_LIST_HEAD(&m->grctxs);
-	memset(m->id_block, 0xff, sizeof(m->id_block));
-	m->max_id_blocks = id_block_share(v);
-	memset(m->htsg, 0xff, sizeof(m->htsg));
-	m->slots = kvcalloc(KVGPU_TRAP_SLOTS, sizeof(*m->slots), GFP_KERNEL_ACCOUNT);
+	m->view.userd_bar1 = ~0ull;
+	m->ids.chans = RB_ROOT;
+	INIT_LIST_HEAD(&m->mem.grctxs);
+	memset(m->ids.block, 0xff, sizeof(m->ids.block));
+	m->ids.max_blocks = id_block_share(v);
+	memset(m->runl.htsg, 0xff, sizeof(m->runl.htsg));
+	m->mem.slots = kvcalloc(KVGPU_TRAP_SLOTS, sizeof(*m->mem.slots), GFP_KERNEL_ACCOUNT);
 	mutex_lock(&v->lock);
 	ret = vmach_memory_init(v) ?: vmach_runlists_init(v);
-	if (!m->slots)
+	if (!m->mem.slots)
 		ret = -ENOMEM;
 	ret = ret ?: own_alloc(v);
 	ret = ret ?: part_scrub(v);
@@ -332,18 +333,18 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 	lockdep_assert_held(&v->lock);
 	if (!ret)
 		ret = vmach_unmap_open(v);
-	if (!ret && !v->m->scrubbed)
+	if (!ret && !v->m->mem.scrubbed)
 		ret = part_scrub(v);
 	if (ret)
 		return ret;
-	v->m->scrubbed = false;
+	v->m->mem.scrubbed = false;
 	/* drop a debt in the budget for signals to the VMM, which the last tenant caused */
-	v->m->signal_budget.left = max_t(s64, v->m->signal_budget.left, 0);
+	v->m->event.signals.left = max_t(s64, v->m->event.signals.left, 0);
 	/* do not count the last tenant's interrupts against this tenant */
 	vmach_events_forget(v->m);
 	vmach_strikes_clear(v);
 	/* no mapping of the VMM before this one is left */
-	v->m->mmu_shown = v->m->mmu_mapped = false;
+	v->m->dirty.mmu_shown = v->m->dirty.mmu_mapped = false;
 	guest_power_on(v);
 	return 0;
 }
@@ -375,17 +376,17 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 		iova = 0;
 		len = ULONG_MAX;
 	}
-	kvgpu_shadow_unmap(&m->shadow, (iova_t){ iova }, len, &changed);
+	kvgpu_shadow_unmap(&m->mem.shadow, (iova_t){ iova }, len, &changed);
 	trace_kvgpu_unmap(v->id, iova, len, changed);
 	if (changed) {
-		list_for_each_entry(sp, &m->spaces, node)
+		list_for_each_entry(sp, &m->mem.spaces, node)
 			sp->flush = true;
 		vmach_shadow_settle(v);
 		vmach_mmu_hide(v); /* so that an invalidate tries the entries again */
 	}
 	vmach_due_pages_unpin(v, iova, iova + len - 1);
 	vmach_events_deliver(v);
-	if (m->irq_changed)
+	if (m->event.irq_changed)
 		kvgpu_mdev_irq_update(v);
 	mutex_unlock(&v->lock);
 }
@@ -394,10 +395,10 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 
 static void destroy_queues(struct kvgpu_chip *chip)
 {
-	if (chip->unpin_wq)
-		destroy_workqueue(chip->unpin_wq);
-	if (chip->event_wq)
-		destroy_workqueue(chip->event_wq);
+	if (chip->wq.unpin)
+		destroy_workqueue(chip->wq.unpin);
+	if (chip->wq.event)
+		destroy_workqueue(chip->wq.event);
 }
 
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
@@ -407,19 +408,19 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 	if (!chip)
 		return -ENOMEM;
 	/* not bound to a CPU, so that a slow work item does not delay the items of other vGPUs */
-	chip->event_wq = alloc_workqueue("kvgpu-events", WQ_UNBOUND | WQ_HIGHPRI, 0);
-	chip->unpin_wq = alloc_workqueue("kvgpu-unpin", WQ_UNBOUND, 0);
-	if (!chip->event_wq || !chip->unpin_wq) {
+	chip->wq.event = alloc_workqueue("kvgpu-events", WQ_UNBOUND | WQ_HIGHPRI, 0);
+	chip->wq.unpin = alloc_workqueue("kvgpu-unpin", WQ_UNBOUND, 0);
+	if (!chip->wq.event || !chip->wq.unpin) {
 		destroy_queues(chip);
 		kvfree(chip);
 		return -ENOMEM;
 	}
 	chip->gpu = gpu;
-	__set_bit(0, chip->id_blocks);
+	__set_bit(0, chip->ids.blocks);
 	INIT_LIST_HEAD(&chip->live);
 	hash_init(chip->by_inst);
 	spin_lock_init(&chip->event_lock);
-	spin_lock_init(&chip->time_lock);
+	spin_lock_init(&chip->time.lock);
 	vmach_slicer_init(chip);
 	gpu->chip = chip;
 	return 0;
@@ -427,13 +428,13 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 
 int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu)
 {
-	struct kvgpu_vram *dummy_page = &gpu->chip->dummy_page;
+	struct kvgpu_vram *dummy_page = &gpu->chip->pool.dummy_page;
 	int ret = kvgpu_hw_vram_alloc(&gpu->hw, PAGE_SIZE, PAGE_SIZE, dummy_page);
 
 	if (ret)
 		return ret;
 	memset_io(dummy_page->cpu, 0, PAGE_SIZE);
-	gpu->chip->pool_size = kvgpu_hw_vram_left(&gpu->hw);
+	gpu->chip->pool.size = kvgpu_hw_vram_left(&gpu->hw);
 	ret = vmach_slicer_start(gpu);
 	if (ret)
 		kvgpu_hw_vram_free(&gpu->hw, dummy_page);
@@ -443,7 +444,7 @@ int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu)
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu)
 {
 	vmach_slicer_stop(gpu);
-	kvgpu_hw_vram_free(&gpu->hw, &gpu->chip->dummy_page);
+	kvgpu_hw_vram_free(&gpu->hw, &gpu->chip->pool.dummy_page);
 }
 
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu)

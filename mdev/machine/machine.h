@@ -91,7 +91,7 @@ void kvgpu_machine_call_note(void);
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 /*
- * Has a work item (m->event_work) call kvgpu_mdev_irq_update() soon. It may come late: the work
+ * Has a work item (m->event.work) call kvgpu_mdev_irq_update() soon. It may come late: the work
  * item only tries vgpu->lock, and has a budget of CPU time. Any context.
  */
 void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v);
@@ -162,7 +162,7 @@ extern const struct kvgpu_hw_events kvgpu_machine_events;
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
 /*
- * Start and stop the slicer and the sampler; take and free chip->dummy_page (internal.h). Call
+ * Start and stop the slicer and the sampler; take and free chip->pool.dummy_page (internal.h). Call
  * kvgpu_machine_gpu_start() before a vGPU can be created, kvgpu_machine_gpu_stop() after the last
  * vGPU is gone.
  */

@@ -6,10 +6,10 @@
  * up to date with the guest's tables (space.c).
  *
  * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
- * buffer in system memory (m->stage). A sync and a command of the guest drop the buffer's contents
- * when they begin. A fetch copies one page, or more if it continues where the last fetch ended.
- * take_dirty() finds the pages that the CPU may have written. Tables in system memory are read
- * through the VFIO core.
+ * buffer in system memory (m->mem.stage). A sync and a command of the guest drop the buffer's
+ * contents when they begin. A fetch copies one page, or more if it continues where the last fetch
+ * ended. take_dirty() finds the pages that the CPU may have written. Tables in system memory are
+ * read through the VFIO core.
  *
  * vgpu->lock is held, except in vmach_memory_fini(). S1 and S4 are promises of docs/invariants.md.
  */
@@ -45,7 +45,7 @@ MODULE_PARM_DESC(
 
 static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
 {
-	return size <= m->pool_max - m->pool_used;
+	return size <= m->pool.max - m->pool.used;
 }
 
 /*
@@ -63,14 +63,14 @@ int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 	size = PAGE_ALIGN(size);
 	if (!pool_has_room(m, size))
 		return -ENOMEM;
-	ret = kvgpu_hw_share_alloc(&v->gpu->hw, &m->pool, size, out);
+	ret = kvgpu_hw_share_alloc(&v->gpu->hw, &m->pool.share, size, out);
 	if (ret)
 		return ret;
 	if (vmach_gpu_lost(v->gpu)) {
-		kvgpu_hw_share_free(&m->pool, out);
+		kvgpu_hw_share_free(&m->pool.share, out);
 		return -EIO;
 	}
-	m->pool_used += out->size;
+	m->pool.used += out->size;
 	return 0;
 }
 
@@ -81,8 +81,8 @@ int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
  */
 static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
-	v->m->pool_used -= vram->size;
-	kvgpu_hw_share_free(&v->m->pool, vram);
+	v->m->pool.used -= vram->size;
+	kvgpu_hw_share_free(&v->m->pool.share, vram);
 }
 
 /*
@@ -103,33 +103,33 @@ void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 
 void vmach_stage_drop(struct kvgpu_machine *m)
 {
-	m->stage.len = 0;
+	m->mem.stage.len = 0;
 }
 
 /*
- * Copies the page of the partition at offset @off to m->stage. If that page follows the last copy,
- * copies up to STAGE_SIZE bytes from that page on. Returns 0 or -EFAULT.
+ * Copies the page of the partition at offset @off to m->mem.stage. If that page follows the last
+ * copy, copies up to STAGE_SIZE bytes from that page on. Returns 0 or -EFAULT.
  */
 static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 {
 	struct kvgpu_machine *m = v->m;
 	u64 at = off & PAGE_MASK;
-	u32 len = min_t(u64, at == m->stage.next ? STAGE_SIZE : PAGE_SIZE, v->part_size - at);
+	u32 len = min_t(u64, at == m->mem.stage.next ? STAGE_SIZE : PAGE_SIZE, v->part_size - at);
 
-	m->stage.len = 0;
+	m->mem.stage.len = 0;
 	if (vmach_gpu_lost(v->gpu))
 		return -EFAULT;
 	/*
 	 * the copy first waits until the CPU's writes to BARs have reached memory: so it also does
-	 * a FLUSH_BAR that the guest has asked for (.flush_owed)
+	 * a FLUSH_BAR that the guest has asked for (.flush.owed)
 	 */
-	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->stage.dma, (hvram_t){ v->part.v + at }, len))
+	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->mem.stage.dma, (hvram_t){ v->part.v + at }, len))
 		return -EFAULT;
 	dma_rmb();
-	m->stage.at = at;
-	m->stage.len = len;
-	m->stage.next = at + len;
-	m->flush_owed = false;
+	m->mem.stage.at = at;
+	m->mem.stage.len = len;
+	m->mem.stage.next = at + len;
+	m->flush.owed = false;
 	return 0;
 }
 
@@ -140,10 +140,11 @@ static int read_vram(struct kvgpu_vgpu *v, u64 off, void *buf, u32 len)
 
 	if (off >= v->part_size || len > v->part_size - off)
 		return -EFAULT;
-	if (!m->stage.len || off < m->stage.at || off + len > m->stage.at + m->stage.len)
+	if (!m->mem.stage.len || off < m->mem.stage.at ||
+	    off + len > m->mem.stage.at + m->mem.stage.len)
 		ret = stage_fill(v, off);
 	if (!ret)
-		memcpy(buf, m->stage.cpu + (off - m->stage.at), len);
+		memcpy(buf, m->mem.stage.cpu + (off - m->mem.stage.at), len);
 	return ret;
 }
 
@@ -154,7 +155,7 @@ int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 
 		return -EFAULT;
 	if (a.target == KVGPU_VRAM)
 		return read_vram(v, a.addr, buf, len);
-	if (!kvgpu_is_sys(a.target) || !v->m->may_pin)
+	if (!kvgpu_is_sys(a.target) || !v->m->pin.allowed)
 		return -EFAULT;
 	return vfio_dma_rw(&v->vdev, a.addr, buf, len, false) ? -EFAULT : 0;
 }
@@ -163,7 +164,7 @@ static int op_guest_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 {
 	struct kvgpu_vgpu *v = ctx;
 
-	if (a.target != KVGPU_VRAM && v->m->mmu_mapped) /* dirty.c */
+	if (a.target != KVGPU_VRAM && v->m->dirty.mmu_mapped) /* dirty.c */
 		return -EFAULT;
 	return vmach_guest_read(v, a, buf, len);
 }
@@ -172,8 +173,8 @@ static int op_guest_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 
 struct table_memory {
 	/*
-	 * in m->freed from op_table_free() to vmach_tables_free(): the table is filled with zeros,
-	 * which may not have reached video memory yet
+	 * in m->mem.freed from op_table_free() to vmach_tables_free(): the table is filled with
+	 * zeros, which may not have reached video memory yet
 	 */
 	struct list_head node;
 	struct kvgpu_vram vram;
@@ -216,7 +217,7 @@ static void op_table_free(void *ctx, struct kvgpu_table *t)
 	struct table_memory *mem = t->priv;
 
 	memset_io(mem->vram.cpu, 0, mem->vram.size);
-	list_add(&mem->node, &v->m->freed);
+	list_add(&mem->node, &v->m->mem.freed);
 	kvfree(t->mirror);
 	kvfree(t->aux);
 }
@@ -226,10 +227,10 @@ void vmach_tables_free(struct kvgpu_vgpu *v)
 {
 	struct table_memory *mem, *n;
 
-	if (list_empty(&v->m->freed))
+	if (list_empty(&v->m->mem.freed))
 		return;
 	vmach_writes_flush(v, false);
-	list_for_each_entry_safe(mem, n, &v->m->freed, node) {
+	list_for_each_entry_safe(mem, n, &v->m->mem.freed, node) {
 		list_del(&mem->node);
 		pool_give_back(v, &mem->vram);
 		kfree(mem);
@@ -310,7 +311,7 @@ const struct kvgpu_shadow_ops machine_shadow_ops = {
 static u64 pool_share(const struct kvgpu_vgpu *v)
 {
 	const struct kvgpu_hw *hw = &v->gpu->hw;
-	u64 share = mul_u64_u64_div_u64(v->gpu->chip->pool_size, v->part_size,
+	u64 share = mul_u64_u64_div_u64(v->gpu->chip->pool.size, v->part_size,
 					hw->part_end - hw->part_first);
 
 	return max(share, POOL_MIN);
@@ -331,38 +332,40 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 
 	vmach_pins_init(v);
 	vmach_unmap_init(m);
-	INIT_LIST_HEAD(&m->spaces);
-	INIT_LIST_HEAD(&m->dead_images);
-	INIT_LIST_HEAD(&m->freed);
-	m->stage.cpu =
-		dma_alloc_coherent(vmach_dma_dev_get(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);
-	m->shadow_mem = kvzalloc(kvgpu_shadow_size(&cfg), GFP_KERNEL_ACCOUNT);
-	m->tables = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	m->dirty_log = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	m->dirty_log_bar1 = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	if (!m->stage.cpu || !m->shadow_mem || !m->tables || !m->dirty_log || !m->dirty_log_bar1)
+	INIT_LIST_HEAD(&m->mem.spaces);
+	INIT_LIST_HEAD(&m->mem.dead_images);
+	INIT_LIST_HEAD(&m->mem.freed);
+	m->mem.stage.cpu =
+		dma_alloc_coherent(vmach_dma_dev_get(v), STAGE_SIZE, &m->mem.stage.dma, GFP_KERNEL);
+	m->mem.shadow_mem = kvzalloc(kvgpu_shadow_size(&cfg), GFP_KERNEL_ACCOUNT);
+	m->dirty.tables = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	m->dirty.log = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	m->dirty.log_bar1 = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	if (!m->mem.stage.cpu || !m->mem.shadow_mem || !m->dirty.tables || !m->dirty.log ||
+	    !m->dirty.log_bar1)
 		return -ENOMEM;
-	kvgpu_shadow_init(&m->shadow, &cfg, &machine_shadow_ops, v, m->shadow_mem);
-	ret = kvgpu_hw_share_take(&v->gpu->hw, pool_share(v), POOL_LEAST, &m->pool);
+	kvgpu_shadow_init(&m->mem.shadow, &cfg, &machine_shadow_ops, v, m->mem.shadow_mem);
+	ret = kvgpu_hw_share_take(&v->gpu->hw, pool_share(v), POOL_LEAST, &m->pool.share);
 	if (ret)
 		return ret;
-	m->pool_max = m->pool.mem.size;
-	return vmach_pool_alloc(v, PAGE_SIZE, &m->scrap);
+	m->pool.max = m->pool.share.mem.size;
+	return vmach_pool_alloc(v, PAGE_SIZE, &m->mem.scrap);
 }
 
 void vmach_memory_fini(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 
-	if (m->scrap.size)
-		vmach_pool_free(v, &m->scrap);
-	kvgpu_hw_share_give(&v->gpu->hw, &m->pool);
-	kvfree(m->dirty_log_bar1);
-	kvfree(m->dirty_log);
-	kvfree(m->tables);
-	kvfree(m->shadow_mem);
-	if (m->stage.cpu)
-		dma_free_coherent(vmach_dma_dev_get(v), STAGE_SIZE, m->stage.cpu, m->stage.dma);
+	if (m->mem.scrap.size)
+		vmach_pool_free(v, &m->mem.scrap);
+	kvgpu_hw_share_give(&v->gpu->hw, &m->pool.share);
+	kvfree(m->dirty.log_bar1);
+	kvfree(m->dirty.log);
+	kvfree(m->dirty.tables);
+	kvfree(m->mem.shadow_mem);
+	if (m->mem.stage.cpu)
+		dma_free_coherent(vmach_dma_dev_get(v), STAGE_SIZE, m->mem.stage.cpu,
+				  m->mem.stage.dma);
 	vmach_pins_fini(v);
 	vmach_unmap_fini(m);
 }

@@ -119,7 +119,7 @@ static bool has_unowned(const struct machine_obs *w, const struct kvgpu_machine 
 {
 	const struct machine_slicer *s = &w->gpu->chip->slicer;
 
-	return !s->shared && s->owner == m;
+	return !s->lists.shared && s->lists.owner == m;
 }
 
 bool vmach_obs_seen(const struct machine_obs *w, const struct kvgpu_machine *m)

@@ -9,13 +9,13 @@
  * docs/invariants.md).
  *
  * The last three steps need not happen while the guest waits for its TLB's invalidate. A page for
- * which only these steps are left is called *due*: it is marked in m->pins, and a work item does
- * the steps soon after. The VMM may have put another page at the address of a due page meanwhile (a
- * balloon does). So a new pin of that address releases the due page first. .dma_unmap, close and
- * reset release due pages, too.
+ * which only these steps are left is called *due*: it is marked in m->pin.pages, and a work item
+ * does the steps soon after. The VMM may have put another page at the address of a due page
+ * meanwhile (a balloon does). So a new pin of that address releases the due page first. .dma_unmap,
+ * close and reset release due pages, too.
  *
  * The work item may wait in VFIO for the container's lock, for as long as the VMM likes. So these
- * work items have a workqueue of their own (chip->unpin_wq).
+ * work items have a workqueue of their own (chip->wq.unpin).
  *
  * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and may take
  * the mmap_lock, with vgpu->lock held. Other paths take these locks as follows:
@@ -37,7 +37,7 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* mark of a due page in m->pins */
+/* mark of a due page in m->pin.pages */
 #define DUE XA_MARK_0
 /*
  * ms until the work item runs: a program that ends unmaps one buffer after the other, and one run
@@ -96,7 +96,7 @@ static bool page_is_memory(struct page *page)
 
 /*
  * Maps @page, which is pinned at the guest's address @iova, for DMA by the card. Notes it in
- * m->pins. *@dma: the DMA address.
+ * m->pin.pages. *@dma: the DMA address.
  */
 static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 {
@@ -113,7 +113,7 @@ static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *d
 		return -EIO;
 	ret = -EIO;
 	if (dma_leads_to(dev, at, page))
-		ret = xa_err(xa_store(&v->m->pins, iova >> PAGE_SHIFT,
+		ret = xa_err(xa_store(&v->m->pin.pages, iova >> PAGE_SHIFT,
 				      xa_mk_value(at >> PAGE_SHIFT), GFP_KERNEL));
 	if (ret)
 		dma_unmap_page(dev, at, PAGE_SIZE, DMA_BIDIRECTIONAL);
@@ -123,7 +123,7 @@ static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *d
 
 static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
 {
-	void *entry = xa_erase(&v->m->pins, iova >> PAGE_SHIFT);
+	void *entry = xa_erase(&v->m->pin.pages, iova >> PAGE_SHIFT);
 
 	if (!WARN_ON_ONCE(!entry))
 		dma_unmap_page(vmach_dma_dev_get(v), (dma_addr_t)xa_to_value(entry) << PAGE_SHIFT,
@@ -137,17 +137,17 @@ static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
  */
 static u32 refused_pins(const struct kvgpu_machine *m)
 {
-	return ktime_get_ns() - m->refused.at < REFUSED_NS ? m->refused.nr : 0;
+	return ktime_get_ns() - m->pin.refused.at < REFUSED_NS ? m->pin.refused.nr : 0;
 }
 
 static void refused_pin_count(struct kvgpu_machine *m)
 {
-	m->refused.nr = refused_pins(m) + 1;
-	m->refused.at = ktime_get_ns();
+	m->pin.refused.nr = refused_pins(m) + 1;
+	m->pin.refused.at = ktime_get_ns();
 }
 
 /*
- * Pins @nr pages from @iova on, into m->pin_pages. Returns how many were pinned, from the first on,
+ * Pins @nr pages from @iova on, into m->pin.batch. Returns how many were pinned, from the first on,
  * or an error if none was. If the vGPU uses iommufd (compat_pins_alone()), pins each page by a call
  * of its own, because iommufd unpins pages only in the same pieces as they were pinned.
  */
@@ -158,7 +158,7 @@ static int pin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 	for (done = 0; done < nr; done += got) {
 		got = vfio_pin_pages(&v->vdev, iova + (u64)done * PAGE_SIZE,
 				     min_t(int, step, nr - done), IOMMU_READ | IOMMU_WRITE,
-				     v->m->pin_pages + done);
+				     v->m->pin.batch + done);
 		if (got == -ENOMEM)
 			refused_pin_count(v->m);
 		if (got <= 0)
@@ -186,10 +186,10 @@ static void unpin_page_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 	 * CPUs have written through windows: a write that was translated before the BAR's TLB was
 	 * invalidated may still be on its way to L2.
 	 */
-	if (!m->l2_clean && !vmach_gpu_lost(v->gpu) &&
+	if (!m->mem.l2_clean && !vmach_gpu_lost(v->gpu) &&
 	    (kvgpu_hw_flush_writes(&v->gpu->hw) || kvgpu_hw_l2_flush(&v->gpu->hw)))
 		vmach_gpu_declare_lost(v->gpu, "L2 was not written back");
-	m->l2_clean = true;
+	m->mem.l2_clean = true;
 	for (i = 0; i < nr; i++)
 		pin_dma_unmap(v, (u64)(pfn + i) << PAGE_SHIFT);
 	unpin_pages(v, (u64)pfn << PAGE_SHIFT, nr);
@@ -202,11 +202,11 @@ static void unpin_due_pages(struct kvgpu_vgpu *v, unsigned long first, unsigned 
 	u32 nr;
 
 	lockdep_assert_held(&v->lock);
-	while (m->nr_due && max && xa_find(&m->pins, &first, last, DUE)) {
+	while (m->pin.nr_due && max && xa_find(&m->pin.pages, &first, last, DUE)) {
 		for (nr = 1; nr < min_t(u64, max, DUE_AT_ONCE) && first + nr <= last; nr++)
-			if (!xa_get_mark(&m->pins, first + nr, DUE))
+			if (!xa_get_mark(&m->pin.pages, first + nr, DUE))
 				break;
-		WRITE_ONCE(m->nr_due, m->nr_due - nr);
+		WRITE_ONCE(m->pin.nr_due, m->pin.nr_due - nr);
 		unpin_page_run(v, first, nr);
 		max -= nr;
 	}
@@ -221,19 +221,19 @@ void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last)
 static void unpin_some_pages(struct work_struct *work)
 {
 	struct kvgpu_machine *m =
-		container_of(to_delayed_work(work), struct kvgpu_machine, unpin_work);
+		container_of(to_delayed_work(work), struct kvgpu_machine, pin.work);
 	struct kvgpu_vgpu *v = m->v;
 	u32 i;
 
 	for (i = 0; i < DUE_PIECES; i++) {
 		/* do not wait for vgpu->lock: its holder may wait for the VMM's memory */
 		if (!mutex_trylock(&v->lock)) {
-			queue_delayed_work(v->gpu->chip->unpin_wq, &m->unpin_work, 1);
+			queue_delayed_work(v->gpu->chip->wq.unpin, &m->pin.work, 1);
 			return;
 		}
 		unpin_due_pages(v, 0, ULONG_MAX, DUE_AT_ONCE);
-		if (m->nr_due && i == DUE_PIECES - 1)
-			queue_delayed_work(v->gpu->chip->unpin_wq, &m->unpin_work, 1);
+		if (m->pin.nr_due && i == DUE_PIECES - 1)
+			queue_delayed_work(v->gpu->chip->wq.unpin, &m->pin.work, 1);
 		mutex_unlock(&v->lock);
 		cond_resched();
 	}
@@ -245,7 +245,7 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	struct kvgpu_machine *m = v->m;
 	int got, i, ret = 0;
 
-	if (!m->may_pin || nr > ARRAY_SIZE(m->pin_pages))
+	if (!m->pin.allowed || nr > ARRAY_SIZE(m->pin.batch))
 		return -EFAULT;
 	if (!vmach_pin_allowed(v))
 		return -EBUSY;
@@ -255,13 +255,14 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	 * Release the due pages at these addresses. If a limit may be near, release all due pages:
 	 * they count for the VMM's limit of locked memory, and for max_pinned.
 	 */
-	if (refused_pins(m) || m->shadow.stats.pinned + m->nr_due + nr > m->shadow.cfg.max_pinned)
+	if (refused_pins(m) ||
+	    m->mem.shadow.stats.pinned + m->pin.nr_due + nr > m->mem.shadow.cfg.max_pinned)
 		vmach_due_pages_unpin(v, 0, U64_MAX);
 	else
 		vmach_due_pages_unpin(v, iova[0].v, iova[nr - 1].v);
 	got = pin_pages(v, iova[0].v, nr);
 	/* the VMM may have reached its limit of locked memory, in which due pages count */
-	if (got != nr && m->nr_due) {
+	if (got != nr && m->pin.nr_due) {
 		if (got > 0)
 			unpin_pages(v, iova[0].v, got);
 		vmach_due_pages_unpin(v, 0, U64_MAX);
@@ -271,7 +272,7 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	if (got < 0)
 		return got;
 	for (i = 0; i < got && !ret; i++)
-		ret = pin_dma_map(v, iova[i].v, m->pin_pages[i], &dma[i]);
+		ret = pin_dma_map(v, iova[i].v, m->pin.batch[i], &dma[i]);
 	if (!ret && got == nr)
 		return 0;
 	if (ret)
@@ -290,19 +291,19 @@ void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr)
 	u32 i;
 
 	for (i = 0; i < nr; i++)
-		xa_set_mark(&m->pins, (iova.v >> PAGE_SHIFT) + i, DUE);
-	WRITE_ONCE(m->nr_due, m->nr_due + nr);
-	queue_delayed_work(v->gpu->chip->unpin_wq, &m->unpin_work, msecs_to_jiffies(DUE_MS));
+		xa_set_mark(&m->pin.pages, (iova.v >> PAGE_SHIFT) + i, DUE);
+	WRITE_ONCE(m->pin.nr_due, m->pin.nr_due + nr);
+	queue_delayed_work(v->gpu->chip->wq.unpin, &m->pin.work, msecs_to_jiffies(DUE_MS));
 }
 
 void vmach_pins_init(struct kvgpu_vgpu *v)
 {
-	xa_init_flags(&v->m->pins, XA_FLAGS_ACCOUNT);
-	INIT_DELAYED_WORK(&v->m->unpin_work, unpin_some_pages);
+	xa_init_flags(&v->m->pin.pages, XA_FLAGS_ACCOUNT);
+	INIT_DELAYED_WORK(&v->m->pin.work, unpin_some_pages);
 }
 
 void vmach_pins_fini(struct kvgpu_vgpu *v)
 {
-	cancel_delayed_work_sync(&v->m->unpin_work);
-	xa_destroy(&v->m->pins);
+	cancel_delayed_work_sync(&v->m->pin.work);
+	xa_destroy(&v->m->pin.pages);
 }

@@ -77,33 +77,33 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 	struct kvgpu_gpu *gpu = m->v->gpu;
 	u8 runl = vmach_gr_runl_get(gpu);
 	struct machine_slice *sl = &m->slice;
-	u32 nr = m->list_nr[runl], n, polled = 0, asks = MAX_ASKS;
+	u32 nr = m->runl.published_nr[runl], n, polled = 0, asks = MAX_ASKS;
 	struct kvgpu_chan *c;
 	bool any = false;
 
 	for (n = 0; n < nr && polled < MAX_POLLED && !(any && *moved); n++) {
-		u64 e = m->list[runl][sl->scan_at++ % nr];
+		u64 e = m->runl.published[runl][sl->found.scan_at++ % nr];
 
-		sl->quiet++;
+		sl->found.quiet++;
 		if (e & RUNLIST_TSG)
 			continue;
 		c = gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
-		if (!c || c->vgpu != m->v || c->dead || !READ_ONCE(c->enabled))
+		if (!c || c->vgpu != m->v || c->dead || !READ_ONCE(c->guest.enabled))
 			continue;
 		polled++;
 		if (!chan_work(gpu, c, moved, &asks))
 			continue;
 		any = true;
-		sl->quiet = 0;
+		sl->found.quiet = 0;
 	}
-	return any || (sl->work && sl->quiet < nr);
+	return any || (sl->found.work && sl->found.quiet < nr);
 }
 
 /* Returns the vGPU whose channel a PBDMA has. Each call asks the next PBDMA. NULL: none. */
 static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
-	u8 p = chip->slicer.turn++ % gpu->hw.topo.nr_pbdma;
+	u8 p = chip->slicer.poll.turn++ % gpu->hw.topo.nr_pbdma;
 
 	if (!(gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu))))
 		return NULL;
@@ -130,14 +130,15 @@ static bool has_work(struct kvgpu_machine *m, bool said, const u32 *vgpu, bool i
 {
 	struct machine_slice *sl = &m->slice;
 
-	bool seen = sl->seen || vmach_vgpu_named(m, vgpu);
+	bool seen = sl->charge.seen || vmach_vgpu_named(m, vgpu);
 
-	sl->seen = false;
+	sl->charge.seen = false;
 	if (seen)
-		sl->unsaid = !said;
-	else if ((idle && vmach_list_resident(m)) || !m->list_nr[vmach_gr_runl_get(m->v->gpu)])
-		sl->unsaid = false;
-	return said || sl->unsaid;
+		sl->found.unsaid = !said;
+	else if ((idle && vmach_list_resident(m)) ||
+		 !m->runl.published_nr[vmach_gr_runl_get(m->v->gpu)])
+		sl->found.unsaid = false;
+	return said || sl->found.unsaid;
 }
 
 void vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
@@ -154,19 +155,20 @@ void vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 	list_for_each_entry(m, &chip->live, node) {
 		here = vmach_list_resident(m);
 		moved = false;
-		m->slice.work = has_work(m, list_has_work(m, &moved), vgpu, idle);
-		m->slice.progress = m->slice.work &&
-				    (vmach_vgpu_named(m, vgpu) || m->slice.busy || (moved && here));
-		resident += here && m->list_nr[runl];
-		working += here && m->slice.work;
+		m->slice.found.work = has_work(m, list_has_work(m, &moved), vgpu, idle);
+		m->slice.found.progress =
+			m->slice.found.work &&
+			(vmach_vgpu_named(m, vgpu) || m->slice.charge.busy || (moved && here));
+		resident += here && m->runl.published_nr[runl];
+		working += here && m->slice.found.work;
 	}
-	if (s->shared && working < resident && resident > 1) {
+	if (s->lists.shared && working < resident && resident > 1) {
 		m = pbdma_owner(chip);
-		if (m && !m->slice.work) {
-			m->slice.work = true;
+		if (m && !m->slice.found.work) {
+			m->slice.found.work = true;
 			working++;
 		}
 	}
 	if (working)
-		s->worked = now;
+		s->poll.worked = now;
 }

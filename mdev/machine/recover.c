@@ -245,8 +245,8 @@ bool vmach_chan_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, unsigned
 bool vmach_disabled_evict(struct machine_obs *w, struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->htsg >= 0;
-	u16 id = tsg ? c->htsg : c->hchid.v;
+	bool tsg = c->host.tsg >= 0;
+	u16 id = tsg ? c->host.tsg : c->hchid.v;
 
 	/* a channel that has never run may be in a group that has */
 	if (vmach_gpu_lost(gpu) || (!c->ran && !tsg))
@@ -258,7 +258,7 @@ bool vmach_disabled_evict(struct machine_obs *w, struct kvgpu_chan *c)
 	if (!vmach_chan_loaded(c) && !vmach_preempt_now(w, tsg, id, PREEMPT_EVICT_MS) &&
 	    !vmach_chan_loaded(c))
 		return false;
-	vmach_chan_evict(w, c->hrunl, tsg, id, PREEMPT_EVICT_MS);
+	vmach_chan_evict(w, c->host.runl, tsg, id, PREEMPT_EVICT_MS);
 	return true;
 }
 
@@ -274,7 +274,7 @@ static bool same_orphan(const struct machine_orphan *s, u32 st)
 
 void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 {
-	struct machine_orphan *s = &chip->slicer.orphan;
+	struct machine_orphan *s = &chip->slicer.poll.orphan;
 	struct kvgpu_gpu *gpu = chip->gpu;
 	struct machine_obs obs;
 	u32 st;
@@ -323,14 +323,14 @@ static void guest_tell(struct kvgpu_chan *c, u8 why)
 
 	if (why == EVENT_FAULT) {
 		ev.fault.unit = c->fault.unit;
-		ev.fault.inst = c->ginst.addr;
+		ev.fault.inst = c->guest.inst.addr;
 		ev.fault.va = c->fault.va;
 		ev.fault.info = c->fault.info;
 	} else {
 		ev.sched.engine = told_engine(c);
-		ev.sched.inst = c->ginst.addr;
-		ev.sched.tsg = c->htsg >= 0;
-		ev.sched.id = c->htsg >= 0 ? c->gtsg : c->gchid.v;
+		ev.sched.inst = c->guest.inst.addr;
+		ev.sched.tsg = c->host.tsg >= 0;
+		ev.sched.id = c->host.tsg >= 0 ? c->guest.tsg : c->gchid.v;
 	}
 	vmach_event_push(m, &ev);
 	vmach_events_kick(m);
@@ -338,7 +338,7 @@ static void guest_tell(struct kvgpu_chan *c, u8 why)
 
 void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 {
-	bool tsg = c->htsg >= 0, listed = false, reset;
+	bool tsg = c->host.tsg >= 0, listed = false, reset;
 	struct kvgpu_machine *m = c->vgpu->m;
 	struct machine_obs obs;
 	struct kvgpu_chan *o;
@@ -355,14 +355,15 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 			continue;
 		WRITE_ONCE(o->dead, true);
 		trace_kvgpu_chan(o->vgpu->id, o->gchid.v, o->hchid.v, KVGPU_CHAN_KILLED);
-		kvgpu_hw_chan_enable(&gpu->hw, o->hchid, o->hrunl, false);
-		listed |= vmach_runlist_drop(m, o->hrunl, o->hchid);
+		kvgpu_hw_chan_enable(&gpu->hw, o->hchid, o->host.runl, false);
+		listed |= vmach_runlist_drop(m, o->host.runl, o->hchid);
 	}
-	if (listed && vmach_runlist_update(m, c->hrunl))
+	if (listed && vmach_runlist_update(m, c->host.runl))
 		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
 	began = ktime_get_ns();
 	vmach_wait_begin(&obs, gpu);
-	reset = vmach_chan_evict(&obs, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
+	reset = vmach_chan_evict(&obs, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v,
+				 PREEMPT_EVICT_MS);
 	/*
 	 * other requests had to wait: a long eviction does as much harm as a reset
 	 */
@@ -376,7 +377,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 		obs.blocked_ns = U64_MAX;
 	vmach_wait_charge(m, &obs, reset, began);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
-	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
+	kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
 	guest_tell(c, why);
 }
 
@@ -388,10 +389,10 @@ static void dead_evict(struct kvgpu_chan *c, bool tsg, u16 id)
 	struct machine_obs obs;
 
 	vmach_wait_begin(&obs, gpu);
-	vmach_chan_evict(&obs, c->hrunl, tsg, id, PREEMPT_EVICT_MS);
+	vmach_chan_evict(&obs, c->host.runl, tsg, id, PREEMPT_EVICT_MS);
 	vmach_resets_note(c->vgpu->m, obs.resets);
 	vmach_wait_charge(c->vgpu->m, &obs, true, began);
-	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
+	kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
 }
 
 void vmach_hang_end(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool tsg, u16 id)
@@ -452,9 +453,10 @@ void vmach_chans_recover(struct kvgpu_chip *chip)
 		if (!c->dead)
 			vmach_chan_isolate(gpu, c, c->fault.why);
 		else if (vmach_live_chan_find(chip, c) == c && vmach_chan_loaded(c))
-			dead_evict(c, c->htsg >= 0, c->htsg >= 0 ? c->htsg : c->hchid.v);
+			dead_evict(c, c->host.tsg >= 0,
+				   c->host.tsg >= 0 ? c->host.tsg : c->hchid.v);
 		else
 			/* its fault may have come after its end, and stops the runlist */
-			kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
+			kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
 	}
 }

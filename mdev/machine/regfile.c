@@ -11,14 +11,14 @@
 bool kvgpu_machine_irq_changed(struct kvgpu_vgpu *v)
 {
 	lockdep_assert_held(&v->lock);
-	return v->m->irq_changed;
+	return v->m->event.irq_changed;
 }
 
 bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge)
 {
 	lockdep_assert_held(&v->lock);
 	if (edge)
-		v->m->irq_changed = false;
+		v->m->event.irq_changed = false;
 	return edge ? kvgpu_trap_irq_take(&v->m->trap, edge) : v->m->trap.line;
 }
 

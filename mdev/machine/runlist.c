@@ -2,8 +2,9 @@
 /*
  * Runlists, as the guest submits them. A list has three forms:
  *
- * machine->runl_entries: the list that the guest submitted, with the guest's ids. vgpu->lock.
- * machine->list: the entries of .runl_entries that may run, with the chip's ids. gtt-shadow/ makes
+ * machine->runl.entries: the list that the guest submitted, with the guest's ids. vgpu->lock.
+ * machine->runl.published: the entries of runl.entries that may run, with the chip's ids.
+ * gtt-shadow/ makes
  *   them, with ids from list_id_map(). To *publish* a list is to have the slicer store it here, and
  *   write the chip's list if the chip's list has entries of this vGPU or should have
  *   them.
@@ -11,8 +12,8 @@
  *   other (list.c).
  *
  * A group is a channel group (TSG) here: its entry in a list, the header, is followed by its
- * channels' entries. But machine->max_id_blocks counts blocks of KVGPU_ID_BLOCK channel ids:
- * max_id_blocks times KVGPU_ID_BLOCK is the vGPU's share of channel ids.
+ * channels' entries. But machine->ids.max_blocks counts blocks of KVGPU_ID_BLOCK channel ids:
+ * ids.max_blocks times KVGPU_ID_BLOCK is the vGPU's share of channel ids.
  *
  * The chip takes turns among the entries (plain round robin). While a vGPU is off the chip, its
  * published list waits for the vGPU's turn, but a guest that submits a list is told at once that
@@ -44,14 +45,14 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 	 * list, which has 4,095 entries at most if rnndb, the register database of envytools, is
 	 * right that PFIFO_RUNLIST_COUNT has 12 bits.
 	 */
-	m->runl_max = m->max_id_blocks * KVGPU_ID_BLOCK;
-	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-	if (!m->next)
+	m->runl.max = m->ids.max_blocks * KVGPU_ID_BLOCK;
+	m->runl.next = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
+	if (!m->runl.next)
 		return -ENOMEM;
 	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
-		m->runl_entries[r] = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-		m->list[r] = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-		if (!m->runl_entries[r] || !m->list[r])
+		m->runl.entries[r] = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
+		m->runl.published[r] = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
+		if (!m->runl.entries[r] || !m->runl.published[r])
 			return -ENOMEM;
 	}
 	return 0;
@@ -61,11 +62,11 @@ void vmach_runlists_fini(struct kvgpu_vgpu *v)
 {
 	u32 r;
 
-	kvfree(v->m->next);
+	kvfree(v->m->runl.next);
 	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
-		kvfree(v->m->runl_entries[r]);
-		kvfree(v->m->list[r]);
-		v->m->runl_entries[r] = NULL;
+		kvfree(v->m->runl.entries[r]);
+		kvfree(v->m->runl.published[r]);
+		v->m->runl.entries[r] = NULL;
 	}
 }
 
@@ -88,25 +89,25 @@ struct translate {
  */
 static int map_group(struct kvgpu_vgpu *v, u16 id)
 {
-	s16 *h = &v->m->htsg[id];
+	s16 *h = &v->m->runl.htsg[id];
 	unsigned long n;
 
 	if (*h >= 0)
 		return *h;
 	/* a vGPU may have as many groups as channels */
-	if (v->m->nr_tsgs >= v->m->max_id_blocks * KVGPU_ID_BLOCK)
+	if (v->m->runl.nr_tsgs >= v->m->ids.max_blocks * KVGPU_ID_BLOCK)
 		return -1;
 	spin_lock(&v->gpu->chip->event_lock);
-	n = find_next_zero_bit(v->gpu->chip->tsgs, GK110_FIFO_NR_TSG, 1);
+	n = find_next_zero_bit(v->gpu->chip->ids.tsgs, GK110_FIFO_NR_TSG, 1);
 	if (n < GK110_FIFO_NR_TSG) {
-		__set_bit(n, v->gpu->chip->tsgs);
+		__set_bit(n, v->gpu->chip->ids.tsgs);
 		WRITE_ONCE(v->gpu->chip->has_id[1][n], v->id);
 	}
 	spin_unlock(&v->gpu->chip->event_lock);
 	if (n >= GK110_FIFO_NR_TSG)
 		return -1;
 	*h = n;
-	v->m->nr_tsgs++;
+	v->m->runl.nr_tsgs++;
 	return n;
 }
 
@@ -127,36 +128,38 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 		if (test_bit(id, t->listed))
 			return -1;
 		__set_bit(id, t->listed);
-		return t->v->m->htsg[id];
+		return t->v->m->runl.htsg[id];
 	}
 	c = vmach_chan_find(t->v, (gchid_t){ id });
-	if (!c || c->dead || c->grunl != t->grunl || c->hrunl != t->hrunl)
+	if (!c || c->dead || c->guest.runl != t->grunl || c->host.runl != t->hrunl)
 		return -1;
 	return c->hchid.v;
 }
 
-/* Sets m->tsgs_used: the guest's groups that are in one of its lists, or that a channel is in. */
+/*
+ * Sets m->runl.tsgs_used: the guest's groups that are in one of its lists, or that a channel is in.
+ */
 static void note_used_groups(struct kvgpu_machine *m)
 {
 	/* a member, not allocated here: the end of a vGPU must not fail for lack of memory */
-	unsigned long *used = m->tsgs_used;
+	unsigned long *used = m->runl.tsgs_used;
 	struct rb_node *n;
 	u32 r, i;
 
 	bitmap_zero(used, GK110_FIFO_NR_TSG);
 	for (r = 0; r < KVGPU_MAX_RUNL; r++)
-		for (i = 0; i < m->runl_nr[r]; i++)
-			if (m->runl_entries[r][i] & RUNLIST_TSG)
-				__set_bit(FIELD_GET(RUNLIST_ID, m->runl_entries[r][i]), used);
-	for (n = rb_first(&m->chans); n; n = rb_next(n))
-		if (rb_entry(n, struct kvgpu_chan, by_gchid)->gtsg >= 0)
-			__set_bit(rb_entry(n, struct kvgpu_chan, by_gchid)->gtsg, used);
+		for (i = 0; i < m->runl.nr[r]; i++)
+			if (m->runl.entries[r][i] & RUNLIST_TSG)
+				__set_bit(FIELD_GET(RUNLIST_ID, m->runl.entries[r][i]), used);
+	for (n = rb_first(&m->ids.chans); n; n = rb_next(n))
+		if (rb_entry(n, struct kvgpu_chan, by_gchid)->guest.tsg >= 0)
+			__set_bit(rb_entry(n, struct kvgpu_chan, by_gchid)->guest.tsg, used);
 }
 
-/* Tells whether the guest's group @id has an id of the chip, and is not in m->tsgs_used. */
+/* Tells whether the guest's group @id has an id of the chip, and is not in m->runl.tsgs_used. */
 static bool has_unused_id(const struct kvgpu_machine *m, u32 id)
 {
-	return m->htsg[id] >= 0 && !test_bit(id, m->tsgs_used);
+	return m->runl.htsg[id] >= 0 && !test_bit(id, m->runl.tsgs_used);
 }
 
 /*
@@ -184,10 +187,10 @@ static void drop_groups(struct kvgpu_vgpu *v)
 	for (; id < GK110_FIFO_NR_TSG; id++) {
 		if (!has_unused_id(m, id))
 			continue;
-		__clear_bit(m->htsg[id], chip->tsgs);
-		WRITE_ONCE(chip->has_id[1][m->htsg[id]], 0);
-		m->htsg[id] = -1;
-		m->nr_tsgs--;
+		__clear_bit(m->runl.htsg[id], chip->ids.tsgs);
+		WRITE_ONCE(chip->has_id[1][m->runl.htsg[id]], 0);
+		m->runl.htsg[id] = -1;
+		m->runl.nr_tsgs--;
 	}
 	spin_unlock(&chip->event_lock);
 }
@@ -204,8 +207,8 @@ static void group_store(void *arg)
 	struct kvgpu_chip *chip = g->c->vgpu->gpu->chip;
 
 	spin_lock(&chip->event_lock);
-	g->c->gtsg = g->group;
-	g->c->htsg = g->h;
+	g->c->guest.tsg = g->group;
+	g->c->host.tsg = g->h;
 	spin_unlock(&chip->event_lock);
 }
 
@@ -220,9 +223,9 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 	struct new_group g = { c, group, h };
 
 	/* only holders of vgpu->lock change these two: no request for each channel of a list */
-	if (c->gtsg == group && c->htsg == h)
+	if (c->guest.tsg == group && c->host.tsg == h)
 		return;
-	if (c->htsg != h && !c->dead)
+	if (c->host.tsg != h && !c->dead)
 		vmach_chan_step_off(c);
 	vmach_slicer_call(c->vgpu->gpu, group_store, &g);
 }
@@ -238,12 +241,12 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 	int group = -1;
 	u32 i, left = 0;
 
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
 		c = rb_entry(n, struct kvgpu_chan, by_gchid);
-		c->listed &= c->grunl != runl;
+		c->guest.listed &= c->guest.runl != runl;
 	}
-	for (i = 0; i < v->m->runl_nr[runl]; i++) {
-		u64 e = v->m->runl_entries[runl][i];
+	for (i = 0; i < v->m->runl.nr[runl]; i++) {
+		u64 e = v->m->runl.entries[runl][i];
 
 		if (e & RUNLIST_TSG) {
 			group = FIELD_GET(RUNLIST_ID, e);
@@ -252,8 +255,8 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 		}
 		c = vmach_chan_find(v, (gchid_t){ FIELD_GET(RUNLIST_ID, e) });
 		/* if the list has several entries of one channel, the first counts */
-		if (c && c->grunl == runl && !c->listed) {
-			c->listed = true;
+		if (c && c->guest.runl == runl && !c->guest.listed) {
+			c->guest.listed = true;
 			set_group(c, left ? group : -1, left ? map_group(v, group) : -1);
 		}
 		if (left)
@@ -267,9 +270,9 @@ static bool lacks_group(struct kvgpu_vgpu *v)
 	struct kvgpu_chan *c;
 	struct rb_node *n;
 
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
 		c = rb_entry(n, struct kvgpu_chan, by_gchid);
-		if (c->listed && c->gtsg >= 0 && c->htsg < 0)
+		if (c->guest.listed && c->guest.tsg >= 0 && c->host.tsg < 0)
 			return true;
 	}
 	return false;
@@ -291,17 +294,17 @@ static bool entry_is_dead(struct kvgpu_machine *m, u64 e)
  */
 static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 {
-	u64 *list = m->list[hrunl];
+	u64 *list = m->runl.published[hrunl];
 	u32 i = 0, nr = 0, header, left, count;
 
-	while (i < m->list_nr[hrunl]) {
+	while (i < m->runl.published_nr[hrunl]) {
 		bool group = list[i] & RUNLIST_TSG;
 
 		header = nr;
 		left = group ? FIELD_GET(RUNLIST_TSG_COUNT, list[i]) : 1;
 		if (group)
 			list[nr++] = list[i++];
-		for (count = 0; left && i < m->list_nr[hrunl]; left--, i++) {
+		for (count = 0; left && i < m->runl.published_nr[hrunl]; left--, i++) {
 			if (entry_is_dead(m, list[i]))
 				continue;
 			list[nr++] = list[i];
@@ -313,10 +316,12 @@ static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 		else if (group)
 			nr = header;
 	}
-	m->list_nr[hrunl] = nr;
+	m->runl.published_nr[hrunl] = nr;
 }
 
-/* Argument of list_store(): m->next has .nr entries, made of .guest_nr entries of the guest. */
+/*
+ * Argument of list_store(): m->runl.next has .nr entries, made of .guest_nr entries of the guest.
+ */
 struct new_list {
 	struct kvgpu_vgpu *v;
 	u8 hrunl;
@@ -331,35 +336,35 @@ static void list_store(void *arg)
 	u8 hrunl = l->hrunl;
 	int ret;
 
-	if (!l->force && l->nr == m->list_nr[hrunl] &&
-	    !memcmp(m->list[hrunl], m->next, l->nr * sizeof(u64)))
+	if (!l->force && l->nr == m->runl.published_nr[hrunl] &&
+	    !memcmp(m->runl.published[hrunl], m->runl.next, l->nr * sizeof(u64)))
 		return;
-	memcpy(m->list[hrunl], m->next, l->nr * sizeof(u64));
-	m->list_nr[hrunl] = l->nr;
+	memcpy(m->runl.published[hrunl], m->runl.next, l->nr * sizeof(u64));
+	m->runl.published_nr[hrunl] = l->nr;
 	drop_dead_chans(m, hrunl);
 	ret = vmach_runlist_update(m, hrunl);
 	if (ret)
 		vmach_gpu_declare_lost(l->v->gpu, "a runlist was not taken");
-	trace_kvgpu_runlist(l->v->id, hrunl, l->guest_nr, m->list_nr[hrunl], ret);
+	trace_kvgpu_runlist(l->v->id, hrunl, l->guest_nr, m->runl.published_nr[hrunl], ret);
 }
 
 /* Translates the guest's lists and publishes the result, if it has changed or @force is true. */
 static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 {
 	struct kvgpu_machine *m = v->m;
-	struct translate t = { .v = v, .hrunl = hrunl, .listed = m->tsgs_used };
+	struct translate t = { .v = v, .hrunl = hrunl, .listed = m->runl.tsgs_used };
 	struct new_list l = { .v = v, .hrunl = hrunl, .force = force };
 	u32 r;
 
 	bitmap_zero(t.listed, GK110_FIFO_NR_TSG);
 	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
-		if (m->blocked & BIT(r))
+		if (m->runl.blocked & BIT(r))
 			continue;
 		t.grunl = r;
-		l.guest_nr += m->runl_nr[r];
-		l.nr += kvgpu_shadow_runlist_build(m->runl_entries[r], m->runl_nr[r], list_id_map,
-						   &t, SLICE_US, m->next + l.nr,
-						   m->runl_max - l.nr);
+		l.guest_nr += m->runl.nr[r];
+		l.nr += kvgpu_shadow_runlist_build(m->runl.entries[r], m->runl.nr[r], list_id_map,
+						   &t, SLICE_US, m->runl.next + l.nr,
+						   m->runl.max - l.nr);
 	}
 	vmach_slicer_call(v->gpu, list_store, &l);
 }
@@ -372,8 +377,8 @@ void vmach_runlist_publish(struct kvgpu_vgpu *v)
 
 void vmach_runlist_clear(struct kvgpu_vgpu *v)
 {
-	memset(v->m->runl_nr, 0, sizeof(v->m->runl_nr));
-	v->m->blocked = 0;
+	memset(v->m->runl.nr, 0, sizeof(v->m->runl.nr));
+	v->m->runl.blocked = 0;
 	vmach_runlist_publish(v);
 	drop_groups(v);
 }
@@ -398,24 +403,24 @@ static u32 runlist_fetch(struct kvgpu_vgpu *v, struct kvgpu_gaddr at, u32 count,
 void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list)
 {
 	struct rb_node *n;
-	u32 nr = min_t(u32, count, v->m->runl_max);
+	u32 nr = min_t(u32, count, v->m->runl.max);
 
 	if (runl >= KVGPU_MAX_RUNL)
 		return;
 	if (nr < count)
 		kvgpu_mdev_fault_note(v, "runlist too long, cut", -1, list.addr, count);
-	v->m->runl_nr[runl] = runlist_fetch(v, list, nr, v->m->runl_entries[runl]);
-	if (v->m->runl_nr[runl] != nr)
+	v->m->runl.nr[runl] = runlist_fetch(v, list, nr, v->m->runl.entries[runl]);
+	if (v->m->runl.nr[runl] != nr)
 		kvgpu_mdev_fault_note(v, "runlist can't be read", -1, list.addr, nr);
 	/*
 	 * .listed still tells which channels the previous list of this runlist has. The guest may
 	 * have changed the instance block of a channel that the previous list does not have: read
 	 * the block again.
 	 */
-	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
+	for (n = rb_first(&v->m->ids.chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
-		if (c->grunl == runl && !c->listed)
+		if (c->guest.runl == runl && !c->guest.listed)
 			vmach_chan_resync(c);
 	}
 	note_members(v, runl);
@@ -446,7 +451,7 @@ void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl)
 
 void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask)
 {
-	v->m->blocked |= mask;
+	v->m->runl.blocked |= mask;
 	vmach_runlist_publish(v);
 }
 
@@ -454,13 +459,13 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 {
 	struct rb_node *n;
 
-	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
+	for (n = rb_first(&v->m->ids.chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
-		if (mask & BIT(c->grunl))
+		if (mask & BIT(c->guest.runl))
 			vmach_chan_resync(c);
 	}
-	v->m->blocked &= ~mask;
+	v->m->runl.blocked &= ~mask;
 	vmach_runlist_publish(v);
 }
 
@@ -556,9 +561,9 @@ void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	if (id >= KVGPU_MAX_CHAN || vmach_gpu_lost(gpu))
 		return;
 	if (tsg) {
-		h = v->m->htsg[id];
-		for (n = rb_first(&v->m->chans); n && h >= 0 && (!c || !c->ran); n = rb_next(n))
-			if (rb_entry(n, struct kvgpu_chan, by_gchid)->htsg == h)
+		h = v->m->runl.htsg[id];
+		for (n = rb_first(&v->m->ids.chans); n && h >= 0 && (!c || !c->ran); n = rb_next(n))
+			if (rb_entry(n, struct kvgpu_chan, by_gchid)->host.tsg == h)
 				c = rb_entry(n, struct kvgpu_chan, by_gchid);
 	} else {
 		c = vmach_chan_find(v, (gchid_t){ id });

@@ -28,8 +28,8 @@ static void show_machine(struct seq_file *s, struct machine_slicer *sl,
 		s,
 		"%u weight %u cap %u entitled %u ppm busy %llu ns vtime %lld slices %llu%s%s%s%s%s%s%s\n",
 		m->v->id, e.weight, e.cap, entitled, e.busy_ns, (s64)(e.vtime - vclock), e.slices,
-		m->slice.on_chip ? " on-chip" : "", m->slice.work ? " work" : "",
-		m->slice.busy ? " busy" : "", e.parked ? " parked" : "",
+		m->slice.on_chip ? " on-chip" : "", m->slice.found.work ? " work" : "",
+		m->slice.charge.busy ? " busy" : "", e.parked ? " parked" : "",
 		e.suspended ? " suspended" : "", e.cap_throttled ? " cap-out" : "",
 		e.share_throttled ? " share-out" : "");
 }
@@ -37,7 +37,7 @@ static void show_machine(struct seq_file *s, struct machine_slicer *sl,
 static void show_policy(struct seq_file *s, struct machine_slicer *sl)
 {
 	enum kvgpu_sched_policy policy;
-	const struct kvgpu_machine *owner = READ_ONCE(sl->owner);
+	const struct kvgpu_machine *owner = READ_ONCE(sl->lists.owner);
 	u32 present, runnable;
 	u64 slice_ns;
 
@@ -49,11 +49,11 @@ static void show_policy(struct seq_file *s, struct machine_slicer *sl)
 	spin_unlock(&sl->lock);
 	seq_printf(s, "policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
 		   kvgpu_sched_policy_name(policy), div_u64(slice_ns, NSEC_PER_USEC),
-		   sl->watchdog_ms, sl->switches, sl->busy_ns);
-	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->shared ? "open" : "owned by ",
-		   sl->shared ? "" :
-		   owner      ? dev_name(owner->v->vdev.dev) :
-				"nobody",
+		   sl->watchdog_ms, sl->lists.switches, sl->samples.busy_ns);
+	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->lists.shared ? "open" : "owned by ",
+		   sl->lists.shared ? "" :
+		   owner	    ? dev_name(owner->v->vdev.dev) :
+				      "nobody",
 		   present, runnable);
 }
 
@@ -79,8 +79,8 @@ void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 {
 	spin_lock(&gpu->chip->event_lock);
 	seq_printf(s, "channel groups in use %u of %u, TSGs %u\n",
-		   bitmap_weight(gpu->chip->id_blocks, KVGPU_NR_ID_BLOCKS), KVGPU_NR_ID_BLOCKS,
-		   bitmap_weight(gpu->chip->tsgs, GK110_FIFO_NR_TSG));
+		   bitmap_weight(gpu->chip->ids.blocks, KVGPU_NR_ID_BLOCKS), KVGPU_NR_ID_BLOCKS,
+		   bitmap_weight(gpu->chip->ids.tsgs, GK110_FIFO_NR_TSG));
 	spin_unlock(&gpu->chip->event_lock);
 }
 
@@ -102,8 +102,8 @@ static void show_vgpu_state(struct seq_file *s, struct kvgpu_vgpu *v)
 	unsigned int i;
 
 	for (i = 0; i < KVGPU_NR_BARS; i++)
-		show_window(s, &v->m->win[i]);
-	seq_printf(s, "doorbells at bar1 0x%llx\n", v->m->userd_bar1);
+		show_window(s, &v->m->view.win[i]);
+	seq_printf(s, "doorbells at bar1 0x%llx\n", v->m->view.userd_bar1);
 	seq_printf(s, "interrupt line %d sources 0x%08x 0x%08x pfifo 0x%08x\n", v->m->trap.line,
 		   v->m->trap.intr_src, v->m->trap.intr_nrhost, v->m->trap.fifo_intr);
 	seq_printf(
@@ -111,11 +111,11 @@ static void show_vgpu_state(struct seq_file *s, struct kvgpu_vgpu *v)
 		"registers in use %u read %llu written %llu unlisted %llu dropped %llu denied %llu\n",
 		v->m->trap.nr_slots_used, v->m->trap.nr_reads, v->m->trap.nr_writes,
 		v->m->trap.nr_unlisted, v->m->trap.nr_dropped, v->m->trap.nr_denied);
-	seq_printf(s, "events waiting %u dropped %llu\n", v->m->event_put - v->m->event_get,
-		   v->m->events_dropped);
+	seq_printf(s, "events waiting %u dropped %llu\n", v->m->event.put - v->m->event.get,
+		   v->m->event.dropped);
 	for (i = 0; i < KVGPU_MAX_RUNL; i++)
-		if (v->m->runl_nr[i])
-			seq_printf(s, "runlist %u entries %u%s\n", i, v->m->runl_nr[i],
+		if (v->m->runl.nr[i])
+			seq_printf(s, "runlist %u entries %u%s\n", i, v->m->runl.nr[i],
 				   v->m->trap.runl_blocked & BIT(i) ? " blocked" : "");
 }
 
@@ -123,7 +123,7 @@ static void show_channels(struct seq_file *s, struct kvgpu_vgpu *v)
 {
 	struct rb_node *n;
 
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
 		const struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 		u32 get, put;
 
@@ -131,23 +131,25 @@ static void show_channels(struct seq_file *s, struct kvgpu_vgpu *v)
 		seq_printf(
 			s,
 			"guest %u chip %u runlist %u -> %u instance %u:0x%llx shadow 0x%llx tsg %d -> %d get %u put %u%s%s%s\n",
-			c->gchid.v, c->hchid.v, c->grunl, c->hrunl, c->ginst.target, c->ginst.addr,
-			c->inst.at.v, c->gtsg, c->htsg, get, put, c->enabled ? " enabled" : "",
-			c->dead ? " dead" : "", c->gr ? " gr" : "");
+			c->gchid.v, c->hchid.v, c->guest.runl, c->host.runl, c->guest.inst.target,
+			c->guest.inst.addr, c->host.inst.at.v, c->guest.tsg, c->host.tsg, get, put,
+			c->guest.enabled ? " enabled" : "", c->dead ? " dead" : "",
+			c->gr ? " gr" : "");
 	}
 }
 
 static void show_shadow(struct seq_file *s, const struct kvgpu_vgpu *v)
 {
-	const struct kvgpu_shadow_stats *st = &v->m->shadow.stats;
+	const struct kvgpu_shadow_stats *st = &v->m->mem.shadow.stats;
 
-	seq_printf(s, "tables %u of %u\n", v->m->shadow.nr_tables, v->m->shadow.cfg.max_tables);
+	seq_printf(s, "tables %u of %u\n", v->m->mem.shadow.nr_tables,
+		   v->m->mem.shadow.cfg.max_tables);
 	seq_printf(s, "syncs %llu tables read %llu bytes read %llu\n", st->syncs, st->tables_read,
 		   st->bytes_read);
 	seq_printf(s, "entries compared %llu written %llu rejected %llu\n", st->entries_compared,
 		   st->entries_written, st->rejected);
 	seq_printf(s, "pages pinned %llu of %llu, pins %llu unpins %llu\n", st->pinned,
-		   v->m->shadow.cfg.max_pinned, st->pins, st->unpins);
+		   v->m->mem.shadow.cfg.max_pinned, st->pins, st->unpins);
 }
 
 /* --------------------------- print a vGPU's registers, in the order of the register file's hash */

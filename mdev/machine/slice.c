@@ -8,9 +8,9 @@
  * The chip is in one of two modes. *Shared*: the lists of all vGPUs that are not suspended are on
  * the chip together. Then nothing is switched, and a vGPU that gets work starts at once.
  * *Exclusive*: the chip has the list of one vGPU, the owner, or no list. The list of a vGPU that is
- * off the chip stays in the host's memory (machine->list). A list is *resident* if it may be on the
- * chip in the present mode (vmach_list_resident()). In debugfs and the trace event the modes are
- * named open and owned.
+ * off the chip stays in the host's memory (machine->runl.published). A list is *resident* if it may
+ * be on the chip in the present mode (vmach_list_resident()). In debugfs and the trace event the
+ * modes are named open and owned.
  *
  * A switch submits the new list, so that no further channel of a vGPU that must leave is loaded.
  * Then it preempts the channels of such vGPUs that are still loaded. (A PBDMA is a unit that
@@ -113,8 +113,8 @@ static void slice_restore(struct kvgpu_machine *m)
 {
 	struct machine_slice *sl = &m->slice;
 
-	sl->busy |= sl->left_busy;
-	sl->left_busy = false;
+	sl->charge.busy |= sl->charge.left_busy;
+	sl->charge.left_busy = false;
 }
 
 /*
@@ -133,8 +133,8 @@ static void chip_now_shared(struct kvgpu_chip *chip, const struct kvgpu_machine 
 		if (m == owner || !vmach_list_resident(m))
 			continue;
 		slice_restore(m);
-		if (m->slice.work)
-			s->worked = s->polled;
+		if (m->slice.found.work)
+			s->poll.worked = s->samples.charged;
 	}
 	write_sequnlock(&s->acct_lock);
 }
@@ -150,15 +150,15 @@ static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_mach
 	struct kvgpu_machine *m, *was;
 	bool leave = false, to_shared;
 
-	if (s->shared == shared && s->owner == owner && !s->stale)
+	if (s->lists.shared == shared && s->lists.owner == owner && !s->lists.stale)
 		return false;
-	if (owner && owner != s->owner)
+	if (owner && owner != s->lists.owner)
 		owner->slice.turn++;
-	was = s->owner;
-	to_shared = shared && !s->shared;
-	s->shared = shared;
-	s->owner = owner;
-	s->stale = false;
+	was = s->lists.owner;
+	to_shared = shared && !s->lists.shared;
+	s->lists.shared = shared;
+	s->lists.owner = owner;
+	s->lists.stale = false;
 	list_for_each_entry(m, &chip->live, node) {
 		m->slice.evicting = !vmach_list_resident(m);
 		leave |= m->slice.evicting && m->slice.on_chip;
@@ -173,7 +173,7 @@ static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_mach
 		slice_restore(owner);
 		write_sequnlock(&s->acct_lock);
 	}
-	s->switches += !shared;
+	s->lists.switches += !shared;
 	trace_kvgpu_slice(owner ? owner->v->id : 0, shared, s->sched.nr_runnable,
 			  s->sched.slice_end);
 	return leave && !vmach_gpu_lost(chip->gpu);
@@ -221,11 +221,11 @@ static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l
 	if (vmach_holder_end(gpu, l->tsg, l->id))
 		return false;
 	m = c->vgpu->m;
-	waited = m->slice.waited;
+	waited = m->slice.charge.waited;
 	vmach_hang_end(gpu, c, l->tsg, l->id);
 	/* eviction_note() must not subtract a wait that it does not charge for */
 	if (before)
-		m->slice.waited = waited;
+		m->slice.charge.waited = waited;
 	return true;
 }
 
@@ -282,26 +282,26 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 
 /*
  * A switch is to charge @m for @ns. Returns the part of @ns that is still to be charged:
- * vmach_wait_charge() has already charged slice.waited of them.
+ * vmach_wait_charge() has already charged slice.charge.waited of them.
  */
 static u64 not_yet_paid(const struct kvgpu_machine *m, u64 ns)
 {
-	return ns - min(ns, m->slice.waited);
+	return ns - min(ns, m->slice.charge.waited);
 }
 
 /*
- * @m leaves the chip. If slice.busy is set, charges @m for the time from @began to @now, and sets
- * slice.left_busy for the return of @m. Clears slice.busy, which ends the charge. slicer->acct_lock
- * is held for writing.
+ * @m leaves the chip. If slice.charge.busy is set, charges @m for the time from @began to @now, and
+ * sets slice.charge.left_busy for the return of @m. Clears slice.charge.busy, which ends the
+ * charge. slicer->acct_lock is held for writing.
  */
 static void eviction_charge(struct kvgpu_machine *m, u64 began, u64 now)
 {
-	if (m->slice.busy) {
+	if (m->slice.charge.busy) {
 		vmach_time_charge(m, not_yet_paid(m, now - began), now);
-		m->v->gpu->chip->slicer.busy_ns += now - began;
+		m->v->gpu->chip->slicer.samples.busy_ns += now - began;
 	}
-	m->slice.left_busy |= m->slice.busy;
-	m->slice.busy = false;
+	m->slice.charge.left_busy |= m->slice.charge.busy;
+	m->slice.charge.busy = false;
 }
 
 /*
@@ -342,21 +342,21 @@ static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *
 		 * @m took long to leave: take it as at work. The time in which another preempt had
 		 * the register says nothing of @m.
 		 */
-		m->slice.busy |= !waited && held_ns > LATE_NS;
-		sampled = m->slice.left_busy || m->slice.busy;
-		m->slice.busy |= vmach_obs_seen(w, m);
+		m->slice.charge.busy |= !waited && held_ns > LATE_NS;
+		sampled = m->slice.charge.left_busy || m->slice.charge.busy;
+		m->slice.charge.busy |= vmach_obs_seen(w, m);
 		eviction_charge(m, waited ? now : began, now);
 		/* @m comes back .busy if it was .busy or late, not if only @w saw its work */
-		m->slice.left_busy = sampled;
+		m->slice.charge.left_busy = sampled;
 	}
 	list_for_each_entry(o, &chip->live, node)
-		o->slice.waited = 0;
+		o->slice.charge.waited = 0;
 	write_sequnlock(&chip->slicer.acct_lock);
 	if (!m)
 		return;
-	m->slice.preempts++;
-	m->slice.preempt_ns += now - began;
-	m->slice.preempt_max = max(m->slice.preempt_max, now - began);
+	m->slice.preempts.nr++;
+	m->slice.preempts.ns += now - began;
+	m->slice.preempts.max = max(m->slice.preempts.max, now - began);
 	trace_kvgpu_preempt(l->vgpu, l->tsg, l->id, now - began);
 }
 
@@ -370,7 +370,7 @@ static void tell_policy(struct kvgpu_chip *chip, u64 now)
 
 	spin_lock(&s->lock);
 	list_for_each_entry(m, &chip->live, node)
-		kvgpu_sched_note(&m->slice.ent, m->slice.work, m->slice.progress);
+		kvgpu_sched_note(&m->slice.ent, m->slice.found.work, m->slice.found.progress);
 	kvgpu_sched_polled(&s->sched, now);
 	spin_unlock(&s->lock);
 }
@@ -380,9 +380,9 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_sched_watch w = {
-		.alternates = vmach_nonstall_poll(chip, now) || !s->shared,
+		.alternates = vmach_nonstall_poll(chip, now) || !s->lists.shared,
 		.any = !list_empty(&chip->live),
-		.idle_ns = now > s->worked ? now - s->worked : 0,
+		.idle_ns = now > s->poll.worked ? now - s->poll.worked : 0,
 	};
 	struct kvgpu_machine *m;
 
@@ -390,10 +390,10 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 		/*
 		 * Skip a vGPU that has no channel ids and had none lately. .list_nr would not do,
 		 * because a loaded channel runs on when the guest takes it off its list.
-		 * .nr_id_blocks alone would not do: a guest could give its ids back, have a far
+		 * .ids.nr_blocks alone would not do: a guest could give its ids back, have a far
 		 * time drawn, and take ids and work before a poll draws a nearer time.
 		 */
-		if (!READ_ONCE(m->nr_id_blocks) && now > READ_ONCE(m->ids_given) + IDS_COUNT_NS)
+		if (!READ_ONCE(m->ids.nr_blocks) && now > READ_ONCE(m->ids.given) + IDS_COUNT_NS)
 			continue;
 		w.bound++;
 		w.limited |= vmach_vgpu_limited(chip, m);
@@ -418,8 +418,8 @@ static void serve_flushes(struct kvgpu_chip *chip)
 	list_for_each_entry(m, &chip->live, node)
 		vmach_flush_page_serve(m->v);
 	began = ktime_get_ns() - began;
-	chip->slicer.used += began;
-	chip->slicer.rests_from += began;
+	chip->slicer.rest.used += began;
+	chip->slicer.rest.from += began;
 	/* a sample of that time makes no further flushes due */
 	clear_bit(SLICER_SAMPLED, &chip->slicer.kicked);
 }
@@ -433,20 +433,20 @@ static void serve_flushes(struct kvgpu_chip *chip)
  */
 static u64 rest_end(struct machine_slicer *s)
 {
-	u64 end = s->rests_from + kvgpu_sched_rest(s->used, get_random_u64()), turn, length;
+	u64 end = s->rest.from + kvgpu_sched_rest(s->rest.used, get_random_u64()), turn, length;
 
-	s->used_mean = s->used_mean - s->used_mean / 8 + s->used / 8;
-	s->rest_owed -= (s64)(s->rests_from - s->used - s->rested_from);
-	s->rest_owed = clamp_t(s64, s->rest_owed, -REST_SAVED_NS, 0) + 2 * (s64)s->used_mean;
-	s->rested_from = s->rests_from;
+	s->rest.used_mean = s->rest.used_mean - s->rest.used_mean / 8 + s->rest.used / 8;
+	s->rest.owed -= (s64)(s->rest.from - s->rest.used - s->rest.before);
+	s->rest.owed = clamp_t(s64, s->rest.owed, -REST_SAVED_NS, 0) + 2 * (s64)s->rest.used_mean;
+	s->rest.before = s->rest.from;
 	spin_lock(&s->lock);
 	turn = kvgpu_sched_turn_end(&s->sched);
 	length = s->sched.slice_end - s->sched.turn_start;
 	spin_unlock(&s->lock);
 	if (turn >= end)
 		return end;
-	if (s->used_mean > length / 4 && s->rest_owed > 0)
-		return max(turn, s->rests_from + (u64)s->rest_owed);
+	if (s->rest.used_mean > length / 4 && s->rest.owed > 0)
+		return max(turn, s->rest.from + (u64)s->rest.owed);
 	return turn;
 }
 
@@ -455,16 +455,16 @@ static void turn_over(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 
-	if (!s->shared) {
+	if (!s->lists.shared) {
 		spin_lock(&s->lock);
 		/* kvgpu_sched_choose() did not know when the switch would end */
-		s->next = kvgpu_sched_started(&s->sched, now);
+		s->rest.next = kvgpu_sched_started(&s->sched, now);
 		spin_unlock(&s->lock);
 	}
-	if (s->flush_due)
+	if (s->poll.flush_due)
 		serve_flushes(chip);
-	s->flush_due = false;
-	s->rested = rest_end(s);
+	s->poll.flush_due = false;
+	s->rest.until = rest_end(s);
 }
 
 /* ------------------------------------------- a switch: wait until the loaded channels have left */
@@ -496,10 +496,10 @@ static void switch_end(struct kvgpu_chip *chip, u64 asked)
 		eviction_charge(m, s->sw.began, asked ?: now);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
-	if (s->owner)
-		slice_restore(s->owner);
-	s->polled = now;
-	s->paused--;
+	if (s->lists.owner)
+		slice_restore(s->lists.owner);
+	s->samples.charged = now;
+	s->samples.paused--;
 	write_sequnlock(&s->acct_lock);
 	s->sw.nr = 0;
 	vmach_samples_set(chip, now, kvgpu_sched_sample_mean(&alternating));
@@ -677,15 +677,15 @@ static void slicer_turn(struct kvgpu_chip *chip)
 	struct kvgpu_machine *m;
 	bool leave;
 
-	s->rests_from = now;
+	s->rest.from = now;
 	if (vmach_gpu_lost(chip->gpu)) {
-		s->next = ~0ull;
-		s->rested = rest_end(s);
+		s->rest.next = ~0ull;
+		s->rest.until = rest_end(s);
 		return;
 	}
-	s->flush_due = test_and_clear_bit(SLICER_SAMPLED, &s->kicked);
+	s->poll.flush_due = test_and_clear_bit(SLICER_SAMPLED, &s->kicked);
 	vmach_slicer_poll(chip, now);
-	if (s->flush_due)
+	if (s->poll.flush_due)
 		vmach_orphans_note(chip);
 	vmach_orphan_evict(chip, now);
 	/* the policy is asked by what was charged up to now */
@@ -696,14 +696,14 @@ static void slicer_turn(struct kvgpu_chip *chip)
 	spin_lock(&s->lock);
 	kvgpu_sched_choose(&s->sched, now, &c);
 	spin_unlock(&s->lock);
-	s->next = c.until;
+	s->rest.next = c.until;
 	m = c.ent ? container_of(c.ent, struct kvgpu_machine, slice.ent) : NULL;
 	leave = lists_switch(chip, c.shared, c.shared ? NULL : m);
 	if (leave)
 		s->sw.nr = find_loaded(chip, s->sw.loaded, engine);
 	vmach_samples_set(chip, now, sample_mean(chip, now));
-	s->rests_from = ktime_get_ns();
-	s->used = s->rests_from - now;
+	s->rest.from = ktime_get_ns();
+	s->rest.used = s->rest.from - now;
 	if (leave)
 		switch_begin(chip, engine);
 	else
@@ -754,7 +754,8 @@ static int slicer_main(void *arg)
 			vmach_chans_recover(chip);
 		busy |= vmach_preempts_step(chip);
 		kicked = READ_ONCE(s->kicked);
-		poll = s->sw.nr ? ~0ull : max(kicked & BIT(SLICER_POLL) ? 0 : s->next, s->rested);
+		poll = s->sw.nr ? ~0ull :
+				  max(kicked & BIT(SLICER_POLL) ? 0 : s->rest.next, s->rest.until);
 		if (ktime_get_ns() >= poll) {
 			clear_bit(SLICER_POLL, &s->kicked);
 			slicer_turn(chip);
@@ -778,8 +779,8 @@ void vmach_slicer_init(struct kvgpu_chip *chip)
 	INIT_LIST_HEAD(&s->preempts);
 	seqlock_init(&s->acct_lock);
 	kvgpu_sched_init(&s->sched);
-	s->shared = true;
-	s->sample_at = s->sample_mean = ~0ull;
+	s->lists.shared = true;
+	s->samples.at = s->samples.mean = ~0ull;
 }
 
 void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms)

@@ -30,7 +30,7 @@ static struct kvgpu_space *space_find(struct kvgpu_machine *m, struct kvgpu_gadd
 {
 	struct kvgpu_space *sp;
 
-	list_for_each_entry(sp, &m->spaces, node)
+	list_for_each_entry(sp, &m->mem.spaces, node)
 		if (sp->pd.target == pd.target && sp->pd.addr == pd.addr)
 			return sp;
 	return NULL;
@@ -48,7 +48,7 @@ struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
 	}
 	sp = kzalloc(sizeof(*sp), GFP_KERNEL_ACCOUNT);
 	mem = kvzalloc(kvgpu_shadow_as_size(), GFP_KERNEL_ACCOUNT);
-	if (!sp || !mem || kvgpu_shadow_as_create(&m->shadow, pd, mem, &sp->as)) {
+	if (!sp || !mem || kvgpu_shadow_as_create(&m->mem.shadow, pd, mem, &sp->as)) {
 		kvfree(mem);
 		kfree(sp);
 		return NULL;
@@ -57,7 +57,7 @@ struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
 	sp->users = 1;
 	/* the shadow directory's memory may have belonged to another space */
 	sp->flush = true;
-	list_add_tail(&sp->node, &m->spaces);
+	list_add_tail(&sp->node, &m->mem.spaces);
 	return sp;
 }
 
@@ -67,7 +67,7 @@ static void space_invalidate(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 		return;
 	if (kvgpu_hw_tlb_flush(&v->gpu->hw, kvgpu_shadow_as_pd_get(sp->as), false))
 		vmach_gpu_declare_lost(v->gpu, "a TLB was not invalidated");
-	atomic64_inc(&v->m->flushes);
+	atomic64_inc(&v->m->mem.flushes);
 	sp->flush = false;
 }
 
@@ -98,7 +98,7 @@ void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct 
 		return;
 	}
 	sp->kept++;
-	atomic64_inc(&v->m->spaces_kept);
+	atomic64_inc(&v->m->mem.spaces_kept);
 	kvgpu_mdev_fault_note(v, "address space of a channel that is not off the chip, kept",
 			      c->gchid.v, sp->pd.addr, 0);
 }
@@ -108,7 +108,7 @@ void vmach_spaces_drop(struct kvgpu_vgpu *v)
 	struct kvgpu_space *sp, *n;
 	u32 kept;
 
-	list_for_each_entry_safe(sp, n, &v->m->spaces, node) {
+	list_for_each_entry_safe(sp, n, &v->m->mem.spaces, node) {
 		kept = sp->kept;
 		sp->kept = 0;
 		if (kept)
@@ -132,27 +132,27 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v)
 
 	lockdep_assert_held(&v->lock);
 	any = vmach_windows_stale(v);
-	list_for_each_entry(sp, &m->spaces, node)
+	list_for_each_entry(sp, &m->mem.spaces, node)
 		any |= sp->flush;
 	if (any) {
 		vmach_writes_flush(v, false);
-		m->flush_owed = false;
+		m->flush.owed = false;
 	}
 	if (vmach_windows_invalidate(v))
 		vmach_gpu_declare_lost(v->gpu, "a BAR's TLB was not invalidated");
-	list_for_each_entry(sp, &m->spaces, node)
+	list_for_each_entry(sp, &m->mem.spaces, node)
 		if (sp->flush)
 			space_invalidate(v, sp);
 	vmach_windows_show(v);
-	m->l2_clean = false;
-	kvgpu_shadow_reap(&m->shadow);
+	m->mem.l2_clean = false;
+	kvgpu_shadow_reap(&m->mem.shadow);
 	vmach_tables_free(v);
 	vmach_grctx_free_dead(v);
 }
 
 static void space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 {
-	const struct kvgpu_shadow_stats *st = &v->m->shadow.stats, was = *st;
+	const struct kvgpu_shadow_stats *st = &v->m->mem.shadow.stats, was = *st;
 	bool changed = false;
 	/*
 	 * an error is not handled: entries for which there was no memory are invalid, and later
@@ -172,7 +172,7 @@ void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd)
 	struct kvgpu_space *sp;
 
 	vmach_stage_drop(v->m);
-	list_for_each_entry(sp, &v->m->spaces, node)
+	list_for_each_entry(sp, &v->m->mem.spaces, node)
 		if (kvgpu_shadow_as_is_due(sp->as, pd))
 			space_sync(v, sp);
 	vmach_windows_sync(v, pd);
@@ -185,15 +185,15 @@ void vmach_mmu_show(struct kvgpu_vgpu *v)
 	struct kvgpu_machine *m = v->m;
 	struct kvgpu_space *sp;
 
-	if (m->mmu_shown)
+	if (m->dirty.mmu_shown)
 		return;
 	mutex_lock(&v->map_lock);
-	m->mmu_mapped = true;
-	m->written = false;
+	m->dirty.mmu_mapped = true;
+	m->dirty.written = false;
 	mutex_unlock(&v->map_lock);
-	m->flush_owed |= vmach_flush_take(v);
+	m->flush.owed |= vmach_flush_take(v);
 	vmach_stage_drop(m);
-	list_for_each_entry(sp, &m->spaces, node)
+	list_for_each_entry(sp, &m->mem.spaces, node)
 		if (kvgpu_shadow_as_is_behind(sp->as))
 			space_sync(v, sp);
 	vmach_windows_catch_up(v);
@@ -202,7 +202,7 @@ void vmach_mmu_show(struct kvgpu_vgpu *v)
 	vmach_owed_flush(v);
 	kvgpu_trap_mmu_restore(&m->trap);
 	mutex_lock(&v->map_lock);
-	m->mmu_shown = !m->written;
+	m->dirty.mmu_shown = !m->dirty.written;
 	mutex_unlock(&v->map_lock);
 }
 

@@ -17,7 +17,7 @@ static struct machine_slicer *slicer_of(const struct kvgpu_vgpu *v)
 
 void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *st)
 {
-	const struct kvgpu_shadow_stats *shadow = &v->m->shadow.stats;
+	const struct kvgpu_shadow_stats *shadow = &v->m->mem.shadow.stats;
 	const struct machine_slice *sl = &v->m->slice;
 
 	*st = (struct machine_stats){
@@ -29,18 +29,18 @@ void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *s
 		.entries_compared = READ_ONCE(shadow->entries_compared),
 		.entries_written = READ_ONCE(shadow->entries_written),
 		.entries_rejected = READ_ONCE(shadow->rejected),
-		.tlb_flushes = atomic64_read(&v->m->flushes),
-		.spaces_kept = atomic64_read(&v->m->spaces_kept),
-		.pinned_pages = READ_ONCE(shadow->pinned) + READ_ONCE(v->m->nr_due),
+		.tlb_flushes = atomic64_read(&v->m->mem.flushes),
+		.spaces_kept = atomic64_read(&v->m->mem.spaces_kept),
+		.pinned_pages = READ_ONCE(shadow->pinned) + READ_ONCE(v->m->pin.nr_due),
 		.slices = READ_ONCE(sl->ent.slices),
-		.preempts = READ_ONCE(sl->preempts),
-		.preempt_ns = READ_ONCE(sl->preempt_ns),
-		.preempt_ns_max = READ_ONCE(sl->preempt_max),
-		.doorbells_trapped = atomic64_read(&v->m->doorbells_trapped),
+		.preempts = READ_ONCE(sl->preempts.nr),
+		.preempt_ns = READ_ONCE(sl->preempts.ns),
+		.preempt_ns_max = READ_ONCE(sl->preempts.max),
+		.doorbells_trapped = atomic64_read(&v->m->view.doorbells_trapped),
 		.strikes = READ_ONCE(sl->strikes.total),
 		.weight = READ_ONCE(sl->ent.weight),
 		.cap = READ_ONCE(sl->ent.cap),
-		.runnable = READ_ONCE(sl->work),
+		.runnable = READ_ONCE(sl->found.work),
 		.suspended = vmach_vgpu_suspended(v->m),
 	};
 }
@@ -92,8 +92,8 @@ void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu
 		.policy = READ_ONCE(s->sched.policy),
 		.slice_us = div_u64(READ_ONCE(s->sched.slice_ns), NSEC_PER_USEC),
 		.watchdog_ms = READ_ONCE(s->watchdog_ms),
-		.busy_ns = READ_ONCE(s->busy_ns),
-		.switches = READ_ONCE(s->switches),
+		.busy_ns = READ_ONCE(s->samples.busy_ns),
+		.switches = READ_ONCE(s->lists.switches),
 		.lost = vmach_gpu_lost(gpu),
 	};
 }

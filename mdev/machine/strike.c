@@ -47,7 +47,7 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 	kvgpu_mdev_fault_note(m->v, "suspended", -1, 0, m->slice.strikes.count);
 	dev_warn_ratelimited(m->v->vdev.dev, "suspended after %u strikes, the last one: %s\n",
 			     m->slice.strikes.count, why);
-	s->stale = true;
+	s->lists.stale = true;
 	/* the guest is told of the channel that hung first */
 	m->slice.end_at = now + END_EVERY_MS * NSEC_PER_MSEC;
 	vmach_slicer_kick(gpu);
@@ -82,7 +82,7 @@ static void strikes_clear(void *arg)
 	kvgpu_sched_strikes_clear(&m->slice.strikes);
 	if (m->slice.ent.suspended) {
 		kvgpu_sched_set_suspended(&s->sched, &m->slice.ent, false, ktime_get_ns());
-		s->stale = true;
+		s->lists.stale = true;
 	}
 	spin_unlock(&s->lock);
 }
@@ -101,7 +101,7 @@ static struct kvgpu_chan *next_chan(struct kvgpu_machine *m)
 
 	for (i = 0; i < KVGPU_MAX_CHAN; i++)
 		if (by_hchid[i] && by_hchid[i]->vgpu == m->v && !by_hchid[i]->dead &&
-		    READ_ONCE(by_hchid[i]->enabled))
+		    READ_ONCE(by_hchid[i]->guest.enabled))
 			return by_hchid[i];
 	return NULL;
 }

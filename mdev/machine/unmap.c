@@ -88,8 +88,8 @@ struct unmap_known {
 };
 
 /*
- * Leaf lock: protects the table unmappings, all objects in it, without_file, and m->unmaps. VMMs
- * decide how many threads there are, so no code walks through the whole table.
+ * Leaf lock: protects the table unmappings, all objects in it, without_file, and m->pin.unmaps.
+ * VMMs decide how many threads there are, so no code walks through the whole table.
  */
 static DEFINE_SPINLOCK(unmappings_lock);
 static DEFINE_HASHTABLE(unmappings, 12);
@@ -102,7 +102,7 @@ static atomic_t nr_without_file;
 static void known_forget(struct unmap_known *k)
 {
 	if (k->u->rounds >= k->u->most)
-		WRITE_ONCE(k->m->unmaps_forbid, k->m->unmaps_forbid - 1);
+		WRITE_ONCE(k->m->pin.forbidden_by, k->m->pin.forbidden_by - 1);
 	list_del(&k->of_thread);
 	list_del(&k->of_machine);
 	kfree(k);
@@ -187,7 +187,7 @@ static void round_count(struct unmap_known *k)
 	u->rounds = k->rounds;
 	if (u->rounds == u->most)
 		list_for_each_entry(each, &u->known, of_thread)
-			WRITE_ONCE(each->m->unmaps_forbid, each->m->unmaps_forbid + 1);
+			WRITE_ONCE(each->m->pin.forbidden_by, each->m->pin.forbidden_by + 1);
 }
 
 /* -------------------------- the file that the kernel closes when a thread leaves its unmap loop */
@@ -263,9 +263,9 @@ bool vmach_unmap_note(struct kvgpu_vgpu *v, u64 iova)
 		k->u = u;
 		/* one less than the thread's count: round_count() below adds this round */
 		k->rounds = u->rounds ? u->rounds - 1 : 0;
-		WRITE_ONCE(m->unmaps_forbid, m->unmaps_forbid + (u->rounds >= u->most));
+		WRITE_ONCE(m->pin.forbidden_by, m->pin.forbidden_by + (u->rounds >= u->most));
 		list_add(&k->of_thread, &u->known);
-		list_add(&k->of_machine, &m->unmaps);
+		list_add(&k->of_machine, &m->pin.unmaps);
 		known = k;
 		k = NULL;
 	}
@@ -289,9 +289,9 @@ bool vmach_unmap_note(struct kvgpu_vgpu *v, u64 iova)
  * A process can close the vGPU while one of its threads is still in the unmap loop. The thread may
  * stay there for as long as the process likes. Until the thread leaves the loop, pins of this vGPU
  * may be forbidden, and the next tenant would not know why. The thread's rounds can't be dropped at
- * open, because the process that opens the vGPU may use the same container. So while m->unmaps has
- * a thread, only the process that opened the vGPU last may open it. One thread is enough to refuse,
- * except for a dead thread without a file, which is removed.
+ * open, because the process that opens the vGPU may use the same container. So while m->pin.unmaps
+ * has a thread, only the process that opened the vGPU last may open it. One thread is enough to
+ * refuse, except for a dead thread without a file, which is removed.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v)
 {
@@ -303,11 +303,11 @@ int vmach_unmap_open(struct kvgpu_vgpu *v)
 	lockdep_assert_held(&v->lock);
 	do {
 		spin_lock(&unmappings_lock);
-		k = list_first_entry_or_null(&m->unmaps, struct unmap_known, of_machine);
+		k = list_first_entry_or_null(&m->pin.unmaps, struct unmap_known, of_machine);
 		dead = k && !k->u->file && !thread_lives(k->u);
 		if (dead)
 			unmap_finish(k->u);
-		else if (k && m->opener != task_tgid(current))
+		else if (k && m->pin.opener != task_tgid(current))
 			who = pid_nr(k->u->who);
 		spin_unlock(&unmappings_lock);
 		cond_resched();
@@ -319,8 +319,8 @@ int vmach_unmap_open(struct kvgpu_vgpu *v)
 			who);
 		return -EBUSY;
 	}
-	put_pid(m->opener);
-	m->opener = get_task_pid(current, PIDTYPE_TGID);
+	put_pid(m->pin.opener);
+	m->pin.opener = get_task_pid(current, PIDTYPE_TGID);
 	return 0;
 }
 
@@ -330,13 +330,13 @@ bool vmach_pin_allowed(struct kvgpu_vgpu *v)
 	bool may;
 
 	lockdep_assert_held(&v->lock);
-	if (!READ_ONCE(m->unmaps_forbid))
+	if (!READ_ONCE(m->pin.forbidden_by))
 		return true;
 	if (!atomic_read(&nr_without_file))
 		return false;
 	spin_lock(&unmappings_lock);
 	finish_dead_unmaps();
-	may = !m->unmaps_forbid;
+	may = !m->pin.forbidden_by;
 	spin_unlock(&unmappings_lock);
 	return may;
 }
@@ -350,7 +350,7 @@ void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 {
 	ktime_t end = ktime_add_ms(ktime_get(), WAIT_MS);
 
-	while (READ_ONCE(v->m->unmaps_forbid) && ktime_before(ktime_get(), end) &&
+	while (READ_ONCE(v->m->pin.forbidden_by) && ktime_before(ktime_get(), end) &&
 	       !fatal_signal_pending(current))
 		usleep_range(100, 200);
 }
@@ -370,7 +370,7 @@ void kvgpu_machine_call_note(void)
 
 void vmach_unmap_init(struct kvgpu_machine *m)
 {
-	INIT_LIST_HEAD(&m->unmaps);
+	INIT_LIST_HEAD(&m->pin.unmaps);
 }
 
 void vmach_unmap_fini(struct kvgpu_machine *m)
@@ -381,7 +381,7 @@ void vmach_unmap_fini(struct kvgpu_machine *m)
 
 	while (more) {
 		spin_lock(&unmappings_lock);
-		k = list_first_entry_or_null(&m->unmaps, struct unmap_known, of_machine);
+		k = list_first_entry_or_null(&m->pin.unmaps, struct unmap_known, of_machine);
 		more = k;
 		if (k) {
 			u = k->u;
@@ -393,5 +393,5 @@ void vmach_unmap_fini(struct kvgpu_machine *m)
 		spin_unlock(&unmappings_lock);
 		cond_resched();
 	}
-	put_pid(m->opener);
+	put_pid(m->pin.opener);
 }

@@ -81,18 +81,18 @@ static void take_sample(struct kvgpu_chip *chip)
 	spin_lock(&chip->event_lock);
 	write_seqlock(&s->acct_lock);
 	list_for_each_entry(m, &chip->live, node)
-		m->slice.seen |= vmach_vgpu_named(m, vgpu);
-	if (!s->paused && now >= s->polled) {
+		m->slice.charge.seen |= vmach_vgpu_named(m, vgpu);
+	if (!s->samples.paused && now >= s->samples.charged) {
 		vmach_time_settle(chip, now);
 		list_for_each_entry(m, &chip->live, node) {
-			m->slice.busy = vmach_vgpu_named(m, vgpu) ||
-					(unnamed && m->slice.on_chip && m->slice.work);
-			m->slice.left_busy &= !m->slice.on_chip;
+			m->slice.charge.busy = vmach_vgpu_named(m, vgpu) ||
+					       (unnamed && m->slice.on_chip && m->slice.found.work);
+			m->slice.charge.left_busy &= !m->slice.on_chip;
 		}
 	}
-	mean = s->sample_mean;
-	s->sample_at = mean == ~0ull ? ~0ull :
-				       ktime_get_ns() + kvgpu_sched_gap(mean, get_random_u64());
+	mean = s->samples.mean;
+	s->samples.at = mean == ~0ull ? ~0ull :
+					ktime_get_ns() + kvgpu_sched_gap(mean, get_random_u64());
 	write_sequnlock(&s->acct_lock);
 	spin_unlock(&chip->event_lock);
 	set_bit(SLICER_SAMPLED, &s->kicked);
@@ -107,7 +107,7 @@ static int sampler_main(void *arg)
 
 	while (!kthread_should_stop()) {
 		set_current_state(TASK_INTERRUPTIBLE);
-		at = READ_ONCE(chip->slicer.sample_at);
+		at = READ_ONCE(chip->slicer.samples.at);
 		until = ns_to_ktime(at);
 		if (kthread_should_stop()) {
 			;
@@ -128,20 +128,20 @@ static int sampler_main(void *arg)
 void vmach_samples_set(struct kvgpu_chip *chip, u64 now, u64 mean)
 {
 	struct machine_slicer *s = &chip->slicer;
-	u64 was = s->sample_mean;
+	u64 was = s->samples.mean;
 	struct task_struct *t;
 
 	write_seqlock(&s->acct_lock);
-	s->sample_mean = mean ?: ~0ull;
-	if (s->sample_mean < was)
-		WRITE_ONCE(s->sample_at,
-			   min(s->sample_at, now + kvgpu_sched_gap(mean, get_random_u64())));
+	s->samples.mean = mean ?: ~0ull;
+	if (s->samples.mean < was)
+		WRITE_ONCE(s->samples.at,
+			   min(s->samples.at, now + kvgpu_sched_gap(mean, get_random_u64())));
 	write_sequnlock(&s->acct_lock);
-	if (s->sample_mean >= was)
+	if (s->samples.mean >= was)
 		return;
 	/* under RCU the task_struct stays valid while vmach_sampler_stop() ends the thread */
 	rcu_read_lock();
-	t = READ_ONCE(s->sampler);
+	t = READ_ONCE(s->samples.thread);
 	if (t)
 		wake_up_process(t);
 	rcu_read_unlock();
@@ -155,18 +155,18 @@ int vmach_sampler_start(struct kvgpu_chip *chip)
 	if (IS_ERR(t))
 		return PTR_ERR(t);
 	sched_set_fifo_low(t);
-	WRITE_ONCE(chip->slicer.sampler, t);
+	WRITE_ONCE(chip->slicer.samples.thread, t);
 	wake_up_process(t);
 	return 0;
 }
 
 void vmach_sampler_stop(struct kvgpu_chip *chip)
 {
-	struct task_struct *t = chip->slicer.sampler;
+	struct task_struct *t = chip->slicer.samples.thread;
 
 	if (!t)
 		return;
 	/* clear .sampler first, because the slicer may still call vmach_samples_set() */
-	WRITE_ONCE(chip->slicer.sampler, NULL);
+	WRITE_ONCE(chip->slicer.samples.thread, NULL);
 	kthread_stop(t);
 }

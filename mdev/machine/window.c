@@ -33,7 +33,7 @@
 /* Returns an entry of a BAR's table that leads to the vGPU's scrap page. */
 static u64 scrap_pte(const struct kvgpu_vgpu *v)
 {
-	return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->m->scrap.at.v >> GMMU_ADDR_SHIFT);
+	return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->m->mem.scrap.at.v >> GMMU_ADDR_SHIFT);
 }
 
 /*
@@ -70,8 +70,8 @@ static void win_sync_one(struct kvgpu_vgpu *v, struct machine_win *w)
 	u32 first = 1, last = 0;
 	int ret;
 
-	ret = kvgpu_shadow_win_sync(&v->m->shadow, w->win, w->guest.pd, w->guest.limit, w->pages,
-				    scrap_pte(v), w->pte, &first, &last);
+	ret = kvgpu_shadow_win_sync(&v->m->mem.shadow, w->win, w->guest.pd, w->guest.limit,
+				    w->pages, scrap_pte(v), w->pte, &first, &last);
 	if (!ret)
 		win_changed(v, w, first, last);
 }
@@ -80,7 +80,7 @@ void vmach_windows_catch_up(struct kvgpu_vgpu *v)
 {
 	struct machine_win *w;
 
-	for (w = v->m->win; w < v->m->win + KVGPU_NR_BARS; w++)
+	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++)
 		if (w->guest.is_virtual && kvgpu_shadow_win_is_behind(w->win))
 			win_sync_one(v, w);
 }
@@ -89,7 +89,7 @@ void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd)
 {
 	struct machine_win *w;
 
-	for (w = v->m->win; w < v->m->win + KVGPU_NR_BARS; w++)
+	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++)
 		if (w->guest.is_virtual && kvgpu_shadow_win_is_due(w->win, pd))
 			win_sync_one(v, w);
 }
@@ -110,7 +110,7 @@ bool vmach_windows_stale(struct kvgpu_vgpu *v)
 	bool any = false;
 
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		any |= win_stale(v, &v->m->win[bar]);
+		any |= win_stale(v, &v->m->view.win[bar]);
 	return any;
 }
 
@@ -128,7 +128,7 @@ int vmach_windows_invalidate(struct kvgpu_vgpu *v)
 	int ret = 0;
 
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		ret = win_invalidate_one(v, &v->m->win[bar]) ?: ret;
+		ret = win_invalidate_one(v, &v->m->view.win[bar]) ?: ret;
 	return ret;
 }
 
@@ -158,7 +158,7 @@ void vmach_windows_show(struct kvgpu_vgpu *v)
 	enum kvgpu_bar bar;
 
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		win_show_one(v, &v->m->win[bar]);
+		win_show_one(v, &v->m->view.win[bar]);
 	vmach_written_settle(v);
 }
 
@@ -169,7 +169,7 @@ static void win_show_linear(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 first = 1, last = 0;
 
-	if (!kvgpu_shadow_win_set_linear(&v->m->shadow, w->win, w->pages, scrap_pte(v), w->pte,
+	if (!kvgpu_shadow_win_set_linear(&v->m->mem.shadow, w->win, w->pages, scrap_pte(v), w->pte,
 					 &first, &last))
 		win_changed(v, w, first, last);
 }
@@ -198,7 +198,7 @@ static int read_space(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst, struct kvgp
 void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual,
 		       struct kvgpu_gaddr inst)
 {
-	struct machine_win *w = &v->m->win[bar];
+	struct machine_win *w = &v->m->view.win[bar];
 	typeof(w->guest) guest = { .bound = true, .is_virtual = is_virtual, .inst = inst };
 
 	vmach_stage_drop(v->m);
@@ -221,25 +221,25 @@ void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
 	u64 off, scrap = scrap_pte(v);
 	u32 i;
 
-	if (base.target == m->pramin.target && base.addr == m->pramin.addr)
+	if (base.target == m->view.pramin.target && base.addr == m->view.pramin.addr)
 		return;
-	for (i = 0; i < ARRAY_SIZE(m->pramin_pte); i++) {
+	for (i = 0; i < ARRAY_SIZE(m->view.pramin_pte); i++) {
 		off = base.addr + ((u64)i << PAGE_SHIFT);
-		m->pramin_next[i] =
+		m->view.pramin_next[i] =
 			base.target != KVGPU_VRAM || off >= v->part_size ?
 				scrap :
 				GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR,
 							    (v->part.v + off) >> GMMU_ADDR_SHIFT);
 	}
-	kvgpu_hw_bar_set(&v->gpu->hw, KVGPU_BAR1, v->pramin_slice >> PAGE_SHIFT, m->pramin_next,
-			 ARRAY_SIZE(m->pramin_next));
-	m->win[KVGPU_BAR1].stale = true;
+	kvgpu_hw_bar_set(&v->gpu->hw, KVGPU_BAR1, v->pramin_slice >> PAGE_SHIFT,
+			 m->view.pramin_next, ARRAY_SIZE(m->view.pramin_next));
+	m->view.win[KVGPU_BAR1].stale = true;
 	vmach_shadow_settle(v);
 	mutex_lock(&v->map_lock);
-	m->pramin = base;
-	memcpy(m->pramin_pte, m->pramin_next, sizeof(m->pramin_pte));
-	for (i = 0; i < ARRAY_SIZE(m->pramin_pte); i++)
-		vmach_page_mark_dirty(v, part_page_of(v, m->pramin_pte[i]), KVGPU_BAR1);
+	m->view.pramin = base;
+	memcpy(m->view.pramin_pte, m->view.pramin_next, sizeof(m->view.pramin_pte));
+	for (i = 0; i < ARRAY_SIZE(m->view.pramin_pte); i++)
+		vmach_page_mark_dirty(v, part_page_of(v, m->view.pramin_pte[i]), KVGPU_BAR1);
 	mutex_unlock(&v->map_lock);
 	vmach_written_settle(v);
 }
@@ -253,12 +253,13 @@ static void zap_userd(struct kvgpu_vgpu *v, u64 at)
 
 void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off)
 {
-	u64 old = v->m->userd_bar1, now = valid && off < v->type->bar[KVGPU_BAR1] ? off : ~0ull;
+	u64 old = v->m->view.userd_bar1,
+	    now = valid && off < v->type->bar[KVGPU_BAR1] ? off : ~0ull;
 
 	if (old == now)
 		return;
 	mutex_lock(&v->map_lock);
-	v->m->userd_bar1 = now;
+	v->m->view.userd_bar1 = now;
 	mutex_unlock(&v->map_lock);
 	zap_userd(v, old);
 	zap_userd(v, now);
@@ -269,11 +270,12 @@ void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hblock, u32 page)
 	u64 at;
 
 	mutex_lock(&v->map_lock);
-	v->m->id_block[g] = hblock;
-	v->m->userd_page[g] = page;
+	v->m->ids.block[g] = hblock;
+	v->m->view.userd_page[g] = page;
 	if (hblock >= 0)
 		vmach_page_mark_dirty(v, page, KVGPU_BAR1);
-	at = v->m->userd_bar1 == ~0ull ? ~0ull : v->m->userd_bar1 + ((u64)g << PAGE_SHIFT);
+	at = v->m->view.userd_bar1 == ~0ull ? ~0ull :
+					      v->m->view.userd_bar1 + ((u64)g << PAGE_SHIFT);
 	mutex_unlock(&v->map_lock);
 	vmach_written_settle(v);
 	if (at < v->type->bar[KVGPU_BAR1])
@@ -288,10 +290,10 @@ void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hblock, u32 page)
  */
 static int userd_group(const struct kvgpu_vgpu *v, u64 off)
 {
-	u64 g = (off - v->m->userd_bar1) >> PAGE_SHIFT;
+	u64 g = (off - v->m->view.userd_bar1) >> PAGE_SHIFT;
 
-	if (v->m->userd_bar1 == ~0ull || off < v->m->userd_bar1 || g >= KVGPU_NR_ID_BLOCKS ||
-	    v->m->id_block[g] < 0)
+	if (v->m->view.userd_bar1 == ~0ull || off < v->m->view.userd_bar1 ||
+	    g >= KVGPU_NR_ID_BLOCKS || v->m->ids.block[g] < 0)
 		return -1;
 	return g;
 }
@@ -303,7 +305,7 @@ static struct machine_win *win_of(struct kvgpu_machine *m, unsigned int region)
 
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
 		if (kvgpu_bar_number(bar) == region)
-			return &m->win[bar];
+			return &m->view.win[bar];
 	return NULL;
 }
 
@@ -322,16 +324,16 @@ static int page_find(const struct kvgpu_vgpu *v, unsigned int region, u64 off, u
 	lockdep_assert_held(&v->map_lock);
 	if (!region && off >= PRAMIN_BASE && off - PRAMIN_BASE < PRAMIN_SIZE) {
 		off -= PRAMIN_BASE;
-		*page = part_page_of(v, m->pramin_pte[off >> PAGE_SHIFT]);
+		*page = part_page_of(v, m->view.pramin_pte[off >> PAGE_SHIFT]);
 		*pfn = (v->gpu->hw.bar[KVGPU_BAR1].phys + v->pramin_slice + off) >> PAGE_SHIFT;
 		return 0;
 	}
 	if (!w || i >= w->pages)
 		return -EFAULT;
 	g = w->bar == KVGPU_BAR1 ? userd_group(v, off) : -1;
-	*page = g < 0 ? w->shows[i] : m->userd_page[g];
+	*page = g < 0 ? w->shows[i] : m->view.userd_page[g];
 	*pfn = (v->gpu->hw.bar[w->bar].phys >> PAGE_SHIFT) +
-	       (g < 0 ? w->first + i : m->id_block[g]);
+	       (g < 0 ? w->first + i : m->ids.block[g]);
 	return 0;
 }
 
@@ -348,10 +350,10 @@ int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, u
 
 	if (is_mmu_page(region, off)) {
 		*pfn = vmalloc_to_pfn(v->own[VGPU_OWN_MMU].memory);
-		return m->mmu_shown ? 0 : -EAGAIN;
+		return m->dirty.mmu_shown ? 0 : -EAGAIN;
 	}
 	ret = page_find(v, region, off, &page, pfn);
-	if (!ret && m->mmu_shown && vmach_page_is_table(v, page))
+	if (!ret && m->dirty.mmu_shown && vmach_page_is_table(v, page))
 		return -EAGAIN;
 	if (!ret)
 		vmach_page_mark_dirty(
@@ -384,10 +386,11 @@ static void __iomem *host_view(struct kvgpu_vgpu *v, unsigned int region, u64 of
 	int g;
 
 	if (!w)
-		return m->pramin_cpu + (off - PRAMIN_BASE);
+		return m->view.pramin_cpu + (off - PRAMIN_BASE);
 	g = w->bar == KVGPU_BAR1 ? userd_group(v, off & PAGE_MASK) : -1;
 	return g < 0 ? w->cpu + off :
-		       m->userd_cpu + ((u64)m->id_block[g] << PAGE_SHIFT) + offset_in_page(off);
+		       m->view.userd_cpu + ((u64)m->ids.block[g] << PAGE_SHIFT) +
+			       offset_in_page(off);
 }
 
 /*
@@ -409,7 +412,7 @@ static void view_store(void __iomem *to, const void *buf, size_t len)
 /* Tells whether [@off, @off + @len) of BAR1 overlaps the doorbells. */
 static bool is_doorbell(const struct kvgpu_vgpu *v, u64 off, size_t len)
 {
-	u64 userd = v->m->userd_bar1;
+	u64 userd = v->m->view.userd_bar1;
 
 	return userd != ~0ull && off + len > userd && off < userd + KVGPU_USERD_SIZE;
 }
@@ -423,7 +426,7 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 
 	lockdep_assert_held(&v->lock);
 	if (write && region == kvgpu_bar_number(KVGPU_BAR1) && is_doorbell(v, off, len))
-		atomic64_inc(&v->m->doorbells_trapped);
+		atomic64_inc(&v->m->view.doorbells_trapped);
 	if (len > PAGE_SIZE - offset_in_page(off))
 		return -EINVAL;
 	mutex_lock(&v->map_lock);
@@ -457,7 +460,7 @@ static void win_show_nothing(struct kvgpu_vgpu *v, struct machine_win *w)
 
 static int win_init(struct kvgpu_vgpu *v, enum kvgpu_bar bar)
 {
-	struct machine_win *w = &v->m->win[bar];
+	struct machine_win *w = &v->m->view.win[bar];
 	u64 size = v->type->bar[bar];
 
 	w->bar = bar;
@@ -485,11 +488,11 @@ int vmach_windows_init(struct kvgpu_vgpu *v)
 		ret = win_init(v, bar);
 	if (ret)
 		return ret;
-	m->pramin_cpu = ioremap_wc(hw->bar[KVGPU_BAR1].phys + v->pramin_slice, PRAMIN_SIZE);
-	m->userd_cpu = ioremap(hw->bar[KVGPU_BAR1].phys, KVGPU_USERD_SIZE);
-	if (!m->pramin_cpu || !m->userd_cpu)
+	m->view.pramin_cpu = ioremap_wc(hw->bar[KVGPU_BAR1].phys + v->pramin_slice, PRAMIN_SIZE);
+	m->view.userd_cpu = ioremap(hw->bar[KVGPU_BAR1].phys, KVGPU_USERD_SIZE);
+	if (!m->view.pramin_cpu || !m->view.userd_cpu)
 		return -ENOMEM;
-	memset_io(m->scrap.cpu, 0, PAGE_SIZE);
+	memset_io(m->mem.scrap.cpu, 0, PAGE_SIZE);
 	vmach_windows_close(v);
 	return 0;
 }
@@ -501,9 +504,9 @@ void vmach_windows_reset(struct kvgpu_vgpu *v)
 	vmach_userd_move(v, false, 0);
 	/* there is no table: no space, and no window of the guest's */
 	mutex_lock(&v->map_lock);
-	bitmap_zero(v->m->tables, vmach_part_pages_count(v));
+	bitmap_zero(v->m->dirty.tables, vmach_part_pages_count(v));
 	mutex_unlock(&v->map_lock);
-	for (w = v->m->win; w < v->m->win + KVGPU_NR_BARS; w++) {
+	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++) {
 		memset(&w->guest, 0, sizeof(w->guest));
 		win_show_linear(v, w);
 	}
@@ -516,9 +519,9 @@ void vmach_windows_close(struct kvgpu_vgpu *v)
 	struct machine_win *w;
 
 	vmach_userd_move(v, false, 0);
-	for (w = v->m->win; w < v->m->win + KVGPU_NR_BARS; w++) {
+	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++) {
 		memset(&w->guest, 0, sizeof(w->guest));
-		kvgpu_shadow_win_fini(&v->m->shadow, w->win);
+		kvgpu_shadow_win_fini(&v->m->mem.shadow, w->win);
 		win_show_nothing(v, w);
 	}
 	vmach_pramin_move(v, (struct kvgpu_gaddr){ KVGPU_PEER, 0 });
@@ -526,14 +529,14 @@ void vmach_windows_close(struct kvgpu_vgpu *v)
 }
 
 /*
- * Makes all pages of a slice show chip->dummy_page, a page that no vGPU owns. Another device may
- * still reach the slice through an IOMMU. If the slice kept showing the vGPU's scrap page, the
+ * Makes all pages of a slice show chip->pool.dummy_page, a page that no vGPU owns. Another device
+ * may still reach the slice through an IOMMU. If the slice kept showing the vGPU's scrap page, the
  * device would find there what the scrap page's memory is used for next.
  */
 static void slice_show_nowhere(struct kvgpu_vgpu *v, enum kvgpu_bar bar, u64 slice, u64 size)
 {
 	u64 pte = GMMU_PTE_VALID |
-		  FIELD_PREP(GMMU_PTE_ADDR, v->gpu->chip->dummy_page.at.v >> GMMU_ADDR_SHIFT);
+		  FIELD_PREP(GMMU_PTE_ADDR, v->gpu->chip->pool.dummy_page.at.v >> GMMU_ADDR_SHIFT);
 	u32 i;
 
 	for (i = 0; i < size >> PAGE_SHIFT; i++)
@@ -562,11 +565,11 @@ void vmach_windows_fini(struct kvgpu_vgpu *v)
 	struct machine_win *w;
 
 	leave_slices(v);
-	if (m->userd_cpu)
-		iounmap(m->userd_cpu);
-	if (m->pramin_cpu)
-		iounmap(m->pramin_cpu);
-	for (w = m->win; w < m->win + KVGPU_NR_BARS; w++) {
+	if (m->view.userd_cpu)
+		iounmap(m->view.userd_cpu);
+	if (m->view.pramin_cpu)
+		iounmap(m->view.pramin_cpu);
+	for (w = m->view.win; w < m->view.win + KVGPU_NR_BARS; w++) {
 		if (w->cpu)
 			iounmap(w->cpu);
 		kvfree(w->shows);

@@ -45,7 +45,7 @@ u32 oracle_vgpu_of_chan(u16 chid)
 
 	for (w = world.vgpu; w < world.vgpu + WORLD_VGPUS; w++)
 		for (g = 0; w->made && w->v->m && g < KVGPU_NR_ID_BLOCKS; g++)
-			if (w->v->m->id_block[g] == chid / KVGPU_ID_BLOCK)
+			if (w->v->m->ids.block[g] == chid / KVGPU_ID_BLOCK)
 				return w->v->id;
 	return 0;
 }
@@ -222,8 +222,8 @@ static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 				(const char *)ctx, v->id, bar);
 		return;
 	}
-	if (!valid || in_partition(v, vram, PAGE_SIZE) || vram == v->m->scrap.at.v ||
-	    vram == v->gpu->chip->dummy_page.at.v)
+	if (!valid || in_partition(v, vram, PAGE_SIZE) || vram == v->m->mem.scrap.at.v ||
+	    vram == v->gpu->chip->pool.dummy_page.at.v)
 		return;
 	harness_fail(
 		"S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx",
@@ -254,7 +254,7 @@ static void see_mmu_page(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 
 	if (pfn != vmalloc_to_pfn(v->own[VGPU_OWN_MMU].memory) || v->lock.owner)
 		return;
-	list_for_each_entry(as, &v->m->shadow.spaces, node) {
+	list_for_each_entry(as, &v->m->mem.shadow.spaces, node) {
 		if (as->again)
 			continue;
 		see_copy(v, as->pd, as->gdir, DIR_SLOTS, ctx);
@@ -265,9 +265,9 @@ static void see_mmu_page(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 		}
 	}
 	for (i = 0; i < KVGPU_NR_BARS; i++) {
-		const struct kvgpu_win *w = v->m->win[i].win;
+		const struct kvgpu_win *w = v->m->view.win[i].win;
 
-		if (v->m->win[i].guest.is_virtual && !w->again && w->ext.nr_gpdes)
+		if (v->m->view.win[i].guest.is_virtual && !w->again && w->ext.nr_gpdes)
 			see_copy(v, w->pd, w->gdir, w->ext.nr_gpdes, ctx);
 	}
 }
