@@ -42,23 +42,18 @@ void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 void vmach_time_pause(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_machine *m;
 
 	write_seqlock(&s->acct_lock);
-	if (!s->samples.paused++) {
+	if (!s->samples.paused++)
 		vmach_time_settle(chip, now);
-		list_for_each_entry(m, &chip->live, node)
-			m->slice.charge.waited = 0;
-	}
 	write_sequnlock(&s->acct_lock);
 }
 
 /*
  * Returns the ns charged to @m so far. slicer->samples.charged is the time up to which vGPUs are
- * charged. If
- * @m is .busy (charged until the next sample) and on the chip, adds the time from
- * slicer->samples.charged to now, without waits that are charged already. Never returns less than
- * in an earlier call.
+ * charged. If @m is .busy (charged until the next sample) and on the chip, adds the time from then
+ * to now; during a switch that counts twice what a wait was charged for meanwhile. Never returns
+ * less than in an earlier call.
  */
 u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 {
@@ -108,19 +103,16 @@ bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_obs *w)
 	write_seqlock(&chip->slicer.acct_lock);
 	vmach_time_charge(m, ns, now);
 	/* the part of that time which a switch would charge */
-	m->slice.charge.waited += min(ns, now - clamp(chip->slicer.samples.charged, at, now));
+	m->slice.charge.waits += min(ns, now - clamp(chip->slicer.samples.charged, at, now));
 	write_sequnlock(&chip->slicer.acct_lock);
 	return true;
 }
 
-/*
- * Charges @m for @ns, less what waits since vmach_wait_begin(), or since the poll before a switch,
- * were charged for: a wait may be inside of another wait, or of a switch.
- */
-static void charge_waiter(struct kvgpu_machine *m, u64 ns, u64 now)
+/* Charges @m for @ns of the wait of @w, less what waits inside of it were charged for. */
+static void charge_waiter(struct kvgpu_machine *m, const struct machine_obs *w, u64 ns, u64 now)
 {
-	ns -= min(ns, m->slice.charge.waited);
-	m->slice.charge.waited += ns;
+	ns = vmach_obs_unpaid(w, m, ns);
+	m->slice.charge.waits += ns;
 	if (ns)
 		vmach_time_charge(m, ns, now);
 }
@@ -149,8 +141,8 @@ void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool work
 	write_seqlock(&s->acct_lock);
 	list_for_each_entry(o, &w->gpu->chip->live, node)
 		if (o != m)
-			charge_waiter(o, vmach_obs_ns(w, o), now);
-	charge_waiter(m, works ? ns : vmach_obs_idle_part(w, m, min(ns, w->blocked_ns)), now);
+			charge_waiter(o, w, vmach_obs_ns(w, o), now);
+	charge_waiter(m, w, works ? ns : vmach_obs_idle_part(w, m, min(ns, w->blocked_ns)), now);
 	if (!--s->samples.paused)
 		s->samples.charged = now;
 	write_sequnlock(&s->acct_lock);

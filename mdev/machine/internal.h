@@ -27,10 +27,13 @@
  * registers, mapped into the guest, by which it asks for flushes (flush.c). Lost: the card has
  * failed, and is cut off from system memory (chip.c).
  *
- * "For the slicer" means: its thread alone runs it, or uses it. Another thread has the slicer do it
- * by vmach_slicer_call() (request.c). It may wait with vgpu->lock, and with no other lock.
+ * "For the slicer" means: only the thread that has the chip (slicer->chip_lock) runs it, or uses
+ * it. That is the slicer's own thread, or one that runs a request in its place (request.c), in
+ * comments "the slicer", too. Another thread gets there by vmach_slicer_call(). It may hold
+ * vgpu->lock then, and no other lock.
  *
- * Locks, outer to inner: vgpu->lock, chip->event_lock, vgpu->map_lock (docs/locking.md).
+ * Locks, outer to inner: vgpu->lock, slicer->chip_lock, chip->event_lock, slicer->acct_lock,
+ * slicer->lock; vgpu->map_lock inside vgpu->lock (docs/locking.md).
  * vgpu->lock protects struct kvgpu_machine, kvgpu_chan, kvgpu_space and kvgpu_grctx, and is held in
  * the functions of one vGPU unless a comment, a heading or docs/locking.md says otherwise.
  * Where no such note is, the caller holds none of the inner locks, because these functions may take
@@ -76,14 +79,14 @@ struct intr_budget {
 #define NONSTALL_BURST_NS (10 * (s64)NSEC_PER_MSEC)
 /* most entries of vGPUs in the chip's list: 4,095 (rnndb: 12 bits of count) less one of the host */
 #define CHIP_RUNL_MAX (KVGPU_MAX_CHAN - 2)
-/* most ms that one preempt of a guest, and all of one command, take (kvgpu_hw_preempt_turn()) */
+/* most ms that one preempt of a guest, and all of one command, take (runlist.c) */
 #define PREEMPT_GUEST_MS 2000
 #define COMMAND_MS	 5000
 /* ms that a preempt of an eviction may take that waits for no other channel */
 #define PREEMPT_EVICT_MS 100
 /* ms that an eviction lets another channel's kernel go on for which its own channel waits */
 #define PREEMPT_LAST_MS 2000
-/* ms for which a switch's or a guest's preempt keeps the preempt register's lock */
+/* ms for which a switch's or a guest's preempt keeps the preempt register (request.c) */
 #define PREEMPT_TURN_MS 10
 
 /* --------------------------------------- time slices: the state of slice.c, poll.c and strike.c */
@@ -135,7 +138,8 @@ enum { SLICER_POLL, SLICER_RECOVER, SLICER_SAMPLED };
 
 /*
  * The slicer of one card. The members are for the slicer except .lock, .sched, .watchdog_ms,
- * .thread, .kicked, .requests, .acct_lock and .samples; some are read by others. Times: ktime, ns.
+ * .thread, .chip_lock, .at_chip, .kicked, .requests, .acct_lock and .samples; some are read by
+ * others. Times: ktime, ns.
  */
 struct machine_slicer {
 	/* protects .sched, and slice.ent and slice.strikes of the vGPUs */
@@ -237,14 +241,13 @@ struct machine_slice {
 	/*
 	 * acct_lock. .seen: by a sample since the last poll, also while .paused. .busy: charged
 	 * until the next sample, or until it leaves the chip. .left_busy: it left the chip while
-	 * .busy, or late (LATE_NS, slice.c): .busy again when it returns. .waited: ns that
-	 * vmach_wait_charge() has charged since the wait, or the switch, began: its end leaves them
-	 * out. .reported: the most ns that vmach_gpu_time_get() has returned: it never returns
-	 * less; no lock.
+	 * .busy, or late (LATE_NS, slice.c): .busy again when it returns. .waits: ns that
+	 * waits were charged so far, which a wait or a switch around them leaves out. .reported:
+	 * the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock.
 	 */
 	struct {
 		bool seen, busy, left_busy;
-		u64 waited;
+		u64 waits;
 		atomic64_t reported;
 	} charge;
 	struct {
@@ -452,7 +455,7 @@ struct kvgpu_machine {
 	struct kvgpu_vgpu *v;
 	struct list_head node; /* in chip->live */
 	struct kvgpu_trap trap; /* the register file */
-	/* ns that preempts of the running command may yet take (kvgpu_hw_preempt_turn()) */
+	/* ns that preempts of the running command may yet take (runlist.c) */
 	u64 preempt_budget;
 	/*
 	 * Memory of the vGPU (memory.c), and spaces (space.c). .scrap: windows show it where the

@@ -22,7 +22,15 @@ void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine)
 
 void vmach_obs_begin(struct machine_obs *w, struct kvgpu_gpu *gpu)
 {
+	struct kvgpu_machine *m;
+
 	*w = (struct machine_obs){ .gpu = gpu };
+	list_for_each_entry(m, &gpu->chip->live, node) {
+		if (w->nr == OBS_MAX)
+			break;
+		w->of[w->nr].vgpu = m->v->id;
+		w->of[w->nr++].waits = m->slice.charge.waits;
+	}
 }
 
 void vmach_obs_watch(struct machine_obs *w, bool tsg, u16 id)
@@ -62,7 +70,7 @@ static void vgpu_works(struct machine_obs *w, u32 vgpu)
 		w->of[i].vgpu = vgpu;
 		w->nr++;
 	}
-	w->of[i].works = true;
+	w->of[i].seen = w->of[i].works = true;
 }
 
 /* Tells whether @st names a channel of the host. */
@@ -127,7 +135,7 @@ bool vmach_obs_seen(const struct machine_obs *w, const struct kvgpu_machine *m)
 	u32 i;
 
 	for (i = 0; i < w->nr; i++)
-		if (w->of[i].vgpu == m->v->id)
+		if (w->of[i].vgpu == m->v->id && w->of[i].seen)
 			return true;
 	return has_unowned(w, m) && (w->unowned || w->unowned_works);
 }
@@ -151,6 +159,17 @@ u64 vmach_obs_others_ns(const struct machine_obs *w, const struct kvgpu_machine 
 		if (w->of[i].vgpu == m->v->id)
 			return w->worked - w->of[i].alone;
 	return w->worked;
+}
+
+u64 vmach_obs_unpaid(const struct machine_obs *w, const struct kvgpu_machine *m, u64 ns)
+{
+	u64 waits = m->slice.charge.waits;
+	u32 i;
+
+	for (i = 0; i < w->nr; i++)
+		if (w->of[i].vgpu == m->v->id)
+			waits -= min(waits, w->of[i].waits);
+	return ns - min(ns, waits);
 }
 
 static bool others_work(const struct machine_obs *w, const struct kvgpu_machine *m)

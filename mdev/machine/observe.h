@@ -38,14 +38,15 @@ struct machine_obs {
 	 */
 	u32 resets;
 	/*
-	 * The first .nr: vGPUs for which an engine was seen to work. .vgpu: id of the vGPU. .ns:
-	 * the time for which engines worked for it; .alone: for it and no other vGPU. .works: the
-	 * last observation saw an engine work for it.
+	 * The first .nr: the vGPUs there were at the begin, and those for which an engine was seen
+	 * to work. .vgpu: id of the vGPU. .seen: an observation saw an engine work for it; .works:
+	 * the last one did. .ns: the time for which engines worked for it; .alone: for it and no
+	 * other vGPU. .waits: its charge.waits at the begin.
 	 */
 	struct {
 		u32 vgpu;
-		bool works;
-		u64 ns, alone;
+		bool seen, works;
+		u64 ns, alone, waits;
 	} of[OBS_MAX];
 	u32 nr;
 	u64 at, total; /* of the last observation, ktime in ns; from the first one to it */
@@ -64,7 +65,7 @@ struct machine_obs {
 
 /* Reads the status of each engine of GR's runlist into @engine; 0 for the other engines. */
 void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine);
-/* Starts @w with no observations. */
+/* Starts @w with no observations. For the slicer. */
 void vmach_obs_begin(struct machine_obs *w, struct kvgpu_gpu *gpu);
 /*
  * Notes one observation in @w: for which vGPUs the engines work, by their status @engine
@@ -79,6 +80,11 @@ void vmach_engines_observe(void *arg);
  * the owner of the chip. For the slicer.
  */
 u64 vmach_obs_ns(const struct machine_obs *w, const struct kvgpu_machine *m);
+/*
+ * Returns the part of @ns that @m was not charged by waits since @w began: a wait may be inside of
+ * another wait, or of a switch. For the slicer.
+ */
+u64 vmach_obs_unpaid(const struct machine_obs *w, const struct kvgpu_machine *m, u64 ns);
 /* Tells whether an observation in @w saw an engine work for @m. For the slicer. */
 bool vmach_obs_seen(const struct machine_obs *w, const struct kvgpu_machine *m);
 

@@ -214,18 +214,18 @@ static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l
 	struct kvgpu_chan *c = loaded_chan(chip, l);
 	struct kvgpu_gpu *gpu = chip->gpu;
 	struct kvgpu_machine *m;
-	u64 waited;
+	u64 waits;
 
 	if (!c)
 		return true;
 	if (vmach_holder_end(gpu, l->tsg, l->id))
 		return false;
 	m = c->vgpu->m;
-	waited = m->slice.charge.waited;
+	waits = m->slice.charge.waits;
 	vmach_hang_end(gpu, c, l->tsg, l->id);
 	/* eviction_note() must not subtract a wait that it does not charge for */
 	if (before)
-		m->slice.charge.waited = waited;
+		m->slice.charge.waits = waits;
 	return true;
 }
 
@@ -281,15 +281,6 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 }
 
 /*
- * A switch is to charge @m for @ns. Returns the part of @ns that is still to be charged:
- * vmach_wait_charge() has already charged slice.charge.waited of them.
- */
-static u64 not_yet_paid(const struct kvgpu_machine *m, u64 ns)
-{
-	return ns - min(ns, m->slice.charge.waited);
-}
-
-/*
  * @m leaves the chip. If slice.charge.busy is set, charges @m for the time from @began to @now, and
  * sets slice.charge.left_busy for the return of @m. Clears slice.charge.busy, which ends the
  * charge. slicer->acct_lock is held for writing.
@@ -297,7 +288,8 @@ static u64 not_yet_paid(const struct kvgpu_machine *m, u64 ns)
 static void eviction_charge(struct kvgpu_machine *m, u64 began, u64 now)
 {
 	if (m->slice.charge.busy) {
-		vmach_time_charge(m, not_yet_paid(m, now - began), now);
+		vmach_time_charge(
+			m, vmach_obs_unpaid(&m->v->gpu->chip->slicer.sw.obs, m, now - began), now);
 		m->v->gpu->chip->slicer.samples.busy_ns += now - began;
 	}
 	m->slice.charge.left_busy |= m->slice.charge.busy;
@@ -316,7 +308,7 @@ static void charge_observed_work(struct kvgpu_chip *chip, const struct kvgpu_mac
 	u64 ns;
 
 	list_for_each_entry(m, &chip->live, node) {
-		ns = m == but ? 0 : not_yet_paid(m, vmach_obs_ns(w, m));
+		ns = m == but ? 0 : vmach_obs_unpaid(w, m, vmach_obs_ns(w, m));
 		if (ns)
 			vmach_time_charge(m, ns, now);
 	}
@@ -332,25 +324,23 @@ static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *
 			  u64 began, u64 now)
 {
 	const struct machine_obs *w = &chip->slicer.sw.obs;
-	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu), *o;
-	bool sampled, waited = m && vmach_obs_others_ns(w, m) > w->total / 2;
+	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu);
+	bool sampled, held_up = m && vmach_obs_others_ns(w, m) > w->total / 2;
 
 	write_seqlock(&chip->slicer.acct_lock);
-	charge_observed_work(chip, waited ? NULL : m, w, ktime_get_ns());
+	charge_observed_work(chip, held_up ? NULL : m, w, ktime_get_ns());
 	if (m) {
 		/*
 		 * @m took long to leave: take it as at work. The time in which another preempt had
 		 * the register says nothing of @m.
 		 */
-		m->slice.charge.busy |= !waited && held_ns > LATE_NS;
+		m->slice.charge.busy |= !held_up && held_ns > LATE_NS;
 		sampled = m->slice.charge.left_busy || m->slice.charge.busy;
 		m->slice.charge.busy |= vmach_obs_seen(w, m);
-		eviction_charge(m, waited ? now : began, now);
+		eviction_charge(m, held_up ? now : began, now);
 		/* @m comes back .busy if it was .busy or late, not if only @w saw its work */
 		m->slice.charge.left_busy = sampled;
 	}
-	list_for_each_entry(o, &chip->live, node)
-		o->slice.charge.waited = 0;
 	write_sequnlock(&chip->slicer.acct_lock);
 	if (!m)
 		return;

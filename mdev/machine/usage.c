@@ -166,7 +166,7 @@ void vmach_sampler_stop(struct kvgpu_chip *chip)
 
 	if (!t)
 		return;
-	/* clear .sampler first, because the slicer may still call vmach_samples_set() */
+	/* clear .samples.thread first, because the slicer may still call vmach_samples_set() */
 	WRITE_ONCE(chip->slicer.samples.thread, NULL);
 	kthread_stop(t);
 }
