@@ -462,7 +462,7 @@ static void turn_over(struct kvgpu_chip *chip, u64 now)
 static void leave_begin(struct kvgpu_chip *chip);
 
 /* The switch has ended: the vGPUs that had to leave are off the chip. */
-static void switch_end(struct kvgpu_chip *chip, u64 asked)
+static void switch_end(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
@@ -483,7 +483,7 @@ static void switch_end(struct kvgpu_chip *chip, u64 asked)
 		 * their .busy. A vGPU whose channels left without a preempt may still be .busy, and
 		 * pays here.
 		 */
-		eviction_charge(m, s->sw.began, asked ?: now);
+		eviction_charge(m, s->sw.began, now);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
 	if (s->lists.owner)
@@ -507,7 +507,7 @@ static void left(struct kvgpu_chip *chip, u64 now)
 	if (++sw->at < sw->nr)
 		leave_begin(chip);
 	else
-		switch_end(chip, 0);
+		switch_end(chip);
 }
 
 static void leave_again(struct kvgpu_chip *chip)
@@ -634,22 +634,17 @@ static void leave_begin(struct kvgpu_chip *chip)
  */
 static void switch_begin(struct kvgpu_chip *chip, const u32 *engine)
 {
-	static const struct machine_loaded nobody;
 	struct machine_switch *sw = &chip->slicer.sw;
-	u64 asked;
 
 	sw->began = ktime_get_ns();
 	vmach_time_pause(chip, sw->began);
 	sw->at = 0;
 	vmach_obs_begin(&sw->obs, chip->gpu);
 	vmach_obs_add(&sw->obs, engine);
-	if (sw->nr) {
+	if (sw->nr)
 		leave_begin(chip);
-		return;
-	}
-	asked = ktime_get_ns();
-	eviction_note(chip, &nobody, 0, asked, asked);
-	switch_end(chip, asked);
+	else
+		switch_end(chip);
 }
 
 /* ------------------------------------------------------------------ a turn of the slicer */
