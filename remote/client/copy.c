@@ -35,11 +35,22 @@ static CUresult to_host(struct route *to, void *dst, CUdeviceptr src, size_t byt
 	return r ? r : line_out(to, &q, dst, when == SYNC, fine);
 }
 
+/*
+ * Mapped memory is host memory, too: a synchronous copy is over when it returns. No touch of that
+ * memory waits, as one of managed memory does, and a copy on the device is only queued.
+ */
 static CUresult on_device(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when,
 			  CUstream stream)
 {
-	return when == ASYNC || stream ? cuMemcpyDtoDAsync_v2(dst, src, bytes, stream) :
-					 cuMemcpyDtoD_v2(dst, src, bytes);
+	struct host_range found;
+	CUresult r = when == ASYNC || stream ? cuMemcpyDtoDAsync_v2(dst, src, bytes, stream) :
+					       cuMemcpyDtoD_v2(dst, src, bytes);
+
+	if (r || when == ASYNC ||
+	    (!host_find((const void *)(uintptr_t)dst, &found) &&
+	     !host_find((const void *)(uintptr_t)src, &found)))
+		return r;
+	return cuStreamSynchronize(stream);
 }
 
 static CUresult on_host(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)

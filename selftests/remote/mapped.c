@@ -219,6 +219,29 @@ static void waited_by_copy(void)
 	MUST(cuMemFreeHost((void *)m));
 }
 
+/* a copy that waits, from or to mapped memory, is over when it returns */
+static void copies_that_wait(void)
+{
+	enum { BYTES = 8192 };
+	uint8_t *m = pinned(BYTES, MAPPED), *mine = malloc(BYTES);
+	int i, wrong = 0;
+
+	for (i = 1; i <= 10; i++) {
+		memset(m, i, BYTES);
+		MUST(cuLaunchHostFunc(NULL, pause_stream, NULL));
+		MUST(cuMemcpyHtoD_v2(one, m, BYTES));
+		memset(m, 0xff, BYTES);
+		MUST(cuMemcpyDtoH_v2(mine, one, BYTES));
+		wrong += mine[0] != i || mine[BYTES - 1] != i;
+		MUST(cuLaunchHostFunc(NULL, pause_stream, NULL));
+		MUST(cuMemcpyDtoH_v2(m, one, BYTES));
+		wrong += m[0] != i || m[BYTES - 1] != i;
+	}
+	want(!wrong, "copies from and to mapped memory that wait");
+	MUST(cuMemFreeHost(m));
+	free(mine);
+}
+
 /* a copy of a graph, from memory that the GPU sees and to other memory, and back */
 static void graphs(void)
 {
@@ -346,6 +369,7 @@ static int mapped_memory(void)
 static int after_a_copy(void)
 {
 	waited_by_copy();
+	copies_that_wait();
 	return bad != 0;
 }
 

@@ -2,8 +2,8 @@
 /*
  * A long copy to pageable memory, where the server's library has registered the arena: what the
  * client says of managed memory with each frame. Where a few bytes for the GPU travel, which ones
- * pass by the arena, and how often the kernel is asked about the program's memory. There is no
- * server.
+ * pass by the arena, how often the kernel is asked about the program's memory, and which copies on
+ * the device are waited for. There is no server.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -219,9 +219,10 @@ void slot_put(struct peer *p, uint64_t at)
 {
 	slots--;
 }
+static bool entered;
 CUresult call_enter(unsigned int flags)
 {
-	return CUDA_ERROR_UNKNOWN;
+	return entered ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 }
 bool captures_any(void)
 {
@@ -249,9 +250,10 @@ bool pinned_device_has(CUdeviceptr at)
 {
 	return false;
 }
+static CUdeviceptr pinned; /* host memory that is known; 0: none */
 bool host_find(const void *host, struct host_range *out)
 {
-	return false;
+	return pinned && (uintptr_t)host == pinned;
 }
 bool pinned_may_change(const struct host_range *r)
 {
@@ -288,13 +290,19 @@ CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status)
 {
 	return CUDA_SUCCESS;
 }
+static unsigned int on_devices, waited; /* how many copies; waits behind one, in its stream */
+static CUresult refused;
+static CUstream in;
 CUresult cuStreamSynchronize(CUstream s)
 {
+	waited += on_devices && s == in;
 	return CUDA_SUCCESS;
 }
 CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t n)
 {
-	return CUDA_SUCCESS;
+	on_devices++;
+	in = NULL;
+	return refused;
 }
 
 CUresult call_bytes(struct call *c, const void *p, uint64_t n)
@@ -305,7 +313,9 @@ CUresult call_bytes(struct call *c, const void *p, uint64_t n)
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s)
 {
-	return CUDA_SUCCESS;
+	on_devices++;
+	in = s;
+	return refused;
 }
 
 bool route_handle(struct route *to, unsigned int class, const void *handle, uint64_t *id)
@@ -315,7 +325,7 @@ bool route_handle(struct route *to, unsigned int class, const void *handle, uint
 
 CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
 {
-	return CUDA_ERROR_UNKNOWN;
+	return entered ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 }
 
 /* ------------------------------------------------------------------ */
@@ -505,13 +515,48 @@ static void what_is_the_programs(void **state)
 	assert_false(programs_own(here));
 }
 
+/* Mapped memory is the device's and the host's: copies from and to it that wait are over then. */
+static void mapped_memory_is_waited_for(void **state)
+{
+	enum { MAPPED = 0x200000, OTHER = 0x300000 };
+	void *const here = (void *)MAPPED;
+	const CUstream s = (CUstream)16;
+
+	entered = named = true;
+	pinned = MAPPED;
+	on_devices = waited = 0;
+	assert_int_equal(cuMemcpyDtoH_v2(here, OTHER, 8), CUDA_SUCCESS);
+	assert_int_equal(waited, 1);
+	assert_int_equal(cuMemcpyHtoD_v2(OTHER, here, 8), CUDA_SUCCESS);
+	assert_int_equal(waited, 2);
+	assert_int_equal(cuMemcpy(OTHER, MAPPED, 8), CUDA_SUCCESS);
+	assert_int_equal(waited, 3);
+	assert_int_equal(cuMemcpyDtoH_v2_ptds(here, OTHER, 8), CUDA_SUCCESS);
+	assert_int_equal(waited, 4);
+	assert_int_equal(on_devices, 4);
+	/* the program waits for these */
+	assert_int_equal(cuMemcpyDtoHAsync_v2(here, OTHER, 8, s), CUDA_SUCCESS);
+	assert_int_equal(cuMemcpyHtoDAsync_v2(OTHER, here, 8, NULL), CUDA_SUCCESS);
+	/* the CPU does not see this memory, or its touch waits */
+	assert_int_equal(cuMemcpy(OTHER, SRC, 8), CUDA_SUCCESS);
+	assert_int_equal(on_devices, 7);
+	refused = CUDA_ERROR_INVALID_VALUE;
+	assert_int_equal(cuMemcpyDtoH_v2(here, OTHER, 8), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(waited, 4);
+	refused = CUDA_SUCCESS;
+	entered = named = false;
+	pinned = 0;
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(other_memory_is_apart), cmocka_unit_test(lines_in_frames),
-		cmocka_unit_test(lines_past_the_arena),	 cmocka_unit_test(lines_that_land),
-		cmocka_unit_test(pages_that_were_read),	 cmocka_unit_test(what_is_the_programs)
-	};
+	const struct CMUnitTest tests[] = { cmocka_unit_test(other_memory_is_apart),
+					    cmocka_unit_test(lines_in_frames),
+					    cmocka_unit_test(lines_past_the_arena),
+					    cmocka_unit_test(lines_that_land),
+					    cmocka_unit_test(pages_that_were_read),
+					    cmocka_unit_test(what_is_the_programs),
+					    cmocka_unit_test(mapped_memory_is_waited_for) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
