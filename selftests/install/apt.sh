@@ -128,7 +128,7 @@ guest_computes()
 {
 	local end=$((SECONDS + 600)) was now began=$SECONDS rc
 	was=$(in_server grep -c '^ok' $console)
-	while now=$(in_server grep -c '^ok' $console) && [ "${now:-0}" -lt $((${was:-0} + $1)) ] && [ $SECONDS -lt $end ]; do sleep 5; done
+	until now=$(in_server grep -c '^ok' $console); [ "${now:-0}" -ge $((${was:-0} + $1)) ] || [ $SECONDS -ge $end ]; do sleep 5; done
 	[ "${now:-0}" -ge $((${was:-0} + $1)) ] && ! in_server grep -q '^not ok' $console
 	rc=$?
 	result $rc "$2" "${now:-0} runs, $((SECONDS - began)) s"
