@@ -332,7 +332,7 @@ bool vmach_chan_step_off(struct kvgpu_chan *c)
 	off = !vmach_chan_preempt_wait(c->vgpu, tsg, id) && vmach_chan_is_off(c) &&
 	      !vmach_chan_on_engine(gpu, tsg, id);
 	if (!off)
-		vmach_slicer_call(gpu, hung_end, c);
+		vmach_slicer_evict(gpu, hung_end, c);
 	return off;
 }
 
@@ -702,7 +702,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 		chan_hold(c);
 	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->host.runl, false);
 	c->guest.enabled = c->guest.listed = false;
-	vmach_slicer_call(v->gpu, unbind, c);
+	vmach_slicer_evict(v->gpu, unbind, c);
 	unbound_settle(v->gpu, c->host.inst.at.v);
 	chan_forget(v, c);
 	chan_release(c);
@@ -726,7 +726,8 @@ void vmach_chans_stop(struct kvgpu_vgpu *v)
 	}
 	vmach_runlist_clear(v);
 	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n))
-		vmach_slicer_call(v->gpu, chan_unbind_hw, rb_entry(n, struct kvgpu_chan, by_gchid));
+		vmach_slicer_evict(v->gpu, chan_unbind_hw,
+				   rb_entry(n, struct kvgpu_chan, by_gchid));
 	if (!RB_EMPTY_ROOT(&v->m->ids.chans))
 		unbound_settle(v->gpu, KVGPU_HW_ALL_INST);
 	while ((n = rb_first(&v->m->ids.chans))) {

@@ -105,8 +105,9 @@ struct machine_orphan {
 /*
  * A preempt that waits for its end (request.c). .ns: its time with the register, and WAIT_NS of
  * each wait for it at most; .held_ns: with the register; .turn_from: .ns when it was added. .asked,
- * .began: ktime, ns, of the last wait and turn. When its turn is over, it is off the list, and the
- * slicer calls .over() with what kvgpu_hw_preempt_wait() has returned; .over() may add it again.
+ * .began: ktime, ns, of the last wait and turn.
+ * When its turn is over, it is off the list, and the slicer calls .over() with what
+ * kvgpu_hw_preempt_wait() has returned; .over() may add it again.
  */
 struct machine_preempt {
 	struct list_head node; /* in slicer->preempts */
@@ -153,12 +154,13 @@ struct machine_slicer {
 	unsigned long kicked; /* bits SLICER_*; atomic */
 	/*
 	 * Requests of other threads. .lock: a leaf; it protects .waiting. .took_ns: from their
-	 * posts to their ends. .ran_ns: while they were served.
+	 * posts to their ends. .ran_ns: while they were served. .evict_after: ktime, ns, from which
+	 * on one may evict while a preempt waits.
 	 */
 	struct {
 		spinlock_t lock;
 		struct list_head waiting;
-		u64 nr, took_ns, ran_ns;
+		u64 nr, took_ns, ran_ns, evict_after;
 	} requests;
 	/* preempts that wait for their end; the first has the register, or gets it next */
 	struct list_head preempts;
@@ -644,6 +646,8 @@ void vmach_chip_leave(struct machine_slicer *s);
  * what belongs to the caller: the caller waits. Sleeps; no spinlock is held.
  */
 void vmach_slicer_call(struct kvgpu_gpu *gpu, void (*serve)(void *arg), void *arg);
+/* The same for what may evict a channel, or wait for one. */
+void vmach_slicer_evict(struct kvgpu_gpu *gpu, void (*serve)(void *arg), void *arg);
 /* makes the slicer poll soon, because something has changed; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 /* has the slicer end the channels in chip->recover_chans; any context */

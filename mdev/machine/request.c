@@ -5,7 +5,9 @@
  * rests, the thread runs the request itself, as the slicer: that saves two switches of threads. It
  * has .chip_lock meanwhile, so that the slicer, which has a real-time priority, lends it that one
  * as soon as there is more to do: a VMM, which decides when its threads run, keeps nothing of the
- * chip. Otherwise the thread posts the request, and waits until the slicer has served it.
+ * chip. Otherwise the thread posts the request, and waits until the slicer has served it. A request
+ * that may evict a channel is always posted: nothing is charged by samples while it runs, so its
+ * time must not be that of a VMM's thread.
  *
  * A request lies on the stack of its thread, so the wait can't be interrupted; what a request does
  * is bounded in time. A thread of a VMM posts with vgpu->lock held, so that a vGPU has one request
@@ -14,7 +16,9 @@
  * PFIFO has one register for preempts, and forgets a preempt when the next one is written there.
  * The preempts of a switch and of guests take turns at it (struct machine_preempt). The slicer
  * waits for the first of them for KVGPU_HW_WATCH_US at a time, and serves requests in between. An
- * eviction (recover.c) takes the register without a turn; the preempt that had it begins anew.
+ * eviction (recover.c) takes the register without a turn; the preempt that had it begins anew, and
+ * no other request evicts for as long as the last one took. In that time a channel whose kernels
+ * are short leaves, however often others unbind.
  */
 #include <linux/completion.h>
 #include <linux/sched.h>
@@ -24,6 +28,8 @@
 
 /* most ns of a wait for the register that count as time of the preempt that waits */
 #define WAIT_NS (100ull * NSEC_PER_MSEC)
+/* least ns between requests that evict, while a preempt waits */
+#define KEEP_NS (10ull * NSEC_PER_MSEC)
 /* ns for which a guest's preempt keeps the register from a switch */
 #define YIELD_NS NSEC_PER_MSEC
 
@@ -32,6 +38,7 @@ struct request {
 	struct list_head node;
 	void (*serve)(void *arg);
 	void *arg;
+	bool evicts;
 	u64 posted; /* ktime, ns */
 	struct completion *done;
 };
@@ -91,7 +98,7 @@ static void request_run(struct machine_slicer *s, const struct request *r)
 /* Runs @r in this thread. False: others' requests wait, or another thread is at the chip. */
 static bool run_here(struct machine_slicer *s, const struct request *r)
 {
-	if (!list_empty(&s->requests.waiting) || !rt_mutex_trylock(&s->chip_lock))
+	if (r->evicts || !list_empty(&s->requests.waiting) || !rt_mutex_trylock(&s->chip_lock))
 		return false;
 	WRITE_ONCE(s->at_chip, current);
 	request_run(s, r);
@@ -101,46 +108,67 @@ static bool run_here(struct machine_slicer *s, const struct request *r)
 	return true;
 }
 
-void vmach_slicer_call(struct kvgpu_gpu *gpu, void (*serve)(void *arg), void *arg)
+static void request_make(struct kvgpu_gpu *gpu, struct request *r)
 {
 	struct machine_slicer *s = &gpu->chip->slicer;
 	DECLARE_COMPLETION_ONSTACK(done);
-	struct request r = { .serve = serve, .arg = arg, .done = &done };
 
 	if (current == READ_ONCE(s->at_chip)) {
-		serve(arg);
+		r->serve(r->arg);
 		return;
 	}
-	r.posted = ktime_get_ns();
-	if (run_here(s, &r))
+	r->done = &done;
+	r->posted = ktime_get_ns();
+	if (run_here(s, r))
 		return;
 	spin_lock(&s->requests.lock);
-	list_add_tail(&r.node, &s->requests.waiting);
+	list_add_tail(&r->node, &s->requests.waiting);
 	spin_unlock(&s->requests.lock);
 	slicer_wake(s);
 	wait_for_completion(&done);
 }
 
+void vmach_slicer_call(struct kvgpu_gpu *gpu, void (*serve)(void *arg), void *arg)
+{
+	request_make(gpu, &(struct request){ .serve = serve, .arg = arg });
+}
+
+void vmach_slicer_evict(struct kvgpu_gpu *gpu, void (*serve)(void *arg), void *arg)
+{
+	request_make(gpu, &(struct request){ .serve = serve, .arg = arg, .evicts = true });
+}
+
+/* Takes the first request, or, while a preempt is not to be disturbed, the first that can't. */
 static struct request *request_take(struct machine_slicer *s)
 {
+	bool disturb = list_empty(&s->preempts) || ktime_get_ns() >= s->requests.evict_after;
 	struct request *r;
 
 	spin_lock(&s->requests.lock);
-	r = list_first_entry_or_null(&s->requests.waiting, struct request, node);
-	if (r)
+	list_for_each_entry(r, &s->requests.waiting, node) {
+		if (r->evicts && !disturb)
+			continue;
 		list_del(&r->node);
+		spin_unlock(&s->requests.lock);
+		return r;
+	}
 	spin_unlock(&s->requests.lock);
-	return r;
+	return NULL;
 }
 
 bool vmach_requests_serve(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct request *r = request_take(s);
+	u64 began = ktime_get_ns(), now;
 
 	if (!r)
 		return false;
 	request_run(s, r);
+	if (r->evicts) {
+		now = ktime_get_ns();
+		s->requests.evict_after = now + clamp(now - began, KEEP_NS, WAIT_NS);
+	}
 	complete(r->done);
 	return true;
 }

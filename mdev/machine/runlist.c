@@ -572,5 +572,5 @@ void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	}
 	if (!c || !c->ran || !vmach_chan_preempt_wait(v, tsg, h))
 		return;
-	vmach_slicer_call(gpu, preempt_late, &(struct late_preempt){ c, tsg, h });
+	vmach_slicer_evict(gpu, preempt_late, &(struct late_preempt){ c, tsg, h });
 }

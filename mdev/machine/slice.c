@@ -90,16 +90,17 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct machine_loaded *out, u32 
 	u8 p, e, runl = vmach_gr_runl_get(gpu);
 	u32 nr = 0;
 
-	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
-		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
-			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p), out, &nr);
 	/*
-	 * ask engines, too: GR keeps the context of a channel while GR is idle, and a PBDMA may
-	 * have the next channel already while an engine still has the old one
+	 * Engines first: GR keeps the context of a channel while GR is idle, and a PBDMA may have
+	 * the next channel already while an engine still has the old one. That one has to leave
+	 * before a channel that waits for the engine can.
 	 */
 	vmach_engines_read(gpu, engine);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		add_status(chip, engine[e], out, &nr);
+	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
+		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
+			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p), out, &nr);
 	return nr;
 }
 
@@ -718,9 +719,10 @@ static void slicer_sleep(struct machine_slicer *s, unsigned long kicked, u64 unt
 /*
  * The slicer. It has a real-time priority. In each round it serves a request, ends channels that
  * failed, waits for a preempt for some us if one is under way, and makes a poll when that is due
- * and no switch waits. After a poll it rests: it makes no further one for longer if the poll and
- * its flushes took longer (kvgpu_sched_rest()). Without rests, guests could keep the thread busy,
- * because they can cause any number of kicks. A switch counts as rest.
+ * and no switch waits. While one waits, guests' flushes and NON_STALL_INTERRUPTs are seen to. After
+ * a poll it rests: it makes no further one for longer if the poll and its flushes took longer
+ * (kvgpu_sched_rest()). Without rests, guests could keep the thread busy, because they can cause
+ * any number of kicks. A switch counts as rest.
  */
 static int slicer_main(void *arg)
 {
@@ -738,6 +740,10 @@ static int slicer_main(void *arg)
 		if (test_and_clear_bit(SLICER_RECOVER, &s->kicked))
 			vmach_chans_recover(chip);
 		busy |= vmach_preempts_step(chip);
+		if (s->sw.nr && test_bit(SLICER_SAMPLED, &s->kicked)) {
+			vmach_nonstall_poll(chip, ktime_get_ns());
+			serve_flushes(chip);
+		}
 		kicked = READ_ONCE(s->kicked);
 		poll = s->sw.nr ? ~0ull :
 				  max(kicked & BIT(SLICER_POLL) ? 0 : s->rest.next, s->rest.until);

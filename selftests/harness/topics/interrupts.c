@@ -36,6 +36,33 @@ static void wants_nonstall(const struct scene *s)
 	g_write(&world.vgpu[0], PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
 }
 
+/*
+ * vGPU 0 has a kernel of 1.9 s, and is driven off. Then a channel of it does nothing but
+ * NON_STALL_INTERRUPTs for 2 ms. vGPU 1, whose turn it is, has a copy end 10 ms later.
+ * scene_count[0]: ms until its driver is told, which waits for that.
+ */
+static void nonstalls_in_a_switch(const struct role *r)
+{
+	struct world_vgpu *g = &world.vgpu[1];
+	u64 began;
+
+	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
+	UNTIL(chip_hold(g_hchid(&world.vgpu[0], 1), 1900 * MS));
+	UNTIL(chip_is_stuck() && chip.preempting);
+	harness_sleep(5 * MS);
+	for (began = harness_now; harness_now < began + 2 * MS * !r->arg; harness_sleep(2500))
+		chip_nonstall();
+	harness_sleep(10 * MS);
+	g_read(g, PFIFO_INTR);
+	g_write(g, PFIFO_INTR, PFIFO_INTR_NONSTALL);
+	if (g_read(g, PFIFO_INTR) & PFIFO_INTR_NONSTALL)
+		harness_fail("the interrupt stays");
+	began = harness_now;
+	chip_nonstall();
+	UNTIL((harness_sleep(MS), g_read(g, PFIFO_INTR) & PFIFO_INTR_NONSTALL));
+	scene_count[0] = (harness_now - began) / MS;
+}
+
 /* The driver stops wanting interrupts as soon as it has said that it wants them. */
 static void wants_and_does_not(const struct role *r)
 {
@@ -1004,6 +1031,12 @@ static void next_tenant(const struct role *r)
 	{ n, 1, .interleaved = true, .before = prepare, .roles = { { against }, { plays, 0, i } } }
 
 static const struct scene table[] = {
+	{ "the end of a copy while another one is driven off", 2, MIXED, COARSE,
+	  .roles = { { nonstalls_in_a_switch, 0, 1 } },
+	  .must = { { &m_count, 0, AT_MOST(20), "S5: a neighbour is told late" } } },
+	{ "the end of a copy while one that storms is driven off", 2, MIXED, COARSE,
+	  .roles = { { nonstalls_in_a_switch } },
+	  .must = { { &m_count, 0, AT_MOST(100), "S5: a neighbour is told late" } } },
 	STORM("a storm of NON_STALL", {}),
 	STORM("a storm of NON_STALL that nobody wants for long", CHANCE, { wants_and_does_not }),
 	{ "an interrupt that does not go away", 1, CALM, .ms = 900, .arg = { 1000 },

@@ -135,6 +135,66 @@ static void idle_unbinds(const struct role *r)
 	}
 }
 
+/*
+ * One vCPU unbinds idle channel 2 (.arg: while vGPU 0 works). Its VMM keeps that thread from a CPU
+ * from the unbind's preempt on until the channel is unbound. Another vCPU has work of .arg us begin
+ * in that time, and ends it with the unbind at the latest.
+ */
+static bool unbinding, kept;
+
+static void keep(bool on)
+{
+	struct policy p = { .seed = harness_random() | 1,
+			    .oversleep_ns = 3000,
+			    .idle_ns = on ? 6 * MS : 0 };
+
+	if (on != kept)
+		harness_policy(&p);
+	kept = on;
+}
+
+static void keeps_unbinder(u32 reg, u32 val)
+{
+	if (reg == PFIFO_PREEMPT && unbinding)
+		keep(true);
+	else if (reg >= PCCSR_BASE && reg < PCCSR_BASE + PCCSR_SIZE && !(reg & 4))
+		keep(false);
+}
+
+static void unbinds_slowly(const struct role *r)
+{
+	chip_before_write = keeps_unbinder;
+	for (; scene_goes_on(); harness_sleep(20 * US)) {
+		chan_begins(r->vgpu, 2);
+		while (r->arg && !work_runs(0) && scene_goes_on())
+			harness_sleep(5 * US);
+		unbinding = true;
+		g_unbind(G(r->vgpu), 2);
+		unbinding = false;
+		keep(false);
+	}
+	chip_before_write = NULL;
+}
+
+static void works_in_unbinds(const struct role *r)
+{
+	u16 id = work_id(r->vgpu, 1);
+	u64 end;
+
+	while (scene_goes_on()) {
+		while (!kept && scene_goes_on())
+			harness_sleep(US);
+		chip_at_work(id, true);
+		work_serve(r->vgpu);
+		for (end = harness_now + r->arg * US; kept && harness_now < end;)
+			harness_sleep(US);
+		chip_at_work(id, false);
+		scene_count[r->vgpu]++;
+		while (kept && scene_goes_on())
+			harness_sleep(US);
+	}
+}
+
 /* Kernels of .arg us, during each of which the guest preempts its channel itself. */
 static void preempts_kernels(const struct role *r)
 {
@@ -263,6 +323,35 @@ static void second_may_copy(const struct scene *s)
 	work_second(0);
 	g_ring(G(0), 1, 1);
 	begin(s);
+}
+
+/*
+ * vGPU 1 asks for a flush of L2 in its page of flushes, and polls the word, while vGPU 0 is driven
+ * off. .arg: it has channel 2 on another engine, too, with a copy that can't be preempted either.
+ * scene_count[2]: ms until the flush is done
+ */
+static void flush_in_a_switch(const struct role *r)
+{
+	u64 began;
+
+	if (r->arg) {
+		chan_begins(0, 2);
+		list_two(0);
+	}
+	while (!(work_alone(0) && chip_hold(work_id(0, 1), 1900 * MS)))
+		harness_sleep(5 * US);
+	if (r->arg)
+		chip_copies(work_id(0, 2), harness_now + 3700 * MS);
+	while (!work_alone(1))
+		harness_sleep(5 * US);
+	harness_sleep(5 * MS);
+	scene_count[0] += chip_is_stuck();
+	began = harness_now;
+	work_flush(1);
+	while (*work_flush_word(1, FLUSH_L2_DIRTY) && harness_now < began + 10000 * MS)
+		harness_sleep(100 * US);
+	scene_count[2] = (harness_now - began) / MS;
+	scene_stop();
 }
 
 /* ------------------------------------------------------------------ faults and interrupts */
@@ -621,6 +710,30 @@ static const struct scene table[] = {
 	      unbinds_before_kernels, 95, HAS(0, 12)),
 	TRICK("a kernel begins in an unbind beside one that works", PROMPT, COARSE, 6000,
 	      "0 cap 50", 1, unbinds_before_kernels, 95, HAS(0, 52)),
+
+#define SLOWLY(n, nr, idle, most, by, us, ...) \
+	{ n, nr, CHIP(), COARSE, .ms = 2000, .before = begin, .arg = { SET("0 cap 10"), idle }, \
+	  .roles = { { meter }, { works_in_unbinds, 0, us }, { unbinds_slowly, by, .lazy = true }, \
+		     __VA_ARGS__ }, \
+	  .must = { HAS(0, most), PAYS_BUT(0, 30), DONE(0, 100) } }
+	SLOWLY("works in slow unbinds of its own", 1, 1, 10, 0, 400),
+	SLOWLY("works longer in slow unbinds of its own", 1, 1, 10, 0, 1000),
+	SLOWLY("works in another one's slow unbinds", 2, 3, 10, 1, 400),
+	SLOWLY("works in another one's slow unbinds, beside one that works", 3, 3, 10, 1, 400,
+	       { work_served, 2 }),
+
+	{ "slow unbinds while another one works", 2, CHIP(), COARSE, .ms = 2000, .before = begin,
+	  .arg = { SET("0 cap 50"), 3 },
+	  .roles = { { meter }, { work_jobs, 0, EACH(100, 900) | JOB_QUIET },
+		     { unbinds_slowly, 1, 1, .lazy = true } },
+	  .must = { ONLY_OWN(0), DONE(0, 100), HAS(0, 50) } },
+#define FLUSHES(n, copies) \
+	{ n, 2, CHIP(.copies_stay = true), COARSE, .ms = 10000, .before = begin, \
+	  .roles = { { flush_in_a_switch, .arg = copies } }, \
+	  .must = { { &m_count, 2, AT_MOST(100), "S5: a neighbour's flush waits" }, DONE(0, 1), \
+		    { &m_strikes, 0, IS(0), "it pays" } } }
+	FLUSHES("a flush while another one is driven off", 0),
+	FLUSHES("a flush while two channels are driven off", 1),
 
 	COPIES("copies go on when it has left", second_may_copy, leaves_with_copies, EACH(120, 59)),
 	COPIES("copies are unbound early", second_may_copy, leaves_with_copies, EACH(120, 20)),

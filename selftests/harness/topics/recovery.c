@@ -499,6 +499,35 @@ static void watches(const struct role *r)
 	harness_sleep(5 * MS);
 }
 
+static struct context theirs, kept;
+
+/* The waiter has not left its PBDMA when the holder has left GR, and has a kernel then. */
+static void waiter_follows(u32 reg, u32 val)
+{
+	if (reg == PFIFO_PREEMPT && chip_is_stuck() && chip.pbdma[0].chid == waiter)
+		kept = chip.pbdma[0];
+	if (!kernels || reg != PFIFO_PREEMPT || val != waiter || chip_is_stuck() || !kept.inst)
+		return;
+	chip.pbdma[0] = kept;
+	kernels -= chip_begin_held(waiter, scene->arg[3] * MS);
+	scene_count[DEEDS]++;
+}
+
+/* The neighbour's turn has come. TOOK: ms until GR is free for it. */
+static void waits_for_gr(const struct role *r)
+{
+	u64 began;
+
+	chip_before_write = waiter_follows;
+	g_ring(V(1), 1, 1);
+	UNTIL(20 * US, listed(id_of(1, 1)) && !listed(id_of(0, 1)));
+	began = harness_now;
+	for (; chip_is_stuck() || !chip_engine_works(id_of(1, 1)); harness_sleep(20 * US))
+		if (!chip_is_stuck() && chip.pbdma[0].chid != waiter)
+			chip_load_on_gr(id_of(1, 1));
+	scene_count[TOOK] = (harness_now - began) / MS;
+}
+
 static void no_more_kernels(const struct scene *s)
 {
 	chip_before_write = NULL;
@@ -508,7 +537,6 @@ static void no_more_kernels(const struct scene *s)
  * After the eviction of the holder a neighbour's channel, which another PBDMA has, gets GR for a
  * second, or the waiter for .arg[3] ms before. DEEDS: it had GR; STILL: it has lost it too early.
  */
-static struct context theirs, kept;
 static u64 theirs_until;
 
 static void neighbour_begins(u32 reg, u32 val)
@@ -667,6 +695,25 @@ static void unbinds_again(const struct role *r)
 		in_unbind = false;
 	}
 	chip_before_write = NULL;
+}
+
+/*
+ * Kernels of .arg ms, one after the other. HELD: longest time, ms, for which the channel has GR
+ * while its vGPU is to leave.
+ */
+static void kernels_follow(const struct role *r)
+{
+	u16 id = id_of(r->vgpu, 1);
+	u64 since = harness_now;
+
+	for (; scene_goes_on() && admin_chan_lives(r->vgpu, 1); harness_sleep(2 * US)) {
+		if (!chip_is_stuck())
+			chip_begin_held(id, r->arg * MS);
+		if (listed(id) || !chip_loaded(id))
+			since = harness_now;
+		scene_count[HELD] = max(scene_count[HELD], (harness_now - since) / MS);
+	}
+	scene_stop();
 }
 
 static void only_the_victim_works(const struct scene *s)
@@ -903,6 +950,10 @@ static const struct scene table[] = {
 	     UNHURT),
 	WAIT("a preempt behind an endless kernel", NAMES, A(1, ENDLESS), waits, PREEMPT, UNHURT,
 	     ENDS),
+	{ "two kernels of one tenant, one after the other, unnamed", 2, UNNAMED,
+	  { .oversleep_ns = 20000 }, .arg = { 0, 3900, 1, 2000 }, .before = waits,
+	  .roles = { { waits_for_gr, 1 } }, .after = no_more_kernels,
+	  .must = { { &m_count, TOOK, AT_MOST(4400), "S5: the watchdog's time for each channel" } } },
 	WAIT("an unbind behind a kernel of 0.5 s", NAMES, A(1, 500), waits, UNBIND,
 	     NO_HARM(1, "S5: a kernel"), FREE, KEPT(490), NO_RESET),
 	WAIT("an unbind behind a kernel of 1 s, unnamed", UNNAMED, A(1, 1000), waits, UNBIND,
@@ -944,6 +995,14 @@ static const struct scene table[] = {
 	  { .oversleep_ns = 20000 }, .ms = 20000,
 	  .roles = { { hangs }, { unbinds_again, 1, COPY } },
 	  .must = { { &m_count, TOOK, AT_MOST(4000), "S5: a hang" },
+		    { &m_count, DEEDS, AT_LEAST(10), "no unbinds" } } },
+	{ "kernels of 5 ms beside unbinds behind copies", 2,
+	  { .busy = true, .eager = true, .late = 1, .copies_stay = true },
+	  { .oversleep_ns = 3000 }, .ms = 6000,
+	  .roles = { { kernels_follow, 0, 5 }, { unbinds_again, 1, COPY } },
+	  .must = { NO_HARM(0, "S5: kernels of 5 ms"),
+		    { &m_count, HELD, AT_MOST(1000), "S5: a preempt has no time" },
+		    { &m_strikes, 1, IS(0), "" },
 		    { &m_count, DEEDS, AT_LEAST(10), "no unbinds" } } },
 	SUSPENDED("a suspended vGPU leaves, and another one is suspended", 1),
 	SUSPENDED("a suspended vGPU leaves, and comes back", 0),
