@@ -14,7 +14,7 @@
  *
  * The length of a turn is in proportion to the vGPU's share, divided by the sum of the shares of
  * all vGPUs that can run, so that a round stays short. A turn is not longer than a slice. It is not
- * shorter than vsched_turn_min(). turn_even_out() corrects the length.
+ * shorter than vsched_turn_min().
  *
  * A vGPU that wakes, or is no longer throttled, ends the turn under way early if it goes before the
  * vGPU on the chip. vsched_turn_cut() has limits, so that no vGPU forces switches all the time. A
@@ -34,10 +34,7 @@
  * for a moment now and then, and so is not parked (park.c), would keep the chip beyond its cap.
  * Idle time in which no other vGPU could have run is free: otherwise another vGPU, by waking for a
  * moment, could have the vGPU on the chip charged for its whole turn. But under equal and fixed
- * share such time is taken off what the vGPU is owed (forfeit_idling()). The driver learns late
- * that a vGPU has no work. So under best effort a moment (vsched_moment()) of the idle time in
- * which other vGPUs could have run is not charged now and then: for all present vGPUs together once
- * in two slices at most, and for each vGPU as often as its share says (pay_for_idling()).
+ * share such time is taken off what the vGPU is owed (forfeit_idling()).
  *
  * The limits of vsched_turn_cut() hold in turns. While one vGPU alone can run there are no turns,
  * and another vGPU that wakes gets a turn at once. So a vGPU that sleeps before its turn is as long
@@ -142,18 +139,6 @@ static u64 short_turn_price(const struct kvgpu_sched *s)
 	return div64_u64(price * (others > 1 ? 1 : 2) * (least - length), least);
 }
 
-/* Best effort: returns @idle, less a moment if it is time for a free one. */
-static u64 less_free_moment(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 idle)
-{
-	/* once in two slices for all vGPUs together */
-	u64 gap = div_u64(2 * s->slice_ns * s->total, e->share);
-
-	if (!idle || s->at < vsched_time_add(e->free_at, gap))
-		return idle;
-	e->free_at = s->at;
-	return idle - min(idle, vsched_moment(s));
-}
-
 static void pay_for_idling(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e = s->current_ent;
@@ -164,7 +149,7 @@ static void pay_for_idling(struct kvgpu_sched *s)
 	idle = vsched_turn_idle(s);
 	price = short_turn_price(s);
 	if (s->policy == KVGPU_SCHED_BEST_EFFORT) {
-		vsched_ent_pay(e, less_free_moment(s, e, idle + price));
+		vsched_ent_pay(e, idle + price);
 	} else {
 		vsched_ent_pay(e, idle);
 		vsched_share_pay(e, price);
@@ -206,31 +191,11 @@ void vsched_turn_end(struct kvgpu_sched *s)
 	vsched_clocks_settle(s);
 }
 
-/*
- * Returns the length of this turn: @turn, corrected by the error of the last turn of @e, so that
- * the vGPUs get GPU time in proportion to their shares in each round. A turn may end late, because
- * a piece of work that has begun goes on, or because the driver is late. The turn is made longer by
- * half at most, and shorter by three quarters: larger errors are left to the clocks.
- */
-static u64 turn_even_out(struct kvgpu_sched_ent *e, u64 turn)
-{
-	s64 over = 0;
-
-	if (e->turn_ns)
-		over = e->turn_over + (s64)(e->busy_ns - e->turn_busy) - (s64)e->turn_ns;
-	e->turn_over = max(min(over, (s64)(turn - turn / 4)), -(s64)(turn / 2));
-	e->turn_ns = turn;
-	e->turn_busy = e->busy_ns;
-	return turn - e->turn_over;
-}
-
 static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 {
 	u64 turn = div_u64(SCHED_ROUND(s->slice_ns) * v->next->share, v->share);
 
 	turn = min(max(turn, vsched_turn_min(s)), s->slice_ns);
-	if (v->can_run > 1)
-		turn = turn_even_out(v->next, turn);
 	s->current_ent = v->next;
 	s->turn_start = s->at;
 	s->slice_end = vsched_time_add(s->at, turn);

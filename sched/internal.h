@@ -100,7 +100,7 @@ static inline u64 vsched_time_add(u64 now, u64 ns)
 	return ns > KVGPU_SCHED_NEVER - now ? KVGPU_SCHED_NEVER : now + ns;
 }
 
-/* Returns the shortest length of a turn, ns, before turn_even_out() corrects the length. */
+/* Returns the shortest length of a turn, ns. */
 static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 {
 	return max(s->slice_ns / SCHED_SHORTEST, (u64)KVGPU_SCHED_SLICE_MIN);

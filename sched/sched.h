@@ -124,19 +124,11 @@ struct kvgpu_sched_ent {
 	bool front, lingers, quick;
 	u8 in_vain; /* how many more times it does not linger */
 	/*
-	 * .woke_busy: .busy_ns when the vGPU last woke. The other three are times, ns. .slept_at:
+	 * .woke_busy: .busy_ns when the vGPU last woke. The other two are times, ns. .slept_at:
 	 * when it last ceased to be runnable; .cut_next: from then on it may end another vGPU's
-	 * turn early again; .free_at: when a moment of idling was last not charged (best effort),
-	 * or when the vGPU was added.
+	 * turn early again.
 	 */
-	u64 woke_busy, slept_at, cut_next, free_at;
-	/*
-	 * These three are of the vGPU's last turn that began while another vGPU could run.
-	 * .turn_ns: length of that turn, ns, before turn_even_out() corrected it; 0: there was no
-	 * such turn since the vGPU last woke. .turn_busy: .busy_ns when that turn began.
-	 */
-	u64 turn_ns, turn_busy;
-	s64 turn_over; /* ns by which turn_even_out() made that turn shorter */
+	u64 woke_busy, slept_at, cut_next;
 	/*
 	 * For park.c. .idle: it has work and the chip alone, and makes no progress, while another
 	 * vGPU could use the chip. .idle_since: since when, ns. .park_ns: length of its last

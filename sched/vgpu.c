@@ -35,7 +35,6 @@ void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
 	s->nr_ents++;
 	vsched_knobs_apply(s);
 	vsched_budget_fill(s, e);
-	e->free_at = s->at;
 	vsched_clocks_settle(s);
 }
 
@@ -75,7 +74,6 @@ static void set_wish(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, struct wi
 	if (before)
 		return;
 	e->woke_busy = e->busy_ns;
-	e->turn_ns = 0;
 	e->front = vsched_clock_ahead(s->pace, e->paced) >= (s64)(e->lead_v / 2);
 	if (vsched_ent_can_run(e))
 		vsched_turn_cut(s, e);

@@ -252,44 +252,6 @@ static void a_wait_costs_little(void **state)
 	}
 }
 
-/*
- * Best effort: vGPUs that have work for a moment now and then, and leave the engine idle, do not
- * pay for some of these moments. What all of them have for nothing is bounded, however many they
- * are, and is in proportion to their weights.
- */
-static void free_moments_go_by_weight(void **state)
-{
-	static const struct {
-		u32 others, weight, least;
-	} runs[] = {
-		{ 7, 1, 9950 },	    { 3, 1, 9950 },	{ 7, 100, 9300 },
-		{ 1, 10000, 4950 }, { 3, 10000, 2475 },
-	};
-	struct sim_gpu g;
-	struct sim_vgpu *v;
-	u32 r, i, had;
-
-	for (r = 0; r < sizeof(runs) / sizeof(runs[0]); r++) {
-		v = calloc(runs[r].others + 1, sizeof(*v));
-		for (i = 0; i <= runs[r].others; i++) {
-			v[i].ent.weight = i ? runs[r].weight : 10000;
-			v[i].ent.cap = 100;
-			v[i].work.kind = i ? SIM_STALL : SIM_BUSY;
-			v[i].work.len = i ? 200 * SIM_MS / 1000 : SIM_MS;
-			v[i].work.period = 7 * SIM_MS + i * SIM_MS / 8;
-		}
-		sim_init(&g, &sim_ideal, v, runs[r].others + 1, SIM_S);
-		sim_run(&g, 10 * SIM_S);
-		had = v[0].busy / (10 * SIM_S / 10000);
-		print_message("# %u others of weight %u: has %u of 10000\n", runs[r].others,
-			      runs[r].weight, had);
-		if (had < runs[r].least)
-			fail_msg("beside %u of weight %u one of weight 10000 has %u.%02u %%",
-				 runs[r].others, runs[r].weight, had / 100, had % 100);
-		free(v);
-	}
-}
-
 /* @suspends: the vGPU that has had more than its share is suspended while it owes. */
 static void waits_alone(enum kvgpu_sched_policy policy, bool suspends)
 {
@@ -336,7 +298,6 @@ int main(void)
 		cmocka_unit_test(alone_it_may_wait),
 		cmocka_unit_test(each_turn_begins_anew),
 		cmocka_unit_test(a_wait_costs_little),
-		cmocka_unit_test(free_moments_go_by_weight),
 		cmocka_unit_test(waiting_alone_saves_up_nothing),
 	};
 

@@ -87,7 +87,7 @@ static void all_setups(u64 piece, void (*check)(const struct setup *t))
 						});
 }
 
-static void within_1_percent(const struct setup *t)
+static void within_2_percent(const struct setup *t)
 {
 	struct sim_vgpu *v = calloc(t->nr, sizeof(*v));
 	struct sim_gpu g;
@@ -100,7 +100,7 @@ static void within_1_percent(const struct setup *t)
 		assert_in_range(want, KVGPU_SCHED_PPM * (u64)weight_of(t, i) / total_of(t) - 10,
 				KVGPU_SCHED_PPM * (u64)weight_of(t, i) / total_of(t) + 10);
 		error = sim_share_error(&g, i, want, WARM, WINDOW);
-		if (error > 10000)
+		if (error > 20000)
 			fail_msg(
 				"policy %d, %u vGPUs, %u weights, %s: vGPU %u is off by %u ppm of its share in some 2 s",
 				t->policy, t->nr, t->nr_weights,
@@ -111,9 +111,9 @@ static void within_1_percent(const struct setup *t)
 	free(v);
 }
 
-static void busy_ones_are_within_1_percent_in_2_s(void **state)
+static void busy_ones_are_within_2_percent_in_2_s(void **state)
 {
-	all_setups(0, within_1_percent);
+	all_setups(0, within_2_percent);
 }
 
 /* Eight vGPUs with unequal weights, with fast and slow switches, short and long pieces of work. */
@@ -150,7 +150,7 @@ static void eight_keep_their_places(void **state)
 										&v[i].ent),
 							WARM, WINDOW);
 
-						if (error > 10000)
+						if (error > 20000)
 							fail_msg(
 								"policy %d, pieces of %u us, switches of %u us, seed %u: vGPU %u is off by %u ppm",
 								policy, (u32)(cfg.piece / 1000),
@@ -344,7 +344,8 @@ static void sixty_four(void **state)
 		/* within two turns */
 		assert_true(sim_share_error(&g, i, KVGPU_SCHED_PPM / 64, WARM, WINDOW) <=
 			    2 * 25600);
-		assert_true(sim_share_error(&g, i, KVGPU_SCHED_PPM / 64, WARM, RUN - WARM) <= 5000);
+		assert_true(sim_share_error(&g, i, KVGPU_SCHED_PPM / 64, WARM, RUN - WARM) <=
+			    10000);
 	}
 	free(v);
 }
@@ -352,7 +353,7 @@ static void sixty_four(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(busy_ones_are_within_1_percent_in_2_s),
+		cmocka_unit_test(busy_ones_are_within_2_percent_in_2_s),
 		cmocka_unit_test(eight_keep_their_places),
 		cmocka_unit_test(long_work_gains_nothing),
 		cmocka_unit_test(lost_time_is_owed_to_none),

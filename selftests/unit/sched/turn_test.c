@@ -556,8 +556,7 @@ static u64 charged_for_turn(enum kvgpu_sched_policy policy, u64 ns, bool third, 
 	run(b, &b->e[0], 100 * US);
 	b->now += 200 * US;
 	kvgpu_sched_started(&b->s, b->now);
-	/* no moment is free, and the cap's budget is used up in the turn, or not full at its end */
-	e->free_at = NEVER;
+	/* the cap's budget is used up in the turn, or not full at its end */
 	e->cap_left = held ? (s64)ns * 20 : (s64)e->cap_depth / 2;
 	vtime = e->vtime;
 	run(b, e, ns);
@@ -593,35 +592,6 @@ static void short_turns_pay_for_switches(void **state)
 		assert_in_range(charged_for_turn(policy, least, false, false), least - 100, least);
 		assert_in_range(charged_for_turn(policy, ns, false, true), ns - 100, ns);
 	}
-}
-
-/* Which moment is free next goes by the weights and the slice of today. */
-static void free_moments_follow_the_knobs(void **state)
-{
-	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
-	u32 i, weight[] = { 1, 10000 };
-	s64 cap_left;
-
-	/* the first one is free in any case: 100 s are more than two slices * 10001 */
-	for (i = 0; i < 2; i++) {
-		kvgpu_sched_set_weight(&b->s, &b->e[0], weight[i], b->now);
-		kvgpu_sched_set_weight(&b->s, &b->e[1], 10000, b->now);
-		b->now += i ? 50 * MS : 100000 * MS;
-		wake(b, 0);
-		wake(b, 1);
-		while (choose(b) != &b->e[0]) {
-			kvgpu_sched_started(&b->s, b->now);
-			run(b, &b->e[1], MS);
-		}
-		kvgpu_sched_started(&b->s, b->now);
-		b->now += 100 * US;
-		kvgpu_sched_charge(&b->s, &b->e[0], 0, b->now);
-		cap_left = b->e[0].cap_left;
-		sleep_now(b, 0);
-		assert_true(b->e[0].cap_left == cap_left);
-		sleep_now(b, 1);
-	}
-	free(b);
 }
 
 static void equal_share_holds_back(void **state)
@@ -669,39 +639,6 @@ static void asking_changes_nothing(void **state)
 	free(b);
 }
 
-/*
- * A turn that ends late makes the next turn of its vGPU shorter, by three quarters at most; one
- * in which it idled makes it longer, by half at most.
- */
-static void the_next_turn_makes_up(void **state)
-{
-	static const struct {
-		u64 idle, works, next; /* of a turn of 4 ms: it idles at first */
-	} t[] = { { 0, 4 * MS, 4 * MS }, { 0, 5 * MS, 3 * MS },	 { 0, 6500 * US, 1500 * US },
-		  { 0, 7500 * US, MS },	 { MS, 3 * MS, 5 * MS }, { 3 * MS, MS, 6 * MS } };
-	struct kvgpu_sched_ent *e;
-	struct bench *b;
-	u32 i;
-
-	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		b = make(2, KVGPU_SCHED_BEST_EFFORT);
-		all_had_a_turn(b, 2);
-		assert_ptr_equal(choose(b), &b->e[0]);
-		kvgpu_sched_started(&b->s, b->now);
-		assert_int_equal(b->s.slice_end - b->now, 4 * MS);
-		b->now += t[i].idle;
-		run(b, &b->e[0], t[i].works);
-		do {
-			e = choose(b);
-			kvgpu_sched_started(&b->s, b->now);
-			if (e != &b->e[0])
-				run(b, e, b->s.slice_end - b->now);
-		} while (e != &b->e[0]);
-		assert_int_equal(b->s.slice_end - b->now, t[i].next);
-		free(b);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -722,10 +659,8 @@ int main(void)
 		cmocka_unit_test(paid_idling_uses_up_a_cap),
 		cmocka_unit_test(a_moment_without_work),
 		cmocka_unit_test(short_turns_pay_for_switches),
-		cmocka_unit_test(free_moments_follow_the_knobs),
 		cmocka_unit_test(equal_share_holds_back),
 		cmocka_unit_test(asking_changes_nothing),
-		cmocka_unit_test(the_next_turn_makes_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
