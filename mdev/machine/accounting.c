@@ -143,7 +143,9 @@ void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool work
 		if (o != m)
 			charge_waiter(o, w, vmach_obs_ns(w, o), now);
 	charge_waiter(m, w, works ? ns : vmach_obs_idle_part(w, m, min(ns, w->blocked_ns)), now);
-	if (!--s->samples.paused)
+	if (!--s->samples.paused) {
 		s->samples.charged = now;
+		s->samples.busy_ns += w->worked;
+	}
 	write_sequnlock(&s->acct_lock);
 }

@@ -288,11 +288,10 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
  */
 static void eviction_charge(struct kvgpu_machine *m, u64 began, u64 now)
 {
-	if (m->slice.charge.busy) {
-		vmach_time_charge(
-			m, vmach_obs_unpaid(&m->v->gpu->chip->slicer.sw.obs, m, now - began), now);
-		m->v->gpu->chip->slicer.samples.busy_ns += now - began;
-	}
+	struct machine_obs *w = &m->v->gpu->chip->slicer.sw.obs;
+
+	if (m->slice.charge.busy)
+		vmach_time_charge(m, vmach_obs_unpaid(w, m, now - began), now);
 	m->slice.charge.left_busy |= m->slice.charge.busy;
 	m->slice.charge.busy = false;
 }
@@ -329,6 +328,7 @@ static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *
 	bool sampled, held_up = m && vmach_obs_others_ns(w, m) > w->total / 2;
 
 	write_seqlock(&chip->slicer.acct_lock);
+	chip->slicer.samples.busy_ns += w->worked;
 	charge_observed_work(chip, held_up ? NULL : m, w, ktime_get_ns());
 	if (m) {
 		/*
