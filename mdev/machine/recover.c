@@ -287,7 +287,7 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 		dev_err_ratelimited(&gpu->hw.pdev->dev,
 				    "engine %u works for %s %u, which no vGPU has: driven off\n",
 				    s->engine, s->tsg ? "group" : "channel", s->id);
-		/* the next poll charges this time */
+		/* samples go on, and charge this time */
 		vmach_obs_begin(&obs, gpu);
 		vmach_chan_evict(&obs, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
 				 PREEMPT_EVICT_MS);

@@ -138,7 +138,7 @@ void vmach_slicer_evict(struct kvgpu_gpu *gpu, void (*serve)(void *arg), void *a
 	request_make(gpu, &(struct request){ .serve = serve, .arg = arg, .evicts = true });
 }
 
-/* Takes the first request, or, while a preempt is not to be disturbed, the first that can't. */
+/* Takes the first request; of those that evict none, while a preempt is to keep the register. */
 static struct request *request_take(struct machine_slicer *s)
 {
 	bool disturb = list_empty(&s->preempts) || ktime_get_ns() >= s->requests.evict_after;

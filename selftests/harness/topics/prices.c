@@ -636,6 +636,18 @@ static void channel_waits(const struct scene *s)
 #define WAITERS CHIP(.waiters_stay = true)
 #define PROMPT { .eager = true, .busy = true, .idles = true }
 
+#define SLOWLY(n, nr, idle, most, by, us, ...) \
+	{ n, nr, CHIP(), COARSE, .ms = 2000, .before = begin, .arg = { SET("0 cap 10"), idle }, \
+	  .roles = { { meter }, { works_in_unbinds, 0, us }, { unbinds_slowly, by, .lazy = true }, \
+		     __VA_ARGS__ }, \
+	  .must = { HAS(0, most), PAYS_BUT(0, 30), DONE(0, 100) } }
+
+#define FLUSHES(n, copies) \
+	{ n, 2, CHIP(.copies_stay = true), COARSE, .ms = 10000, .before = begin, \
+	  .roles = { { flush_in_a_switch, .arg = copies } }, \
+	  .must = { { &m_count, 2, AT_MOST(100), "S5: a neighbour's flush waits" }, DONE(0, 1), \
+		    { &m_strikes, 0, IS(0), "it pays" } } }
+
 #define COPIES(n, prepare, trick, how_long) \
 	{ n, 2, CHIP(.copies_stay = true), COARSE, .ms = 700, .before = prepare, \
 	  .roles = { { meter }, { trick, 0, how_long } }, \
@@ -711,11 +723,6 @@ static const struct scene table[] = {
 	TRICK("a kernel begins in an unbind beside one that works", PROMPT, COARSE, 6000,
 	      "0 cap 50", 1, unbinds_before_kernels, 95, HAS(0, 52)),
 
-#define SLOWLY(n, nr, idle, most, by, us, ...) \
-	{ n, nr, CHIP(), COARSE, .ms = 2000, .before = begin, .arg = { SET("0 cap 10"), idle }, \
-	  .roles = { { meter }, { works_in_unbinds, 0, us }, { unbinds_slowly, by, .lazy = true }, \
-		     __VA_ARGS__ }, \
-	  .must = { HAS(0, most), PAYS_BUT(0, 30), DONE(0, 100) } }
 	SLOWLY("works in slow unbinds of its own", 1, 1, 10, 0, 400),
 	SLOWLY("works longer in slow unbinds of its own", 1, 1, 10, 0, 1000),
 	SLOWLY("works in another one's slow unbinds", 2, 3, 10, 1, 400),
@@ -727,11 +734,6 @@ static const struct scene table[] = {
 	  .roles = { { meter }, { work_jobs, 0, EACH(100, 900) | JOB_QUIET },
 		     { unbinds_slowly, 1, 1, .lazy = true } },
 	  .must = { ONLY_OWN(0), DONE(0, 100), HAS(0, 50) } },
-#define FLUSHES(n, copies) \
-	{ n, 2, CHIP(.copies_stay = true), COARSE, .ms = 10000, .before = begin, \
-	  .roles = { { flush_in_a_switch, .arg = copies } }, \
-	  .must = { { &m_count, 2, AT_MOST(100), "S5: a neighbour's flush waits" }, DONE(0, 1), \
-		    { &m_strikes, 0, IS(0), "it pays" } } }
 	FLUSHES("a flush while another one is driven off", 0),
 	FLUSHES("a flush while two channels are driven off", 1),
 
