@@ -284,10 +284,11 @@ static bool jobs_step(struct kvgpu_hw *hw, ktime_t now)
 	}
 	if (c->flush && hw_flush_step(hw, c->flush)) {
 		c->flush = 0;
-		c->began = ktime_get();
+		c->began = now = ktime_get();
 		c->put = (c->put + 1) & (BIT(RING_LOG2) - 1);
 		iowrite32(c->put, c->doorbell + COPY_CHID.v * USERD_SIZE + USERD_GP_PUT);
-	} else if (!c->flush && hw_vram_rd32(&c->sem, 0) == c->seq) {
+	}
+	if (!c->flush && hw_vram_rd32(&c->sem, 0) == c->seq) {
 		list_del(&j->node);
 		j->done = true;
 	} else {

@@ -176,6 +176,8 @@ static void drop_groups(struct kvgpu_vgpu *v)
 	struct kvgpu_machine *m = v->m;
 	u32 id = 0;
 
+	if (!m->runl.nr_tsgs)
+		return;
 	note_used_groups(m);
 	while (id < GK110_FIFO_NR_TSG && !has_unused_id(m, id))
 		id++;
