@@ -33,31 +33,23 @@
  * used the chip. Otherwise it would stay furthest behind and be next again, and a vGPU that works
  * for a moment now and then, and so is not parked (park.c), would keep the chip beyond its cap.
  * Idle time in which no other vGPU could have run is free: otherwise another vGPU, by waking for a
- * moment, could have the vGPU on the chip charged for its whole turn. But under equal and fixed
- * share such time is taken off what the vGPU is owed (forfeit_idling()).
+ * moment, could have the vGPU on the chip charged for its whole turn.
  *
  * The limits of vsched_turn_cut() hold in turns. While one vGPU alone can run there are no turns,
  * and another vGPU that wakes gets a turn at once. So a vGPU that sleeps before its turn is as long
  * as the shortest turn pays for switches, as if they were idle time (short_turn_price()). Otherwise
  * a vGPU that wakes again and again, and does next to nothing, would take the time of these
- * switches from the vGPU that works. Under equal and fixed share the price does not come out of the
- * cap: there what the other vGPUs are entitled to does not depend on the cap.
+ * switches from the vGPU that works.
  */
 #include "sched/internal.h"
 
-/*
- * State of the vGPUs that are not suspended, in total, as sched_survey_take() finds it. .throttled
- * may be true for a suspended vGPU, too.
- */
+/* State of the vGPUs that are not suspended, in total, as sched_survey_take() finds it. */
 struct survey {
 	/* the vGPU that can run and is next, by the rules above, or NULL */
 	struct kvgpu_sched_ent *next;
 	u32 can_run; /* number of vGPUs that can run */
 	u32 share; /* sum of the shares of these vGPUs */
-	/*
-	 * a vGPU is throttled, by its share also if it is suspended, or, under best effort, a vGPU
-	 * sleeps with a vtime more than its lead_v ahead of vclock
-	 */
+	/* a vGPU is throttled, or sleeps with a vtime more than its lead_v ahead of vclock */
 	bool throttled;
 	bool parked; /* a vGPU has work and is parked */
 	/* time, ns, at which the first throttled vGPU that wants to run is let go */
@@ -66,9 +58,8 @@ struct survey {
 
 static bool ent_owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
-	return e->cap_throttled || e->share_throttled ||
-	       (s->policy == KVGPU_SCHED_BEST_EFFORT && !vsched_ent_wants(e) &&
-		vsched_clock_ahead(e->vtime, s->vclock + e->lead_v) > 0);
+	return e->throttled ||
+	       (!vsched_ent_wants(e) && vsched_clock_ahead(e->vtime, s->vclock + e->lead_v) > 0);
 }
 
 /*
@@ -95,8 +86,6 @@ static struct survey sched_survey_take(const struct kvgpu_sched *s)
 	struct kvgpu_sched_ent *e;
 
 	list_for_each_entry(e, &s->ents, node) {
-		/* without turns the others would save up time (forfeit_idling()) */
-		v.throttled |= e->share_throttled;
 		if (e->suspended)
 			continue;
 		v.throttled |= ent_owes(s, e);
@@ -139,51 +128,13 @@ static u64 short_turn_price(const struct kvgpu_sched *s)
 	return div64_u64(price * (others > 1 ? 1 : 2) * (least - length), least);
 }
 
-static void pay_for_idling(struct kvgpu_sched *s)
-{
-	struct kvgpu_sched_ent *e = s->current_ent;
-	u64 idle, price;
-
-	if (!s->started)
-		return;
-	idle = vsched_turn_idle(s);
-	price = short_turn_price(s);
-	if (s->policy == KVGPU_SCHED_BEST_EFFORT) {
-		vsched_ent_pay(e, idle + price);
-	} else {
-		vsched_ent_pay(e, idle);
-		vsched_share_pay(e, price);
-		/* idle time is counted already, as far as vsched_budget_close() has seen it */
-		s->paid_ns = vsched_time_add(s->paid_ns, idle - min(idle, s->idle_closed) + price);
-		s->idle_closed = idle;
-	}
-}
-
-/*
- * Equal and fixed share: the idle time of the turn in which no other vGPU could run is taken off
- * what the vGPU on the chip is owed. pay_for_idling() does not charge that time, but vclock goes
- * on, and the vGPU would save up GPU time. The idle time counts as used, as far as vtime is more
- * than lead_v behind vclock.
- */
-static void forfeit_idling(struct kvgpu_sched *s)
-{
-	struct kvgpu_sched_ent *e = s->current_ent;
-	s64 owed = vsched_clock_ahead(s->vclock, e->vtime + e->lead_v);
-	u64 used = s->turn_used - s->wanted_used + max(s->wanted_ns, s->wanted_used);
-	u64 idle = min(s->at - s->turn_start, (u64)SCHED_STEP_MAX);
-
-	if (s->policy == KVGPU_SCHED_BEST_EFFORT || !s->started || owed <= 0 || idle <= used)
-		return;
-	e->vtime += min((u64)owed, div_u64((idle - used) * SCHED_V, e->share));
-}
-
 void vsched_turn_end(struct kvgpu_sched *s)
 {
 	if (!s->current_ent)
 		return;
-	forfeit_idling(s);
-	pay_for_idling(s);
 	if (s->started) {
+		vsched_ent_pay(s->current_ent, s->wanted_ns - min(s->wanted_ns, s->wanted_used) +
+						       short_turn_price(s));
 		s->current_ent->front = false;
 		list_move_tail(&s->current_ent->node, &s->ents);
 	}
@@ -200,7 +151,6 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 	s->turn_start = s->at;
 	s->slice_end = vsched_time_add(s->at, turn);
 	s->turn_used = s->wanted_ns = s->wanted_used = s->switch_ns = 0;
-	s->idle_closed = 0;
 }
 
 /*
@@ -285,7 +235,7 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 	struct survey v;
 
 	vsched_clock_tick(s, now);
-	vsched_budget_close(s);
+	vsched_budgets_close(s);
 	vsched_clocks_settle(s);
 	if (was && was->lingers &&
 	    (s->at >= min(s->linger_end, s->slice_end) || !vsched_ent_can_run(was) ||
@@ -321,7 +271,6 @@ u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now)
 	if (!s->started) {
 		s->switch_ns = s->at - s->turn_start;
 		s->switch_ns -= min(s->switch_ns, s->turn_used);
-		s->lost_ns = vsched_time_add(s->lost_ns, s->switch_ns);
 		s->slice_end = vsched_time_add(s->at, s->slice_end - s->turn_start);
 		s->turn_start = s->at;
 		s->turn_used = s->wanted_ns = s->wanted_used = 0;

@@ -34,7 +34,7 @@ static bool ent_competes(const struct kvgpu_sched_ent *e)
 /* Tells whether @e has work and is neither parked nor throttled nor suspended. */
 static bool ent_misses_chip(const struct kvgpu_sched_ent *e)
 {
-	return ent_competes(e) && !e->cap_throttled && !e->share_throttled && !e->suspended;
+	return ent_competes(e) && !e->throttled && !e->suspended;
 }
 
 static u32 nr_missing_chip(const struct kvgpu_sched *s)

@@ -13,10 +13,10 @@
  * case. It is *parked* for a while if it had the chip and work, but made no progress (park.c). It
  * *lingers* for a moment if it keeps the chip after its work has ended (choose.c). Its
  * *entitlement* is the part of the GPU's time that it gets if all vGPUs are runnable. A vGPU that
- * has used up its cap is *throttled* until some of the cap has come back; under equal and fixed
- * share the same holds for its share (internal.h). A vGPU *wants to run* if it is runnable or
- * lingers, and is not suspended. It *can run* if it wants to run and is not throttled. It *sleeps*
- * if it does not want to run, and *wakes* when it wants to run again.
+ * has used up what it may have (its cap; under equal and fixed share its entitlement) is
+ * *throttled* until some of that has come back (internal.h). A vGPU *wants to run* if it is
+ * runnable or lingers, and is not suspended. It *can run* if it wants to run and is not throttled.
+ * It *sleeps* if it does not want to run, and *wakes* when it wants to run again.
  *
  * In a *turn* one vGPU has the chip alone. While several vGPUs can run, a turn takes about a slice
  * or less (choose.c). A *poll* is the driver's reading of the chip's state (mdev/machine/poll.c).
@@ -82,9 +82,7 @@ struct kvgpu_sched_ent {
 	u32 fixed_ppm; /* entitlement under FIXED_SHARE; 1..KVGPU_SCHED_PPM */
 	/* The policy owns the members from here on. */
 	struct list_head node;
-	bool runnable, suspended;
-	/* .cap_throttled: throttled by its cap. .share_throttled: throttled by its share. */
-	bool cap_throttled, share_throttled;
+	bool runnable, suspended, throttled;
 	bool work, progress; /* as in the last kvgpu_sched_note() */
 	/*
 	 * not runnable for a while, because it had the chip alone, and work, but made no progress
@@ -101,21 +99,22 @@ struct kvgpu_sched_ent {
 	 * last division by .share.
 	 */
 	u64 vtime, vrem, paced;
-	s64 cap_left; /* left in the cap's budget, in hundredths of a ns */
 	/*
-	 * In hundredths of a ns. .cap_kept: by how much .cap_left may be more than .cap_depth,
-	 * because the vGPU waited for its turn. .cap_over: what the cap allowed while other vGPUs
-	 * had the GPU beyond their turns, as far as it is in .cap_kept.
+	 * The vGPU's budget, in millionths of a ns (sched/internal.h). .limit: the part of the
+	 * GPU's time that fills it, ppm. .left: what is left in it. .depth: the full budget.
+	 * .kept: by how much .left may be more than .depth, because the vGPU waited for its turn.
+	 * .over: what came while other vGPUs had the GPU beyond their turns, as far as it is in
+	 * .kept.
 	 */
-	u64 cap_kept, cap_over;
+	u32 limit;
+	s64 left;
+	u64 depth, kept, over;
 	/*
-	 * .cap_depth: the full budget of the cap; vsched_budget_close() cuts .cap_left down to it
-	 * and .cap_kept. The other three are in the unit of the clocks. .debt_v: most that
-	 * vsched_clocks_settle() lets .vtime be ahead of vclock. .lead_v: most that .vtime is
-	 * behind vclock when the vGPU wakes. .near_v: two vGPUs' .vtime are about equal if they
-	 * differ by the larger .near_v of the two at most (choose.c).
+	 * In the unit of the clocks. .debt_v: most that .vtime is ahead of vclock. .lead_v: most
+	 * that .vtime is behind vclock. .near_v: two vGPUs' .vtime are about equal if they differ
+	 * by the larger .near_v of the two at most (choose.c).
 	 */
-	u64 cap_depth, debt_v, lead_v, near_v;
+	u64 debt_v, lead_v, near_v;
 	/*
 	 * .front: has woken, and goes first, for one turn. .lingers: has run out of work, and keeps
 	 * its turn for a moment. .quick: the pause before it last became runnable was shorter than
@@ -154,10 +153,9 @@ struct kvgpu_sched {
 	u64 slice_end; /* time, ns, at which the turn under way ends */
 	/*
 	 * .at: time, ns, up to which clocks and budgets are advanced. .vclock, .pace: the GPU's two
-	 * clocks (sched/internal.h). .closed: .vclock after the last vsched_budget_close().
-	 * .pace_rem: remainder of the last division by .total.
+	 * clocks (sched/internal.h). .pace_rem: remainder of the last division by .total.
 	 */
-	u64 at, vclock, closed, pace, pace_rem;
+	u64 at, vclock, pace, pace_rem;
 	/* the share that is the whole GPU: sum of the weights; KVGPU_SCHED_PPM under FIXED_SHARE */
 	u32 total;
 	/*
@@ -167,24 +165,16 @@ struct kvgpu_sched {
 	 */
 	u64 turn_start, turn_used, linger_end;
 	/*
-	 * For the charge for an idle chip in this turn, .wanted_ns - .wanted_used (pay_for_idling()
-	 * in choose.c). .wanted_ns: ns in which a vGPU other than .current_ent could run.
+	 * For the charge for an idle chip in this turn, .wanted_ns - .wanted_used
+	 * (vsched_turn_end()). .wanted_ns: ns in which a vGPU other than .current_ent could run.
 	 * .wanted_used: ns charged, to any vGPU, while such a vGPU could run.
 	 */
 	u64 wanted_ns, wanted_used;
 	/*
-	 * .switch_ns: length of the switch before the turn under way, ns, less the time charged to
-	 * any vGPU in it; 0: there was no switch. .lost_ns: sum of these times since the last
-	 * vsched_budget_close().
+	 * length of the switch before the turn under way, ns, less the time charged to any vGPU in
+	 * it; 0: there was no switch
 	 */
-	u64 switch_ns, lost_ns;
-	/*
-	 * For stop_clock() in account.c. .paid_ns: ns charged to all vGPUs since the last
-	 * vsched_budget_close(). .idle_closed: idle time of the turn under way, ns, at the last
-	 * vsched_budget_close(). .unpaid: how far vclock has advanced by time that no vGPU was
-	 * charged and that a vGPU still claims.
-	 */
-	u64 paid_ns, idle_closed, unpaid;
+	u64 switch_ns;
 	bool started; /* the turn has started: .current_ent has the chip */
 };
 

@@ -119,8 +119,6 @@ void vsched_linger_end(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 
 int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy, u64 now)
 {
-	struct kvgpu_sched_ent *e;
-
 	if (policy != KVGPU_SCHED_BEST_EFFORT && policy != KVGPU_SCHED_EQUAL_SHARE &&
 	    policy != KVGPU_SCHED_FIXED_SHARE)
 		return -EINVAL;
@@ -128,12 +126,6 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 	vsched_clocks_settle(s);
 	s->policy = policy;
 	vsched_knobs_apply(s);
-	/*
-	 * Equal and fixed share throttle a vGPU whose clock is not behind vclock. So each vGPU
-	 * gains lead_v, a full budget of its share. A debt becomes smaller by lead_v.
-	 */
-	list_for_each_entry(e, &s->ents, node)
-		e->vtime -= e->lead_v;
 	vsched_clocks_settle(s);
 	return 0;
 }
@@ -165,7 +157,7 @@ int kvgpu_sched_set_cap(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 ca
 		return -ERANGE;
 	vsched_clock_tick(s, now);
 	e->cap = cap;
-	e->cap_kept = e->cap_over = 0;
+	e->kept = e->over = 0;
 	vsched_knobs_apply(s);
 	vsched_clocks_settle(s);
 	return 0;

@@ -26,12 +26,11 @@ static void show_machine(struct seq_file *s, struct machine_slicer *sl,
 	spin_unlock(&sl->lock);
 	seq_printf(
 		s,
-		"%u weight %u cap %u entitled %u ppm busy %llu ns vtime %lld slices %llu%s%s%s%s%s%s%s\n",
+		"%u weight %u cap %u entitled %u ppm busy %llu ns vtime %lld slices %llu%s%s%s%s%s%s\n",
 		m->v->id, e.weight, e.cap, entitled, e.busy_ns, (s64)(e.vtime - vclock), e.slices,
 		m->slice.on_chip ? " on-chip" : "", m->slice.found.work ? " work" : "",
 		m->slice.charge.busy ? " busy" : "", e.parked ? " parked" : "",
-		e.suspended ? " suspended" : "", e.cap_throttled ? " cap-out" : "",
-		e.share_throttled ? " share-out" : "");
+		e.suspended ? " suspended" : "", e.throttled ? " throttled" : "");
 }
 
 static void show_policy(struct seq_file *s, struct machine_slicer *sl)

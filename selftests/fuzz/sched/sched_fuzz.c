@@ -20,7 +20,7 @@ struct book {
 	bool present, runnable, suspended;
 	u64 busy;
 	/* by our count: ns that may be left in its bucket; those beyond the bucket's depth */
-	double cap_left, cap_kept;
+	double left, kept;
 };
 
 static struct {
@@ -29,7 +29,7 @@ static struct {
 	struct kvgpu_sched s;
 	struct kvgpu_sched_ent e[MAX_NR];
 	struct book b[MAX_NR];
-	u64 now, closed;
+	u64 now, vclock;
 	u32 nr;
 } f;
 
@@ -77,18 +77,17 @@ static u64 span(void)
 /* whether vGPU @i is runnable, not suspended and not throttled */
 static bool may_run(u32 i)
 {
-	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].cap_throttled &&
-	       !f.e[i].share_throttled;
+	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].throttled;
 }
 
 /*
  * Whether another vGPU has the chip, or no vGPU yet, and vGPU @i may run, or may as soon as enough
- * of its cap is left.
+ * of its budget is left.
  */
 static bool waits(u32 i)
 {
-	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].share_throttled &&
-	       f.s.current_ent && (f.s.current_ent != &f.e[i] || !f.s.started);
+	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended &&
+	       (f.s.current_ent ? f.s.current_ent != &f.e[i] || !f.s.started : f.e[i].throttled);
 }
 
 static void pass(u64 ns)
@@ -98,9 +97,9 @@ static void pass(u64 ns)
 	ns = ns < ~f.now ? ns : ~f.now;
 	f.now += ns;
 	for (i = 0; i < MAX_NR; i++) {
-		f.b[i].cap_left += (double)ns * f.e[i].cap / 100;
+		f.b[i].left += (double)ns * f.e[i].limit / KVGPU_SCHED_PPM;
 		if (waits(i))
-			f.b[i].cap_kept += (double)ns * f.e[i].cap / 100;
+			f.b[i].kept += (double)ns * f.e[i].limit / KVGPU_SCHED_PPM;
 	}
 }
 
@@ -113,12 +112,12 @@ static void cut_buckets(void)
 	u32 i;
 
 	for (i = 0; i < MAX_NR; i++) {
-		double depth = max(f.e[i].cap * 160000.0, 1e6);
-		double most = KVGPU_SCHED_DEBT_MAX / 100.0 * f.e[i].cap;
+		double depth = max(f.e[i].limit * 16.0, 1e6);
+		double most = KVGPU_SCHED_DEBT_MAX + 7.0 * KVGPU_SCHED_SLICE_MAX;
 		struct book *b = &f.b[i];
 
-		b->cap_left = min(b->cap_left, depth + min(b->cap_kept, most));
-		b->cap_kept = max(b->cap_left - depth, 0.0);
+		b->left = min(b->left, depth + min(b->kept, most));
+		b->kept = max(b->left - depth, 0.0);
 	}
 }
 
@@ -126,9 +125,9 @@ static void charge(u32 i, u64 ns)
 {
 	kvgpu_sched_charge(&f.s, &f.e[i], ns, f.now);
 	f.b[i].busy += ns;
-	f.b[i].cap_left -= ns;
-	if (f.b[i].cap_left < -(double)KVGPU_SCHED_DEBT_MAX)
-		f.b[i].cap_left = -(double)KVGPU_SCHED_DEBT_MAX;
+	f.b[i].left -= ns;
+	if (f.b[i].left < -(double)KVGPU_SCHED_DEBT_MAX)
+		f.b[i].left = -(double)KVGPU_SCHED_DEBT_MAX;
 }
 
 /* ------------------------------------------------------------------ what always holds */
@@ -167,14 +166,12 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 	for (i = 0; i < MAX_NR; i++) {
 		wants += f.b[i].present && f.b[i].runnable && !f.b[i].suspended;
 		may += may_run(i);
-		check(!f.e[i].share_throttled || !f.b[i].present ||
-		      f.s.policy != KVGPU_SCHED_BEST_EFFORT);
 	}
 	if (c->ent) {
 		i = c->ent - f.e;
 		check(may_run(i) || (f.b[i].present && c->ent->lingers && !f.b[i].suspended));
-		/* by our own count too there is something left of its cap */
-		check(c->ent->cap == 100 || f.b[i].cap_left > -1000);
+		/* by our own count too there is something left of its budget */
+		check(c->ent->limit >= KVGPU_SCHED_PPM || f.b[i].left > -1000);
 	} else {
 		check(!may);
 	}
@@ -186,8 +183,7 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 			      !f.e[i].work);
 		check(wants <= 1 && may == wants);
 		for (i = 0; i < MAX_NR; i++)
-			check(!f.b[i].present || f.b[i].suspended ||
-			      (!f.e[i].cap_throttled && !f.e[i].share_throttled));
+			check(!f.b[i].present || f.b[i].suspended || !f.e[i].throttled);
 	} else if (c->ent) {
 		check(f.s.current_ent == c->ent || (!f.s.current_ent && c->ent == f.s.alone));
 		check(c->until != KVGPU_SCHED_NEVER || f.now > ~0ull - 1000000000);
@@ -223,7 +219,7 @@ static void add(u32 i)
 	if (byte() & 1)
 		f.e[i].weight %= 20000;
 	kvgpu_sched_add(&f.s, &f.e[i], f.now);
-	f.b[i] = (struct book){ .present = true, .cap_left = 1e12 };
+	f.b[i] = (struct book){ .present = true, .left = 1e12 };
 	f.nr++;
 }
 
@@ -247,7 +243,8 @@ static void poll_all(void)
 		f.b[i].runnable = f.e[i].work && !f.e[i].parked;
 		check(!f.e[i].parked || !f.e[i].progress);
 		/* only the vGPU that has the chip alone can have been parked by this poll */
-		check(!f.e[i].parked || was[i] || (had && f.s.at < f.e[i].parked_until));
+		check(!f.e[i].parked || was[i] ||
+		      (had && (f.s.at < f.e[i].parked_until || f.now == ~0ull)));
 		check(f.e[i].park_ns <= 32000000);
 	}
 }
@@ -370,9 +367,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 		act(op & 15, (op >> 4) % MAX_NR);
 		check_accounts();
-		/* the clock of all goes on from choice to choice, not back */
-		check((s64)(f.s.closed - f.closed) >= 0);
-		f.closed = f.s.closed;
+		/* the clock of all goes on, not back */
+		check((s64)(f.s.vclock - f.vclock) >= 0);
+		f.vclock = f.s.vclock;
 	}
 	settle_down();
 	check_accounts();

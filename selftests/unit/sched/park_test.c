@@ -252,42 +252,6 @@ static void a_wait_costs_little(void **state)
 	}
 }
 
-/* @suspends: the vGPU that has had more than its share is suspended while it owes. */
-static void waits_alone(enum kvgpu_sched_policy policy, bool suspends)
-{
-	struct bench b;
-	u32 step;
-	u64 owed;
-
-	set_up(&b);
-	assert_int_equal(kvgpu_sched_set_policy(&b.s, policy, b.now), 0);
-	poll_all(&b, MS, WAITS, RUNS);
-	poll_all(&b, 2 * SIM_S, WAITS, RUNS);
-	assert_true(b.e[1].share_throttled);
-	kvgpu_sched_set_suspended(&b.s, &b.e[1], suspends, b.now);
-	owed = b.s.vclock - b.e[0].vtime;
-	assert_true(owed > 100 * b.e[0].lead_v);
-	for (step = 0; step < 4000 && b.e[1].share_throttled; step++)
-		poll_all(&b, MS, WAITS, NONE);
-	assert_true(step > 1000);
-	owed = b.s.vclock - b.e[0].vtime;
-	assert_true(owed < 3 * b.e[0].lead_v);
-}
-
-/*
- * Equal and fixed share: a vGPU that waits in its own turn, while the vGPUs that had more than
- * their shares are throttled or suspended, is owed little afterwards, whatever it was owed before.
- */
-static void waiting_alone_saves_up_nothing(void **state)
-{
-	u32 policy;
-
-	for (policy = KVGPU_SCHED_EQUAL_SHARE; policy <= KVGPU_SCHED_FIXED_SHARE; policy++) {
-		waits_alone(policy, false);
-		waits_alone(policy, true);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,7 +262,6 @@ int main(void)
 		cmocka_unit_test(alone_it_may_wait),
 		cmocka_unit_test(each_turn_begins_anew),
 		cmocka_unit_test(a_wait_costs_little),
-		cmocka_unit_test(waiting_alone_saves_up_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

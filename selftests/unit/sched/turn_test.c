@@ -378,7 +378,7 @@ static void a_capped_one_is_taken_off(void **state)
 	assert_int_equal(b->now - start, 16 * MS);
 	assert_null(choose(b));
 	assert_false(b->c.shared);
-	assert_true(b->e[0].cap_throttled);
+	assert_true(b->e[0].throttled);
 	off = b->now;
 	/* vGPU 1 may run meanwhile, but without vGPU 0's list on the chip: it is not shared */
 	wake(b, 1);
@@ -494,7 +494,7 @@ static void paid_idling_uses_up_a_cap(void **state)
 	assert_true(b->now < b->s.slice_end);
 	sleep_now(b, 1);
 	assert_null(choose(b));
-	assert_true(b->e[0].cap_throttled);
+	assert_true(b->e[0].throttled);
 	assert_false(b->c.shared);
 	while (!choose(b))
 		b->now = b->c.until;
@@ -531,7 +531,6 @@ static void a_moment_without_work(void **state)
 	free(b);
 }
 
-/* Under equal share, time that an idle vGPU does not use goes to no other vGPU. */
 /*
  * vGPU 0 works alone, then vGPU 1 wakes, and with @third vGPU 2. The switch to vGPU 1 takes 300 us,
  * in 100 us of which vGPU 0 works. vGPU 1 works for @ns and sleeps, or is throttled by its cap.
@@ -542,7 +541,7 @@ static u64 charged_for_turn(enum kvgpu_sched_policy policy, u64 ns, bool third, 
 	struct bench *b = make(3, policy);
 	struct kvgpu_sched_ent *e = &b->e[1];
 	u64 vtime, charged;
-	s64 cap_left;
+	s64 left;
 
 	wake(b, 0);
 	choose(b);
@@ -556,28 +555,24 @@ static u64 charged_for_turn(enum kvgpu_sched_policy policy, u64 ns, bool third, 
 	run(b, &b->e[0], 100 * US);
 	b->now += 200 * US;
 	kvgpu_sched_started(&b->s, b->now);
-	/* the cap's budget is used up in the turn, or not full at its end */
-	e->cap_left = held ? (s64)ns * 20 : (s64)e->cap_depth / 2;
+	/* the budget is used up in the turn, or not full at its end */
+	e->left = held ? (s64)ns * (KVGPU_SCHED_PPM / 5) : (s64)e->depth / 2;
 	vtime = e->vtime;
 	run(b, e, ns);
-	cap_left = e->cap_left;
+	left = e->left;
 	if (!held)
 		sleep_now(b, 1);
 	assert_true(choose(b) != e);
-	assert_true(e->cap_throttled == held);
+	assert_true(e->throttled == held);
 	charged = (e->vtime - vtime) * e->share / 4096;
-	if (policy == KVGPU_SCHED_BEST_EFFORT)
-		assert_in_range((cap_left - e->cap_left) / 100, charged - ns, charged - ns + 1);
-	else
-		assert_true(e->cap_left == cap_left);
+	assert_in_range((left - e->left) / KVGPU_SCHED_PPM + ns, charged, charged + 100);
 	free(b);
 	return charged;
 }
 
 /*
  * A vGPU that sleeps before the shortest turn is over pays for two switches, or for one if two
- * other vGPUs can run, as far as the turn is shorter than the shortest one. The price comes out of
- * the cap under best effort only. A turn that ends for another reason has no such price.
+ * other vGPUs can run, as far as the turn is shorter than the shortest one. A turn that ends for another reason has no such price.
  */
 static void short_turns_pay_for_switches(void **state)
 {
@@ -594,6 +589,7 @@ static void short_turns_pay_for_switches(void **state)
 	}
 }
 
+/* Under equal share, time that an idle vGPU does not use goes to no other vGPU. */
 static void equal_share_holds_back(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_EQUAL_SHARE);
