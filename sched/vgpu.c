@@ -163,57 +163,6 @@ int kvgpu_sched_set_cap(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 ca
 	return 0;
 }
 
-/* ------------------------------------------------------------------ compute entitlements */
-
-static u64 cap_ppm(const struct kvgpu_sched_ent *e)
-{
-	return (u64)e->cap * (KVGPU_SCHED_PPM / 100);
-}
-
-/* Returns @left_ppm * @share / @total, rounded to the nearest, or 0 if @total is 0. */
-static u32 ppm_part(u64 left_ppm, u32 share, u64 total)
-{
-	return total ? div64_u64(left_ppm * share + total / 2, total) : 0;
-}
-
-/*
- * Best effort: time that a vGPU may not have because of its cap goes to the other vGPUs by weight,
- * which can bring more of them to their caps. Each pass of the loop finds the vGPUs whose cap is
- * below their part, until the set of these vGPUs stays the same.
- */
-static u32 part_of_weight(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *of)
-{
-	u64 left = KVGPU_SCHED_PPM, total = s->total, capped = 0, before;
-	const struct kvgpu_sched_ent *e;
-
-	do {
-		u64 caps = 0;
-
-		before = capped;
-		capped = 0;
-		list_for_each_entry(e, &s->ents, node) {
-			if (cap_ppm(e) < KVGPU_SCHED_PPM && cap_ppm(e) * total < left * e->weight) {
-				caps += cap_ppm(e);
-				capped += e->weight;
-			}
-		}
-		left = KVGPU_SCHED_PPM - caps;
-		total = s->total - capped;
-	} while (capped != before && total);
-	return total ? ppm_part(left, of->weight, total) : KVGPU_SCHED_PPM;
-}
-
-u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
-{
-	u32 ppm;
-
-	if (s->policy == KVGPU_SCHED_BEST_EFFORT)
-		ppm = part_of_weight(s, e);
-	else
-		ppm = ppm_part(KVGPU_SCHED_PPM, e->share, max(s->total, e->share));
-	return min((u64)ppm, cap_ppm(e));
-}
-
 /* ------------------------------------------------- translate between policies and their names */
 
 static const char *const policy_names[] = {

@@ -572,7 +572,8 @@ static u64 charged_for_turn(enum kvgpu_sched_policy policy, u64 ns, bool third, 
 
 /*
  * A vGPU that sleeps before the shortest turn is over pays for two switches, or for one if two
- * other vGPUs can run, as far as the turn is shorter than the shortest one. A turn that ends for another reason has no such price.
+ * other vGPUs can run, as far as the turn is shorter than the shortest one. A turn that ends for
+ * another reason has no such price.
  */
 static void short_turns_pay_for_switches(void **state)
 {
