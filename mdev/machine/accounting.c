@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Accounting of GPU time: charges vGPUs for it, and tells how much each was charged. A vGPU that a
- * usage sample (usage.c) sees at work pays until the next sample, or until it leaves the chip:
- * vmach_time_settle(). slice.c charges the time in which it takes a vGPU off the chip, and
- * vmach_wait_charge() waits for the chip; samples do not count meanwhile (vmach_time_pause()).
+ * usage sample (usage.c) sees at work pays until the next sample, or until it leaves the chip. In a
+ * wait for the chip, observations take the place of samples (wait.h). The slicer, while it waits
+ * for a preempt, makes them every KVGPU_HW_WATCH_US.
  *
- * The slicer calls all of this, the sampler vmach_time_settle(), and any thread
- * vmach_gpu_time_get(), which needs no lock.
+ * The slicer calls all of this, the sampler and the interrupt thread vmach_time_settle(), and any
+ * thread vmach_gpu_time_get(), which needs no lock.
  */
 #include "mdev/machine/internal.h"
-#include "mdev/machine/observe.h"
+#include "mdev/machine/wait.h"
 
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 {
@@ -21,39 +21,39 @@ void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 	spin_unlock(&s->lock);
 }
 
+/* Tells whether @m pays for the time that passes. */
+static bool is_charged(const struct kvgpu_machine *m)
+{
+	return READ_ONCE(m->v->gpu->chip->slicer.samples.paused) ?
+		       READ_ONCE(m->slice.charge.works) :
+		       READ_ONCE(m->slice.charge.busy);
+}
+
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
 	bool any = false;
+	u64 ns;
 
 	if (now <= s->samples.charged)
 		return;
+	ns = now - s->samples.charged;
 	list_for_each_entry(m, &chip->live, node) {
-		if (!m->slice.charge.busy)
+		if (!is_charged(m))
 			continue;
-		vmach_time_charge(m, now - s->samples.charged, now);
+		vmach_time_charge(m, ns, now);
 		any = true;
 	}
-	s->samples.busy_ns += any ? now - s->samples.charged : 0;
+	s->samples.busy_ns += any ? ns : 0;
+	s->samples.paid_ns += any ? ns : 0;
 	s->samples.charged = now;
-}
-
-void vmach_time_pause(struct kvgpu_chip *chip, u64 now)
-{
-	struct machine_slicer *s = &chip->slicer;
-
-	write_seqlock(&s->acct_lock);
-	if (!s->samples.paused++)
-		vmach_time_settle(chip, now);
-	write_sequnlock(&s->acct_lock);
 }
 
 /*
  * Returns the ns charged to @m so far. slicer->samples.charged is the time up to which vGPUs are
- * charged. If @m is .busy (charged until the next sample) and on the chip, adds the time from then
- * to now; during a switch that counts twice what a wait was charged for meanwhile. Never returns
- * less than in an earlier call.
+ * charged: if @m is charged since, adds the time from then to now. Never returns less than in an
+ * earlier call.
  */
 u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 {
@@ -64,7 +64,7 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 	do {
 		seq = read_seqbegin(&s->acct_lock);
 		ns = atomic64_read(&m->gpu_ns);
-		if (READ_ONCE(m->slice.charge.busy) && READ_ONCE(m->slice.on_chip))
+		if (is_charged(m))
 			ns += ktime_get_ns() - READ_ONCE(s->samples.charged);
 	} while (read_seqretry(&s->acct_lock, seq));
 	reported = atomic64_read(&m->slice.charge.reported);
@@ -75,77 +75,168 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 	return ns;
 }
 
-void vmach_wait_begin(struct machine_obs *w, struct kvgpu_gpu *gpu)
+/* ------------------------------------------------------------------ waits for the chip */
+
+void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine)
 {
-	vmach_slicer_assert(gpu);
-	vmach_time_pause(gpu->chip, ktime_get_ns());
-	vmach_obs_begin(w, gpu);
-	vmach_engines_observe(w);
+	u8 runl = vmach_gr_runl_get(gpu), e;
+
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
+		engine[e] = gpu->hw.topo.engine[e].runl == runl ?
+				    kvgpu_hw_engine_status(&gpu->hw, e) :
+				    0;
 }
 
-bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_obs *w)
+/*
+ * Returns the vGPU for which an engine works by its status @st, or NULL. It may have lost the
+ * channel since. Work for an id that no vGPU has, and that is not the host's, counts for the owner
+ * of the chip.
+ */
+static struct kvgpu_machine *worker(struct kvgpu_chip *chip, u32 st)
 {
-	struct kvgpu_machine *m = c->vgpu->m;
-	struct kvgpu_chip *chip = m->v->gpu->chip;
-	u64 now, at, had, ns;
+	u16 id = FIELD_GET(PFIFO_STATUS_ID, st);
+	bool tsg = st & PFIFO_STATUS_TSG;
+	u32 vgpu;
 
-	vmach_slicer_assert(m->v->gpu);
+	if (!(st & PFIFO_STATUS_BUSY) || !(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
+		return NULL;
+	vgpu = READ_ONCE(chip->has_id[tsg][id]);
+	if (vgpu)
+		return vmach_vgpu_find(chip, vgpu);
+	if (chip->slicer.lists.shared || (!tsg && id < KVGPU_ID_BLOCK))
+		return NULL;
+	return chip->slicer.lists.owner;
+}
+
+/*
+ * Notes for which vGPUs the engines work by their status @engine, and settles: half of the time
+ * since the observation before counts as that one saw the engines, the other half as this one does.
+ */
+static void work_note(struct kvgpu_chip *chip, const u32 *engine)
+{
+	u64 now = ktime_get_ns(), since = chip->slicer.samples.charged;
+	struct kvgpu_machine *m;
+	u8 e;
+
+	if (now < since)
+		return;
+	vmach_time_settle(chip, chip->slicer.samples.paused ? since + (now - since) / 2 : now);
+	list_for_each_entry(m, &chip->live, node)
+		m->slice.charge.works = false;
+	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++) {
+		m = worker(chip, engine[e]);
+		if (m)
+			m->slice.charge.works = true;
+	}
+	if (chip->slicer.samples.paused)
+		vmach_time_settle(chip, now);
+}
+
+/* Counts in sw->absent an observation that saw no engine work for the channel sw->other. */
+static void other_note(struct kvgpu_chip *chip, const u32 *engine)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+	bool found = false;
+	u8 e;
+
+	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++)
+		found |= engine[e] & PFIFO_STATUS_BUSY &&
+			 engine[e] & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE) &&
+			 FIELD_GET(PFIFO_STATUS_ID, engine[e]) == sw->other.id &&
+			 !(engine[e] & PFIFO_STATUS_TSG) == !sw->other.tsg;
+	sw->absent += !found;
+}
+
+void vmach_engines_observe(void *arg)
+{
+	struct kvgpu_gpu *gpu = arg;
+	struct machine_slicer *s = &gpu->chip->slicer;
+	u32 engine[KVGPU_MAX_ENGINE];
+
+	if (!s->samples.paused)
+		return;
+	vmach_engines_read(gpu, engine);
+	write_seqlock(&s->acct_lock);
+	work_note(gpu->chip, engine);
+	write_sequnlock(&s->acct_lock);
+	other_note(gpu->chip, engine);
+}
+
+u64 vmach_time_pause(struct kvgpu_chip *chip, const u32 *engine)
+{
+	struct machine_slicer *s = &chip->slicer;
+	u64 paid;
+
+	vmach_slicer_assert(chip->gpu);
+	write_seqlock(&s->acct_lock);
+	work_note(chip, engine);
+	WRITE_ONCE(s->samples.paused, s->samples.paused + 1);
+	paid = s->samples.paid_ns;
+	write_sequnlock(&s->acct_lock);
+	return paid;
+}
+
+void vmach_time_resume(struct kvgpu_chip *chip)
+{
+	struct machine_slicer *s = &chip->slicer;
+
+	WRITE_ONCE(s->samples.paused, s->samples.paused - 1);
+}
+
+u64 vmach_unpaid_ns(const struct kvgpu_chip *chip, u64 from, u64 paid, u64 now)
+{
+	return now - from - min(now - from, chip->slicer.samples.paid_ns - paid);
+}
+
+void vmach_unpaid_charge(struct kvgpu_machine *m, u64 ns, u64 now)
+{
+	if (!ns)
+		return;
+	vmach_time_charge(m, ns, now);
+	m->v->gpu->chip->slicer.samples.paid_ns += ns;
+}
+
+void vmach_wait_begin(struct machine_wait *w, struct kvgpu_gpu *gpu)
+{
+	u32 engine[KVGPU_MAX_ENGINE];
+
+	*w = (struct machine_wait){ .gpu = gpu };
+	vmach_engines_read(gpu, engine);
+	w->paid = vmach_time_pause(gpu->chip, engine);
+	w->began = gpu->chip->slicer.samples.charged;
+}
+
+void vmach_wait_charge(struct kvgpu_machine *m, struct machine_wait *w, bool works)
+{
+	struct kvgpu_chip *chip = w->gpu->chip;
+	u64 now, ns;
+
+	vmach_engines_observe(w->gpu);
+	write_seqlock(&chip->slicer.acct_lock);
+	now = chip->slicer.samples.charged;
+	ns = vmach_unpaid_ns(chip, w->began, w->paid, now);
+	vmach_unpaid_charge(m, works ? ns : min(ns, w->blocked_ns), now);
+	vmach_time_resume(chip);
+	write_sequnlock(&chip->slicer.acct_lock);
+}
+
+bool vmach_fault_charge(struct kvgpu_chan *c)
+{
+	struct kvgpu_chip *chip = c->vgpu->gpu->chip;
+	u64 now, at, paid;
+
+	vmach_slicer_assert(c->vgpu->gpu);
 	spin_lock(&chip->event_lock);
 	at = c->fault.at;
-	had = c->fault.had;
+	paid = c->fault.paid;
 	c->fault.at = 0;
 	spin_unlock(&chip->event_lock);
 	if (!at)
 		return false;
-	had = vmach_gpu_time_get(m) - had;
-	now = ktime_get_ns();
-	ns = vmach_obs_idle_part(w, m, now - at - min(had, now - at));
 	write_seqlock(&chip->slicer.acct_lock);
-	vmach_time_charge(m, ns, now);
-	/* the part of that time which a switch would charge */
-	m->slice.charge.waits += min(ns, now - clamp(chip->slicer.samples.charged, at, now));
+	now = ktime_get_ns();
+	vmach_time_settle(chip, now);
+	vmach_unpaid_charge(c->vgpu->m, vmach_unpaid_ns(chip, at, paid, now), now);
 	write_sequnlock(&chip->slicer.acct_lock);
 	return true;
-}
-
-/* Charges @m for @ns of the wait of @w, less what waits inside of it were charged for. */
-static void charge_waiter(struct kvgpu_machine *m, const struct machine_obs *w, u64 ns, u64 now)
-{
-	ns = vmach_obs_unpaid(w, m, ns);
-	m->slice.charge.waits += ns;
-	if (ns)
-		vmach_time_charge(m, ns, now);
-}
-
-/*
- * Charges the time from @began to now, in which the slicer waited for the chip on behalf of @m, and
- * made no poll; samples do not count. @w has the observations that were made meanwhile, from
- * vmach_wait_begin() on. @works: @m was at work, whatever @w says.
- * - If @works, or an observation saw an engine work for @m, @m is charged all of the time.
- * - Otherwise @m is charged the time in which the runlist stood still for it (@w->blocked_ns), but
- *   not the part of the observations that saw an engine work for another vGPU.
- * - Another vGPU is charged a part of the time: the part of the observations that saw an engine
- *   work for it.
- */
-void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool works, u64 began)
-{
-	struct machine_slicer *s = &w->gpu->chip->slicer;
-	struct kvgpu_machine *o;
-	u64 now, ns;
-
-	vmach_slicer_assert(w->gpu);
-	vmach_engines_observe(w);
-	works |= vmach_obs_seen(w, m);
-	now = ktime_get_ns();
-	ns = now - began;
-	write_seqlock(&s->acct_lock);
-	list_for_each_entry(o, &w->gpu->chip->live, node)
-		if (o != m)
-			charge_waiter(o, w, vmach_obs_ns(w, o), now);
-	charge_waiter(m, w, works ? ns : vmach_obs_idle_part(w, m, min(ns, w->blocked_ns)), now);
-	if (!--s->samples.paused) {
-		s->samples.charged = now;
-		s->samples.busy_ns += w->worked;
-	}
-	write_sequnlock(&s->acct_lock);
 }

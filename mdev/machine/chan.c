@@ -27,7 +27,7 @@
 #include <linux/slab.h>
 
 #include "mdev/machine/internal.h"
-#include "mdev/machine/observe.h"
+#include "mdev/machine/wait.h"
 #include "mdev/trace.h"
 
 /* how often an unbind is tried before all engines of the runlist are reset */
@@ -627,28 +627,27 @@ static void chan_unbind_hw(void *arg)
 	struct kvgpu_chan *c = arg;
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	bool tsg = c->host.tsg >= 0, works = false, evicted, faulted;
-	struct machine_obs obs;
-	u64 began = ktime_get_ns();
+	struct machine_wait w;
 	int i, ret = -EBUSY;
 
-	vmach_wait_begin(&obs, gpu);
-	faulted = vmach_fault_charge(c, &obs);
-	evicted = vmach_disabled_evict(&obs, c);
+	vmach_wait_begin(&w, gpu);
+	faulted = vmach_fault_charge(c);
+	evicted = vmach_disabled_evict(&w, c);
 	for (i = 0; i < UNBIND_TRIES && ret && !vmach_gpu_lost(gpu); i++) {
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		if (!ret)
 			break;
 		/* no other status told that it is loaded */
 		if (!evicted)
-			vmach_chan_evict(&obs, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v,
+			vmach_chan_evict(&w, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v,
 					 PREEMPT_EVICT_MS);
 		else
 			usleep_range(1000, 2000);
 		evicted = true;
-		vmach_engines_observe(&obs);
+		vmach_engines_observe(gpu);
 	}
 	if (ret && !vmach_gpu_lost(gpu)) {
-		vmach_runlist_reset(&obs, c->host.runl);
+		vmach_runlist_reset(&w, c->host.runl);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		works = true;
 	}
@@ -657,10 +656,10 @@ static void chan_unbind_hw(void *arg)
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
 	if (ret)
 		vmach_gpu_declare_lost(gpu, "a channel can't be unbound");
-	vmach_resets_note(c->vgpu->m, obs.resets);
+	vmach_resets_note(c->vgpu->m, w.resets);
 	if (faulted)
-		obs.blocked_ns = U64_MAX;
-	vmach_wait_charge(c->vgpu->m, &obs, works, began);
+		w.blocked_ns = U64_MAX;
+	vmach_wait_charge(c->vgpu->m, &w, works);
 	/* recovery has nothing to do for a channel that is off the chip for good */
 	WRITE_ONCE(c->dead, true);
 }

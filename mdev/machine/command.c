@@ -11,7 +11,7 @@
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
-#include "mdev/machine/observe.h"
+#include "mdev/machine/wait.h"
 
 /* Tells whether a PBDMA or an engine has @c or its group, if the card is not lost. */
 static bool is_loaded(const struct kvgpu_chan *c)

@@ -352,7 +352,10 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 			c->fault.info = f->info;
 		}
 		if (!c->fault.at) {
-			c->fault.had = vmach_gpu_time_get(c->vgpu->m);
+			write_seqlock(&chip->slicer.acct_lock);
+			vmach_time_settle(chip, ktime_get_ns());
+			c->fault.paid = chip->slicer.samples.paid_ns;
+			write_sequnlock(&chip->slicer.acct_lock);
 			c->fault.at = f->since;
 		}
 		c->fault.storm |= !within_budget(gpu, &c->vgpu->m->event.intrs, 1);

@@ -20,10 +20,10 @@
  * the thread that gives the chip to vGPUs in turns; shared and exclusive mode, resident lists:
  * slice.c. Poll: the slicer's search for vGPUs that have work (poll.c). Usage sample: a reading of
  * the engines' status at a random time, by which vGPUs are charged (usage.c). Observation: the same
- * while a channel is driven off (observe.c). List: the entries of a vGPU's runlist that may run;
- * the chip's list consists of the lists of the vGPUs that the slicer lets onto the chip (list.c).
- * NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). PRAMIN: 1 MiB of
- * BAR0 that shows video memory at an address that the guest chooses. Flush page: a page of
+ * while the slicer waits for the chip (wait.h). List: the entries of a vGPU's runlist that may
+ * run; the chip's list consists of the lists of the vGPUs that the slicer lets onto the chip
+ * (list.c). NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). PRAMIN:
+ * 1 MiB of BAR0 that shows video memory at an address that the guest chooses. Flush page: a page of
  * registers, mapped into the guest, by which it asks for flushes (flush.c). Lost: the card has
  * failed, and is cut off from system memory (chip.c).
  *
@@ -56,7 +56,7 @@
 #include "gtt-shadow/shadow.h"
 #include "mmio-trap/trap.h"
 #include "mdev/machine/machine.h"
-#include "mdev/machine/observe.h"
+#include "mdev/machine/wait.h"
 #include "mdev/vgpu.h"
 
 /* channel ids in an id block: their USERD areas share a page */
@@ -119,19 +119,19 @@ struct machine_preempt {
 
 /*
  * A switch that waits until channels have left the chip (slice.c). .nr: number of .loaded; 0: no
- * switch waits. Of the present one, .loaded[.at]: .began: from when on its vGPU is charged. .leave:
- * its preempt. .other: the preempt of a channel of vGPU .other_vgpu for which it may wait. .asked:
- * bit e: that of engine e was driven off. .own_time: it has the watchdog's time, else WAITER_NS;
- * .given: it had the watchdog's time again.
+ * switch waits. Of the present one, .loaded[.at]: .began: from when on its vGPU is charged, .paid:
+ * samples.paid_ns then. .leave: its preempt. .other: the preempt of a channel of vGPU .other_vgpu
+ * for which it may wait; .absent: so many observations have seen no engine work for that channel.
+ * .asked: bit e: that of engine e was driven off. .own_time: it has the watchdog's time, else
+ * WAITER_NS; .given: it had the watchdog's time again.
  */
 struct machine_switch {
-	u32 nr, at, asked, other_vgpu;
+	u32 nr, at, asked, other_vgpu, absent;
 	struct machine_loaded loaded[MAX_LOADED];
 	struct machine_preempt leave, other;
 	struct kvgpu_hang hang;
 	bool own_time, given;
-	u64 began;
-	struct machine_obs obs;
+	u64 began, paid;
 };
 
 /* bits of slicer.kicked: poll without waiting; channels wait for recovery; a sample was taken */
@@ -203,12 +203,13 @@ struct machine_slicer {
 	/*
 	 * .thread: the sampler, from its start to its stop. .at: drawn time of the next sample.
 	 * .mean: mean gap from one to the next, ns. ~0: none is planned. .charged: time up to which
-	 * vGPUs are charged. .busy_ns: ns for which the card was busy. .paused: how many waits for
-	 * the chip and switches are under way: samples do not count.
+	 * vGPUs are charged. .busy_ns: ns for which the card was busy. .paid_ns: ns for which some
+	 * vGPU was charged. .paused: how many waits for the chip and switches are under way:
+	 * samples do not count.
 	 */
 	struct {
 		struct task_struct *thread;
-		u64 at, mean, charged, busy_ns;
+		u64 at, mean, charged, busy_ns, paid_ns;
 		u32 paused;
 	} samples;
 };
@@ -242,14 +243,13 @@ struct machine_slice {
 	} found;
 	/*
 	 * acct_lock. .seen: by a sample since the last poll, also while .paused. .busy: charged
-	 * until the next sample, or until it leaves the chip. .left_busy: it left the chip while
-	 * .busy, or late (LATE_NS, slice.c): .busy again when it returns. .waits: ns that
-	 * waits were charged so far, which a wait or a switch around them leaves out. .reported:
-	 * the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock.
+	 * until the next sample, or until it leaves the chip. .works: charged until the next
+	 * observation, while .paused. .left_busy: it left the chip while .busy, or late (LATE_NS,
+	 * slice.c): .busy again when it returns. .reported: the most ns that vmach_gpu_time_get()
+	 * has returned: it never returns less; no lock.
 	 */
 	struct {
-		bool seen, busy, left_busy;
-		u64 waits;
+		bool seen, busy, works, left_busy;
 		atomic64_t reported;
 	} charge;
 	struct {
@@ -366,13 +366,13 @@ struct kvgpu_chan {
 	 * Reason for the end of the channel; event_lock to write. .unit, .info, .va: MMU fault;
 	 * .engine: of a hang. .storm: it exceeded the vGPU's budget of interrupts; .struck: that
 	 * was a strike. .at: kvgpu_hw_fault.since of the first fault that is not charged yet, or 0;
-	 * .had: vmach_gpu_time_get() at its report.
+	 * .paid: samples.paid_ns at its report.
 	 */
 	struct {
 		u8 why, unit, engine;
 		bool storm, struck;
 		u32 info;
-		u64 va, at, had;
+		u64 va, at, paid;
 	} fault;
 	/* host's context image or NULL; also tested without vgpu->lock */
 	struct kvgpu_grctx *gr;
@@ -658,8 +658,8 @@ bool vmach_requests_serve(struct kvgpu_chip *chip);
 void vmach_preempt_add(struct kvgpu_chip *chip, struct machine_preempt *p);
 /* Waits KVGPU_HW_WATCH_US at most for the preempt whose turn it is. False: none waits. */
 bool vmach_preempts_step(struct kvgpu_chip *chip);
-/* Preempts at once, for @ms at most. Makes observations in @w meanwhile. */
-int vmach_preempt_now(struct machine_obs *w, bool tsg, u16 id, unsigned int ms);
+/* Preempts at once, for @ms at most. Observes the engines meanwhile. */
+int vmach_preempt_now(struct kvgpu_gpu *gpu, bool tsg, u16 id, unsigned int ms);
 
 /* --- engine.c: which vGPU the chip works for; look-ups of channels: the slicer, or event_lock */
 
@@ -694,15 +694,14 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
-/* ------- accounting.c (also observe.h): charge GPU time; for the slicer, except where noted */
+/* ------- accounting.c (also wait.h): charge GPU time; for the slicer, except where noted */
 
 /*
- * Charges the .busy vGPUs for the time up to @now, which is the new slicer->samples.charged.
+ * Charges for the time up to @now, which is the new slicer->samples.charged: the .busy vGPUs, while
+ * .paused those that work.
  * slicer->acct_lock is held for writing, and event_lock but by the slicer.
  */
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now);
-/* Settles; until .paused is counted down, the slicer charges in place of samples. */
-void vmach_time_pause(struct kvgpu_chip *chip, u64 now);
 /* charges @m for @ns, all of them before @now; slicer->acct_lock is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
 u64 vmach_gpu_time_get(struct kvgpu_machine *m); /* ns charged until now; needs no lock */
@@ -961,15 +960,12 @@ void vmach_chans_recover(struct kvgpu_chip *chip);
 /*
  * Takes the chip's channel or group @id off PBDMAs and engines: preempts it, for about @ms, and
  * resets engines that it does not leave. If it does not leave, and no engine names it, resets all
- * engines of the runlist. Declares the card lost if it does not leave at all. Makes observations in
- * @w meanwhile. For the slicer. True: an engine was reset.
+ * engines of the runlist. Declares the card lost if it does not leave at all. For the slicer, in
+ * wait @w. True: an engine was reset.
  */
-bool vmach_chan_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, unsigned int ms);
-/*
- * Resets the engines of the runlist, whatever channels are loaded. Makes observations in @w
- * meanwhile. For the slicer.
- */
-void vmach_runlist_reset(struct machine_obs *w, u8 runl);
+bool vmach_chan_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id, unsigned int ms);
+/* Resets the engines of the runlist, whatever channels are loaded. For the slicer, in wait @w. */
+void vmach_runlist_reset(struct machine_wait *w, u8 runl);
 /*
  * Evicts the channel or group that vmach_orphans_note() noted, if the watchdog's time has passed
  * and the engine still works for it. For the slicer.

@@ -22,12 +22,11 @@
  * channel, it may wait on its PBDMA: then all engines of the runlist are reset. After that the
  * channel may get an engine, and is preempted again (chan_waiter_evict()).
  *
- * An eviction makes observations of the engines (observe.h) from its begin to its end. By them
- * vmach_wait_charge() decides whether the evicted channel's vGPU is charged for its time.
+ * An eviction is a wait for the chip (wait.h).
  */
 #include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
-#include "mdev/machine/observe.h"
+#include "mdev/machine/wait.h"
 #include "mdev/trace.h"
 
 /* an eviction of an ended channel that takes more ns counts as a reset: vmach_resets_note() */
@@ -54,13 +53,13 @@ static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 }
 
 /* Preempts the channels or groups that a PBDMA has or is about to get, by its status @st. */
-static void preempt_status(struct machine_obs *w, u32 st)
+static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
 {
 	if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
-		vmach_preempt_now(w, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st),
+		vmach_preempt_now(gpu, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st),
 				  PREEMPT_EVICT_MS);
 	if (st & PFIFO_STATUS_CHSW && st & PFIFO_STATUS_VALID)
-		vmach_preempt_now(w, st & PFIFO_STATUS_NEXT_TSG,
+		vmach_preempt_now(gpu, st & PFIFO_STATUS_NEXT_TSG,
 				  FIELD_GET(PFIFO_STATUS_NEXT_ID, st), PREEMPT_EVICT_MS);
 }
 
@@ -71,14 +70,13 @@ static void preempt_status(struct machine_obs *w, u32 st)
  * runlist, so that PBDMAs get no further channels. This is nouveau's order (nvkm_runl_rc(),
  * nvkm_runl_block()), except for the preempts.
  */
-static void clear_pbdmas(struct machine_obs *w, u8 runl)
+static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
 {
-	struct kvgpu_gpu *gpu = w->gpu;
 	u8 p;
 
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
 		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
-			preempt_status(w, kvgpu_hw_pbdma_status(&gpu->hw, p));
+			preempt_status(gpu, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
 /* Tells whether an engine keeps channel or group @id. */
@@ -97,7 +95,7 @@ static bool is_kept(struct kvgpu_gpu *gpu, bool tsg, u16 id)
  * that has still to save another channel, before it loads @id, is not reset: the other channel may
  * have a kernel that is no hang.
  */
-static bool chan_engines_reset(struct machine_obs *w, u8 runl, bool tsg, u16 id)
+static bool chan_engines_reset(struct machine_wait *w, u8 runl, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool any = false;
@@ -105,7 +103,7 @@ static bool chan_engines_reset(struct machine_obs *w, u8 runl, bool tsg, u16 id)
 
 	if (!is_kept(gpu, tsg, id))
 		return false;
-	clear_pbdmas(w, runl);
+	clear_pbdmas(gpu, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
 		if (!vmach_engine_keeps(gpu, e, tsg, id))
 			continue;
@@ -117,7 +115,7 @@ static bool chan_engines_reset(struct machine_obs *w, u8 runl, bool tsg, u16 id)
 }
 
 /* Resets all engines of the runlist. The caller has blocked the runlist. */
-static void all_engines_reset(struct machine_obs *w, u8 runl)
+static void all_engines_reset(struct machine_wait *w, u8 runl)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	u8 e;
@@ -127,7 +125,7 @@ static void all_engines_reset(struct machine_obs *w, u8 runl)
 		"runlist %u: a channel is loaded that no engine names, all its engines are reset\n",
 		runl);
 	w->resets++;
-	clear_pbdmas(w, runl);
+	clear_pbdmas(gpu, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		if (gpu->hw.topo.engine[e].runl == runl)
 			reset_engine(gpu, e);
@@ -136,10 +134,10 @@ static void all_engines_reset(struct machine_obs *w, u8 runl)
 	 * preempt once more: a channel that waited for an engine could not leave its PBDMA before
 	 * the engine was reset
 	 */
-	clear_pbdmas(w, runl);
+	clear_pbdmas(gpu, runl);
 }
 
-void vmach_runlist_reset(struct machine_obs *w, u8 runl)
+void vmach_runlist_reset(struct machine_wait *w, u8 runl)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 
@@ -155,7 +153,7 @@ void vmach_runlist_reset(struct machine_obs *w, u8 runl)
  * that keep @id, or, if no engine has kept @id, all engines of the runlist. Returns whether engines
  * were reset for @id. The caller has blocked the runlist.
  */
-static bool engines_free(struct machine_obs *w, u8 runl, bool tsg, u16 id, bool ends)
+static bool engines_free(struct machine_wait *w, u8 runl, bool tsg, u16 id, bool ends)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool kept, reset;
@@ -185,14 +183,14 @@ static bool engines_free(struct machine_obs *w, u8 runl, bool tsg, u16 id, bool 
  * the call ends after PREEMPT_EVICT_MS. Otherwise @id may wait for another channel, and has
  * PREEMPT_LAST_MS more, if @*waits is not 0, which is counted down then.
  */
-static int preempt_again(struct machine_obs *w, bool tsg, u16 id, u32 *waits)
+static int preempt_again(struct kvgpu_gpu *gpu, bool tsg, u16 id, u32 *waits)
 {
-	int ret = vmach_preempt_now(w, tsg, id, PREEMPT_EVICT_MS);
+	int ret = vmach_preempt_now(gpu, tsg, id, PREEMPT_EVICT_MS);
 
-	if (!ret || !*waits || is_kept(w->gpu, tsg, id))
+	if (!ret || !*waits || is_kept(gpu, tsg, id))
 		return ret;
 	--*waits;
-	return vmach_preempt_now(w, tsg, id, PREEMPT_LAST_MS);
+	return vmach_preempt_now(gpu, tsg, id, PREEMPT_LAST_MS);
 }
 
 /*
@@ -205,7 +203,7 @@ static int preempt_again(struct machine_obs *w, bool tsg, u16 id, u32 *waits)
  * allows the runlist for a moment, so that a third channel may get the engine. preempt_again() lets
  * its kernel end.
  */
-static bool chan_waiter_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, u32 waits)
+static bool chan_waiter_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id, u32 waits)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool reset = false;
@@ -213,14 +211,14 @@ static bool chan_waiter_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, 
 
 	for (i = 0; i < EVICT_TRIES; i++) {
 		reset |= engines_free(w, runl, tsg, id, i < EVICT_ENDS);
-		if (vmach_gpu_lost(gpu) || !preempt_again(w, tsg, id, &waits))
+		if (vmach_gpu_lost(gpu) || !preempt_again(gpu, tsg, id, &waits))
 			return reset;
 	}
 	vmach_gpu_declare_lost(gpu, "a channel does not leave the chip");
 	return reset;
 }
 
-bool vmach_chan_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, unsigned int ms)
+bool vmach_chan_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id, unsigned int ms)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	u32 waits = EVICT_WAITS;
@@ -231,18 +229,18 @@ bool vmach_chan_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, unsigned
 	if (vmach_gpu_lost(gpu))
 		return false;
 	kvgpu_hw_runl_block(&gpu->hw, runl, true);
-	ret = vmach_preempt_now(w, tsg, id, ms);
+	ret = vmach_preempt_now(w->gpu, tsg, id, ms);
 	reset = chan_engines_reset(w, runl, tsg, id);
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
-		if (!vmach_gpu_lost(gpu) && preempt_again(w, tsg, id, &waits))
+		if (!vmach_gpu_lost(gpu) && preempt_again(gpu, tsg, id, &waits))
 			reset |= chan_waiter_evict(w, runl, tsg, id, waits);
 	}
 	w->blocked_ns += kvgpu_hw_runl_block(&gpu->hw, runl, false);
 	return reset;
 }
 
-bool vmach_disabled_evict(struct machine_obs *w, struct kvgpu_chan *c)
+bool vmach_disabled_evict(struct machine_wait *w, struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	bool tsg = c->host.tsg >= 0;
@@ -255,7 +253,7 @@ bool vmach_disabled_evict(struct machine_obs *w, struct kvgpu_chan *c)
 	 * Preempt it in any case: a channel that the chip was about to load, or whose state the
 	 * chip has still to save, may be in no status.
 	 */
-	if (!vmach_chan_loaded(c) && !vmach_preempt_now(w, tsg, id, PREEMPT_EVICT_MS) &&
+	if (!vmach_chan_loaded(c) && !vmach_preempt_now(w->gpu, tsg, id, PREEMPT_EVICT_MS) &&
 	    !vmach_chan_loaded(c))
 		return false;
 	vmach_chan_evict(w, c->host.runl, tsg, id, PREEMPT_EVICT_MS);
@@ -276,7 +274,7 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_orphan *s = &chip->slicer.poll.orphan;
 	struct kvgpu_gpu *gpu = chip->gpu;
-	struct machine_obs obs;
+	struct machine_wait w = { .gpu = gpu };
 	u32 st;
 
 	vmach_slicer_assert(gpu);
@@ -288,8 +286,7 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 				    "engine %u works for %s %u, which no vGPU has: driven off\n",
 				    s->engine, s->tsg ? "group" : "channel", s->id);
 		/* samples go on, and charge this time */
-		vmach_obs_begin(&obs, gpu);
-		vmach_chan_evict(&obs, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
+		vmach_chan_evict(&w, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
 				 PREEMPT_EVICT_MS);
 	}
 	s->since = 0;
@@ -340,9 +337,8 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 {
 	bool tsg = c->host.tsg >= 0, listed = false, reset;
 	struct kvgpu_machine *m = c->vgpu->m;
-	struct machine_obs obs;
+	struct machine_wait w;
 	struct kvgpu_chan *o;
-	u64 began;
 	u32 i;
 
 	vmach_slicer_assert(gpu);
@@ -360,22 +356,21 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	}
 	if (listed && vmach_runlist_update(m, c->host.runl))
 		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
-	began = ktime_get_ns();
-	vmach_wait_begin(&obs, gpu);
-	reset = vmach_chan_evict(&obs, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v,
+	vmach_wait_begin(&w, gpu);
+	reset = vmach_chan_evict(&w, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v,
 				 PREEMPT_EVICT_MS);
 	/*
 	 * other requests had to wait: a long eviction does as much harm as a reset
 	 */
 	if (reset && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
-	else if (ktime_get_ns() - began > LONG_EVICTION_NS)
-		vmach_resets_note(m, max(obs.resets, 1u));
+	else if (ktime_get_ns() - w.began > LONG_EVICTION_NS)
+		vmach_resets_note(m, max(w.resets, 1u));
 	else
-		vmach_resets_note(m, obs.resets);
+		vmach_resets_note(m, w.resets);
 	if (why == EVENT_FAULT)
-		obs.blocked_ns = U64_MAX;
-	vmach_wait_charge(m, &obs, reset, began);
+		w.blocked_ns = U64_MAX;
+	vmach_wait_charge(m, &w, reset);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
 	guest_tell(c, why);
@@ -385,13 +380,12 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 static void dead_evict(struct kvgpu_chan *c, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	u64 began = ktime_get_ns();
-	struct machine_obs obs;
+	struct machine_wait w;
 
-	vmach_wait_begin(&obs, gpu);
-	vmach_chan_evict(&obs, c->host.runl, tsg, id, PREEMPT_EVICT_MS);
-	vmach_resets_note(c->vgpu->m, obs.resets);
-	vmach_wait_charge(c->vgpu->m, &obs, true, began);
+	vmach_wait_begin(&w, gpu);
+	vmach_chan_evict(&w, c->host.runl, tsg, id, PREEMPT_EVICT_MS);
+	vmach_resets_note(c->vgpu->m, w.resets);
+	vmach_wait_charge(c->vgpu->m, &w, true);
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
 }
 
@@ -438,7 +432,6 @@ bool vmach_holder_end(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 void vmach_chans_recover(struct kvgpu_chip *chip)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
-	struct machine_obs obs;
 	struct kvgpu_chan *c;
 	unsigned long id;
 
@@ -447,9 +440,7 @@ void vmach_chans_recover(struct kvgpu_chip *chip)
 		if (!test_and_clear_bit(id, chip->recover_chans) || !c || vmach_gpu_lost(gpu))
 			continue;
 		vmach_storm_strike(c);
-		vmach_obs_begin(&obs, gpu);
-		vmach_engines_observe(&obs);
-		vmach_fault_charge(c, &obs);
+		vmach_fault_charge(c);
 		if (!c->dead)
 			vmach_chan_isolate(gpu, c, c->fault.why);
 		else if (vmach_live_chan_find(chip, c) == c && vmach_chan_loaded(c))

@@ -24,7 +24,7 @@
 #include <linux/sched.h>
 
 #include "mdev/machine/internal.h"
-#include "mdev/machine/observe.h"
+#include "mdev/machine/wait.h"
 
 /* most ns of a wait for the register that count as time of the preempt that waits */
 #define WAIT_NS (100ull * NSEC_PER_MSEC)
@@ -203,15 +203,15 @@ static void wait_count(struct machine_preempt *p, u64 now)
 	p->asked = now;
 }
 
-int vmach_preempt_now(struct machine_obs *w, bool tsg, u16 id, unsigned int ms)
+int vmach_preempt_now(struct kvgpu_gpu *gpu, bool tsg, u16 id, unsigned int ms)
 {
-	struct machine_slicer *s = &w->gpu->chip->slicer;
+	struct machine_slicer *s = &gpu->chip->slicer;
 	struct machine_preempt *p;
 	int ret;
 
-	vmach_slicer_assert(w->gpu);
+	vmach_slicer_assert(gpu);
 	turn_end(s);
-	ret = kvgpu_hw_preempt(&w->gpu->hw, tsg, id, ms, vmach_engines_observe, w);
+	ret = kvgpu_hw_preempt(&gpu->hw, tsg, id, ms, vmach_engines_observe, gpu);
 	list_for_each_entry(p, &s->preempts, node)
 		wait_count(p, ktime_get_ns());
 	return ret;
@@ -248,8 +248,7 @@ bool vmach_preempts_step(struct kvgpu_chip *chip)
 	if (s->preempting != p)
 		turn_begin(chip, p);
 	ret = kvgpu_hw_preempt_wait(&chip->gpu->hw);
-	if (s->sw.nr)
-		vmach_engines_observe(&s->sw.obs);
+	vmach_engines_observe(chip->gpu);
 	if (ret == -ETIMEDOUT && !vmach_gpu_lost(chip->gpu) &&
 	    p->ns - p->turn_from + ktime_get_ns() - p->began < turn_length(s, p))
 		return true;

@@ -535,15 +535,13 @@ static void preempt_late(void *arg)
 {
 	struct late_preempt *l = arg;
 	struct kvgpu_gpu *gpu = l->c->vgpu->gpu;
-	struct machine_obs obs;
 	bool by_tsg;
 	u16 by;
 
 	if (vmach_chan_waits(gpu, l->tsg, l->id, &by_tsg, &by))
 		return;
-	vmach_obs_begin(&obs, gpu);
 	/* the channel that kept the engine may have been ended just now */
-	if (vmach_preempt_now(&obs, l->tsg, l->id, PREEMPT_TURN_MS) &&
+	if (vmach_preempt_now(gpu, l->tsg, l->id, PREEMPT_TURN_MS) &&
 	    !vmach_chan_waits(gpu, l->tsg, l->id, &by_tsg, &by))
 		vmach_chan_isolate(gpu, l->c, EVENT_SCHED);
 }

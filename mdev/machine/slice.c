@@ -3,7 +3,7 @@
  * Time slices. One thread per card, the slicer, gives the chip to the vGPUs in turns. In a *poll*
  * (poll.c) it finds out which vGPUs have work. After each poll it asks the policy (sched/), and
  * switches to the vGPU that the policy names. vGPUs are charged by samples (usage.c), and while a
- * switch waits, by observations (observe.c).
+ * switch waits, by observations (wait.h).
  *
  * The chip is in one of two modes. *Shared*: the lists of all vGPUs that are not suspended are on
  * the chip together. Then nothing is switched, and a vGPU that gets work starts at once.
@@ -16,7 +16,7 @@
  * Then it preempts the channels of such vGPUs that are still loaded. (A PBDMA is a unit that
  * fetches commands of a channel; GR is the graphics engine.) In this order another PBDMA of the
  * runlist may already serve the next owner between the submit and the preempts. The next owner is
- * charged for that work (charge_observed_work()).
+ * charged for that work.
  *
  * While a switch waits for a preempt (.sw), the slicer serves requests (request.c). If the preempt
  * does not end, sched/hang.c decides when to check for an unserved interrupt and when to end the
@@ -31,7 +31,7 @@
 
 #include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
-#include "mdev/machine/observe.h"
+#include "mdev/machine/wait.h"
 #include "mdev/trace.h"
 
 /* a vGPU that needs more ns to leave the chip counts as at work */
@@ -208,25 +208,18 @@ static struct kvgpu_chan *loaded_chan(struct kvgpu_chip *chip, const struct mach
 /*
  * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. If @l
  * waits for an engine that another channel keeps, ends that channel instead, and returns false: @l
- * is to be preempted again. @before: the caller will charge for the time before this call alone.
+ * is to be preempted again.
  */
-static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l, bool before)
+static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l)
 {
 	struct kvgpu_chan *c = loaded_chan(chip, l);
 	struct kvgpu_gpu *gpu = chip->gpu;
-	struct kvgpu_machine *m;
-	u64 waits;
 
 	if (!c)
 		return true;
 	if (vmach_holder_end(gpu, l->tsg, l->id))
 		return false;
-	m = c->vgpu->m;
-	waits = m->slice.charge.waits;
 	vmach_hang_end(gpu, c, l->tsg, l->id);
-	/* eviction_note() must not subtract a wait that it does not charge for */
-	if (before)
-		m->slice.charge.waits = waits;
 	return true;
 }
 
@@ -282,73 +275,52 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 }
 
 /*
- * @m leaves the chip. If slice.charge.busy is set, charges @m for the time from @began to @now, and
- * sets slice.charge.left_busy for the return of @m. Clears slice.charge.busy, which ends the
+ * @m leaves the chip. If slice.charge.busy is set, charges @m for @ns, which no vGPU was charged,
+ * and sets slice.charge.left_busy for the return of @m. Clears slice.charge.busy, which ends the
  * charge. slicer->acct_lock is held for writing.
  */
-static void eviction_charge(struct kvgpu_machine *m, u64 began, u64 now)
+static void eviction_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 {
-	struct machine_obs *w = &m->v->gpu->chip->slicer.sw.obs;
-
 	if (m->slice.charge.busy)
-		vmach_time_charge(m, vmach_obs_unpaid(w, m, now - began), now);
+		vmach_unpaid_charge(m, ns, now);
 	m->slice.charge.left_busy |= m->slice.charge.busy;
 	m->slice.charge.busy = false;
 }
 
-/*
- * While a channel was driven off, engines may have worked for several vGPUs, for instance for the
- * next owner of the chip. Charges each such vGPU but @but for the time for which @w saw an engine
- * work for it.
- */
-static void charge_observed_work(struct kvgpu_chip *chip, const struct kvgpu_machine *but,
-				 const struct machine_obs *w, u64 now)
+/* Returns the ns from sw.began to now for which no vGPU was charged. */
+static u64 switch_unpaid(struct kvgpu_chip *chip)
 {
-	struct kvgpu_machine *m;
-	u64 ns;
+	struct machine_switch *sw = &chip->slicer.sw;
 
-	list_for_each_entry(m, &chip->live, node) {
-		ns = m == but ? 0 : vmach_obs_unpaid(w, m, vmach_obs_ns(w, m));
-		if (ns)
-			vmach_time_charge(m, ns, now);
-	}
+	vmach_engines_observe(chip->gpu);
+	return vmach_unpaid_ns(chip, sw->began, sw->paid, chip->slicer.samples.charged);
 }
 
 /*
- * Charges the vGPU of @l, if it was at work, for the time from @began to @now, in which @l was
- * driven off the chip. Charges other vGPUs for the time from @began up to this call. If most of the
- * observations saw an engine work for another vGPU, @l may have waited for that engine: then
- * its vGPU is charged as the others are, by the observations alone. Counts and traces the preempt.
+ * Channel or group @l has left the chip at @now. @ns: of the time from sw.began on, that which no
+ * vGPU was charged. The vGPU of @l pays for it if it was at work. @held_ns: for so long its preempt
+ * had the register. Counts and traces the preempt.
  */
 static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *l, u64 held_ns,
-			  u64 began, u64 now)
+			  u64 ns, u64 now)
 {
-	const struct machine_obs *w = &chip->slicer.sw.obs;
 	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu);
-	bool sampled, held_up = m && vmach_obs_others_ns(w, m) > w->total / 2;
+	u64 took = now - chip->slicer.sw.began;
 
-	write_seqlock(&chip->slicer.acct_lock);
-	chip->slicer.samples.busy_ns += w->worked;
-	charge_observed_work(chip, held_up ? NULL : m, w, ktime_get_ns());
-	if (m) {
-		/*
-		 * @m took long to leave: take it as at work. The time in which another preempt had
-		 * the register says nothing of @m.
-		 */
-		m->slice.charge.busy |= !held_up && held_ns > LATE_NS;
-		sampled = m->slice.charge.left_busy || m->slice.charge.busy;
-		m->slice.charge.busy |= vmach_obs_seen(w, m);
-		eviction_charge(m, held_up ? now : began, now);
-		/* @m comes back .busy if it was .busy or late, not if only @w saw its work */
-		m->slice.charge.left_busy = sampled;
-	}
-	write_sequnlock(&chip->slicer.acct_lock);
 	if (!m)
 		return;
+	write_seqlock(&chip->slicer.acct_lock);
+	/*
+	 * @m took long to leave, and no other vGPU was at work: take it as at work. The time in
+	 * which another preempt had the register says nothing of @m.
+	 */
+	m->slice.charge.busy |= min(held_ns, ns) > LATE_NS;
+	eviction_charge(m, ns, now);
+	write_sequnlock(&chip->slicer.acct_lock);
 	m->slice.preempts.nr++;
-	m->slice.preempts.ns += now - began;
-	m->slice.preempts.max = max(m->slice.preempts.max, now - began);
-	trace_kvgpu_preempt(l->vgpu, l->tsg, l->id, now - began);
+	m->slice.preempts.ns += took;
+	m->slice.preempts.max = max(m->slice.preempts.max, took);
+	trace_kvgpu_preempt(l->vgpu, l->tsg, l->id, took);
 }
 
 /* ------------------------------------------- a turn of the slicer: poll, ask the policy, switch */
@@ -467,7 +439,7 @@ static void switch_end(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
-	u64 now = ktime_get_ns();
+	u64 ns = switch_unpaid(chip), now = s->samples.charged;
 
 	write_seqlock(&s->acct_lock);
 	list_for_each_entry(m, &chip->live, node) {
@@ -484,27 +456,27 @@ static void switch_end(struct kvgpu_chip *chip)
 		 * their .busy. A vGPU whose channels left without a preempt may still be .busy, and
 		 * pays here.
 		 */
-		eviction_charge(m, s->sw.began, now);
+		eviction_charge(m, ns, now);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
 	if (s->lists.owner)
 		slice_restore(s->lists.owner);
-	s->samples.charged = now;
-	s->samples.paused--;
+	vmach_time_resume(chip);
 	write_sequnlock(&s->acct_lock);
 	s->sw.nr = 0;
 	vmach_samples_set(chip, now, kvgpu_sched_sample_mean(&alternating));
 	turn_over(chip, now);
 }
 
-/* The present channel had left at time @now, or its recovery had begun. */
-static void left(struct kvgpu_chip *chip, u64 now)
+/* The present channel had left at time @now, or its recovery had begun. @ns: eviction_note() */
+static void left(struct kvgpu_chip *chip, u64 ns, u64 now)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
 
-	vmach_engines_observe(&sw->obs);
-	eviction_note(chip, &sw->loaded[sw->at], sw->leave.held_ns, sw->began, now);
-	sw->began = ktime_get_ns();
+	eviction_note(chip, &sw->loaded[sw->at], sw->leave.held_ns, ns, now);
+	vmach_engines_observe(chip->gpu);
+	sw->began = chip->slicer.samples.charged;
+	sw->paid = chip->slicer.samples.paid_ns;
 	if (++sw->at < sw->nr)
 		leave_begin(chip);
 	else
@@ -536,9 +508,8 @@ static void other_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 		vmach_preempt_add(chip, p);
 		return;
 	}
-	if (late && !sw->obs.absent)
-		chan_recover(chip, &(struct machine_loaded){ sw->other_vgpu, p->id, p->tsg },
-			     false);
+	if (late && !sw->absent)
+		chan_recover(chip, &(struct machine_loaded){ sw->other_vgpu, p->id, p->tsg });
 	leave_again(chip);
 }
 
@@ -551,6 +522,7 @@ static void leave_late(struct kvgpu_chip *chip, u64 at)
 	struct machine_switch *sw = &chip->slicer.sw;
 	struct machine_loaded *l = &sw->loaded[sw->at], other;
 	int e = other_find(chip, l, sw->asked, &other);
+	u64 ns;
 
 	if (e >= 0) {
 		sw->asked |= BIT(e);
@@ -559,15 +531,17 @@ static void leave_late(struct kvgpu_chip *chip, u64 at)
 		sw->other = (struct machine_preempt){ .tsg = other.tsg,
 						      .id = other.id,
 						      .over = other_over };
-		vmach_obs_watch(&sw->obs, other.tsg, other.id);
+		sw->absent = 0;
 		vmach_preempt_add(chip, &sw->other);
 	} else if (e == HAS_ENGINE && !sw->own_time && !sw->given) {
 		sw->own_time = sw->given = true;
 		leave_again(chip);
-	} else if (chan_recover(chip, l, true)) {
-		left(chip, at);
 	} else {
-		leave_again(chip);
+		ns = switch_unpaid(chip);
+		if (chan_recover(chip, l))
+			left(chip, ns, at);
+		else
+			leave_again(chip);
 	}
 }
 
@@ -579,7 +553,7 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 	enum kvgpu_hang_step step;
 
 	if (ret != -ETIMEDOUT || vmach_gpu_lost(chip->gpu)) {
-		left(chip, now);
+		left(chip, switch_unpaid(chip), now);
 		return;
 	}
 	watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
@@ -616,10 +590,6 @@ static void leave_begin(struct kvgpu_chip *chip)
 	struct machine_switch *sw = &chip->slicer.sw;
 	const struct machine_loaded *l = &sw->loaded[sw->at];
 
-	if (sw->at) {
-		vmach_obs_begin(&sw->obs, chip->gpu);
-		vmach_engines_observe(&sw->obs);
-	}
 	sw->asked = 0;
 	sw->own_time = true;
 	sw->given = false;
@@ -637,11 +607,9 @@ static void switch_begin(struct kvgpu_chip *chip, const u32 *engine)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
 
-	sw->began = ktime_get_ns();
-	vmach_time_pause(chip, sw->began);
+	sw->paid = vmach_time_pause(chip, engine);
+	sw->began = chip->slicer.samples.charged;
 	sw->at = 0;
-	vmach_obs_begin(&sw->obs, chip->gpu);
-	vmach_obs_add(&sw->obs, engine);
 	if (sw->nr)
 		leave_begin(chip);
 	else

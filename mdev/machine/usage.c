@@ -6,8 +6,7 @@
  * them: guests decide what the slicer does meanwhile, and for how long. The status names a channel
  * or group (TSG) by its id, and chip->has_id the vGPU that has the id.
  *
- * While the slicer waits for the chip in an eviction or a switch, samples do not count: it observes
- * the engines all the time (observe.c), and charges by that (accounting.c).
+ * While the slicer waits for the chip, samples do not count (wait.h).
  *
  * The sampler takes event_lock, for the list of vGPUs, and acct_lock and slicer->lock inside it.
  */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A *wait* for the chip, in which the slicer makes no poll: channels or groups (TSGs) are driven
+ * off in a switch (slice.c), in an eviction (recover.c) or at an unbind (chan.c). Samples do not
+ * count meanwhile (usage.c), because guests decide when a wait begins. The slicer *observes* the
+ * engines all the time instead, and charges each vGPU while it sees an engine work for it. The vGPU
+ * on whose behalf the slicer waits pays for the rest. Waits may be inside of each other: no time is
+ * charged twice, by slicer->samples.paid_ns.
+ */
+#ifndef KVGPU_MACHINE_WAIT_H
+#define KVGPU_MACHINE_WAIT_H
+
+#include <linux/types.h>
+
+#include "kvgpu/types.h"
+
+struct kvgpu_chan;
+struct kvgpu_chip;
+struct kvgpu_gpu;
+struct kvgpu_machine;
+
+/* the status of each PBDMA and each engine names two channels or groups: ID and NEXT_ID */
+#define MAX_LOADED (2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
+
+/* A loaded channel or group, by the chip's id, that must leave the chip. .vgpu: id of its vGPU. */
+struct machine_loaded {
+	u32 vgpu;
+	u16 id;
+	bool tsg;
+};
+
+/*
+ * A wait. .resets: how many engines recover.c has reset in it for the channel that is driven off; a
+ * reset of all engines of the runlist counts as one. .began, .paid: ktime and samples.paid_ns at
+ * its begin, ns. .blocked_ns: for so long evictions had the runlist blocked; U64_MAX: it stood
+ * still for a fault.
+ */
+struct machine_wait {
+	struct kvgpu_gpu *gpu;
+	u32 resets;
+	u64 began, paid, blocked_ns;
+};
+
+/* Reads the status of each engine of GR's runlist into @engine; 0 for the other engines. */
+void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine);
+/*
+ * Observes the engines of struct kvgpu_gpu *@arg: charges for the time since the observation
+ * before. Does nothing outside of waits and switches. For the slicer.
+ */
+void vmach_engines_observe(void *arg);
+/*
+ * From this call until vmach_time_resume() samples do not count. @engine: status of the engines,
+ * the first observation (vmach_engines_read()). Returns samples.paid_ns. For the slicer.
+ */
+u64 vmach_time_pause(struct kvgpu_chip *chip, const u32 *engine);
+/* slicer->acct_lock is held for writing, and charges are settled. */
+void vmach_time_resume(struct kvgpu_chip *chip);
+/*
+ * Returns the ns from @from to @now for which no vGPU was charged. @paid: samples.paid_ns at @from.
+ * Charges are settled up to @now.
+ */
+u64 vmach_unpaid_ns(const struct kvgpu_chip *chip, u64 from, u64 paid, u64 now);
+/* Charges @m for @ns that no vGPU was charged. slicer->acct_lock is held for writing. */
+void vmach_unpaid_charge(struct kvgpu_machine *m, u64 ns, u64 now);
+void vmach_wait_begin(struct machine_wait *w, struct kvgpu_gpu *gpu); /* for the slicer */
+/*
+ * Ends wait @w, on behalf of @m. Charges @m for the part of it in which engines worked for no vGPU:
+ * for all of that part if @works, else for as long as the runlist stood still. For the slicer.
+ */
+void vmach_wait_charge(struct kvgpu_machine *m, struct machine_wait *w, bool works);
+/*
+ * Call it when @c, whose MMU fault was reported, is about to be driven off. Charges its vGPU for
+ * the time since the report, in which the fault stopped GR's runlist for all vGPUs, as far as no
+ * vGPU was charged for it. False: there was no report. For the slicer; event_lock is not held.
+ */
+bool vmach_fault_charge(struct kvgpu_chan *c);
+/*
+ * recover.c: Takes @c off the chip, which is disabled and in no list. Evicts it only if it is
+ * loaded, because an eviction blocks the runlist for all vGPUs. For the slicer. True: it was
+ * evicted.
+ */
+bool vmach_disabled_evict(struct machine_wait *w, struct kvgpu_chan *c);
+
+#endif
