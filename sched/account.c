@@ -5,13 +5,6 @@
  */
 #include "sched/internal.h"
 
-/* ----------------- entitlements, leads and depths, computed from the policy and the knobs */
-
-static u32 share_of(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
-{
-	return s->policy == KVGPU_SCHED_FIXED_SHARE ? e->fixed_ppm : e->weight;
-}
-
 static u64 clock_rescaled(u64 v, u64 around, u32 from, u32 to)
 {
 	s64 d = vsched_clock_ahead(v, around);
@@ -19,10 +12,7 @@ static u64 clock_rescaled(u64 v, u64 around, u32 from, u32 to)
 	return d >= 0 ? around + div_u64((u64)d * from, to) : around - div_u64((u64)-d * from, to);
 }
 
-/*
- * Sets the share of @e to @share. Moves vtime and paced of @e so that each stays as many ns of GPU
- * time ahead of or behind vclock or pace as before.
- */
+/* Each clock of @e stays as many ns of GPU time ahead of or behind the GPU's as before. */
 static void ent_rescale(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 share)
 {
 	if (e->share && e->share != share) {
@@ -38,56 +28,40 @@ static u64 cap_ppm(const struct kvgpu_sched_ent *e)
 	return (u64)e->cap * (KVGPU_SCHED_PPM / 100);
 }
 
-/* Returns @left_ppm * @share / @total, rounded to the nearest, or 0 if @total is 0. */
-static u32 ppm_part(u64 left_ppm, u32 share, u64 total)
-{
-	return total ? div64_u64(left_ppm * share + total / 2, total) : 0;
-}
-
 /*
  * Best effort: time that a vGPU may not have because of its cap goes to the other vGPUs by weight,
  * which can bring more of them to their caps. Each pass of the loop finds the vGPUs whose cap is
  * below their part, until the set of these vGPUs stays the same.
  */
-static u32 part_of_weight(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *of)
+static void capped_take_out(const struct kvgpu_sched *s, u64 *left, u64 *total)
 {
-	u64 left = KVGPU_SCHED_PPM, total = s->total, capped = 0, before;
 	const struct kvgpu_sched_ent *e;
+	u64 caps, capped = 0, before;
 
 	do {
-		u64 caps = 0;
-
 		before = capped;
-		capped = 0;
+		caps = capped = 0;
 		list_for_each_entry(e, &s->ents, node) {
-			if (cap_ppm(e) < KVGPU_SCHED_PPM && cap_ppm(e) * total < left * e->weight) {
+			if (cap_ppm(e) < KVGPU_SCHED_PPM &&
+			    cap_ppm(e) * *total < *left * e->weight) {
 				caps += cap_ppm(e);
 				capped += e->weight;
 			}
 		}
-		left = KVGPU_SCHED_PPM - caps;
-		total = s->total - capped;
-	} while (capped != before && total);
-	return total ? ppm_part(left, of->weight, total) : KVGPU_SCHED_PPM;
+		*left = KVGPU_SCHED_PPM - caps;
+		*total = s->total - capped;
+	} while (capped != before && *total);
 }
 
 u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
-	u32 ppm;
+	u64 left = KVGPU_SCHED_PPM, total = s->total;
 
 	if (s->policy == KVGPU_SCHED_BEST_EFFORT)
-		ppm = part_of_weight(s, e);
-	else
-		ppm = ppm_part(KVGPU_SCHED_PPM, e->share, max(s->total, e->share));
-	return min((u64)ppm, cap_ppm(e));
-}
-
-/* Returns the part of the GPU's time to which the budget of @e holds it, ppm. */
-static u32 limit_ppm(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
-{
-	if (s->policy == KVGPU_SCHED_BEST_EFFORT)
-		return e->cap * (KVGPU_SCHED_PPM / 100);
-	return kvgpu_sched_entitlement(s, e);
+		capped_take_out(s, &left, &total);
+	if (!total)
+		return cap_ppm(e);
+	return min(div64_u64(left * e->share + total / 2, total), cap_ppm(e));
 }
 
 void vsched_knobs_apply(struct kvgpu_sched *s)
@@ -100,15 +74,17 @@ void vsched_knobs_apply(struct kvgpu_sched *s)
 	if (s->policy == KVGPU_SCHED_FIXED_SHARE)
 		s->total = KVGPU_SCHED_PPM;
 	list_for_each_entry(e, &s->ents, node) {
-		ent_rescale(s, e, share_of(s, e));
+		ent_rescale(s, e, s->policy == KVGPU_SCHED_FIXED_SHARE ? e->fixed_ppm : e->weight);
 		e->lead_v = div_u64(vsched_turn_min(s) * SCHED_V, e->share);
 		e->near_v = div_u64(vsched_turn_min(s) / 2 * SCHED_V, e->share);
 		e->debt_v = div_u64(KVGPU_SCHED_DEBT_MAX * SCHED_V, e->share);
-		e->limit = limit_ppm(s, e);
+		e->limit = s->policy == KVGPU_SCHED_BEST_EFFORT ? cap_ppm(e) :
+								  kvgpu_sched_entitlement(s, e);
 		e->depth =
 			max((u64)e->limit * SCHED_PERIOD, (u64)SCHED_DEPTH_MIN * KVGPU_SCHED_PPM);
 		e->left = min(e->left, (s64)(e->depth + e->kept));
 	}
+	vsched_clocks_settle(s);
 }
 
 void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
@@ -123,33 +99,21 @@ void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 
 /* --------------------------------- advance clocks and budgets, hold vGPUs back, charge GPU time */
 
-bool vsched_others_can_run(const struct kvgpu_sched *s)
+u32 vsched_others_can_run(const struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e;
+	u32 others = 0;
 
 	list_for_each_entry(e, &s->ents, node)
-		if (e != s->current_ent && vsched_ent_can_run(e))
-			return true;
-	return false;
+		others += e != s->current_ent && vsched_ent_can_run(e);
+	return others;
 }
 
 /*
- * Adds to s->wanted_ns the part of the turn under way that lies between @from and s->at. Call it if
- * vGPUs other than s->current_ent could run in that time. Time after s->slice_end counts, too: a
- * vGPU may make the poll that ends its turn late, and leave the chip idle until then.
- */
-static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
-{
-	from = max(from, s->turn_start);
-	if (s->current_ent && s->started && s->at > from)
-		s->wanted_ns += s->at - from;
-}
-
-/*
- * The time from the last call up to s->at, @dt ns, fills the budget of @e. As far as @e waits for
- * its turn in that time, the budget may become larger than .depth (budget_close()). If @e is
- * throttled, it waits from the moment on at which the budget is half full. While @e has the chip,
- * .kept falls as .left does if @e works: what @e does not use then is not kept.
+ * The time from the last call up to s->at, @dt ns, fills the budget of @e. .left may become larger
+ * than .depth by the time for which @e waits for its turn; if @e is throttled, from the moment on
+ * at which the budget is half full. While @e has the chip, .kept falls as .left does if @e works:
+ * what @e does not use then is not kept.
  */
 static void budget_grow(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 dt)
 {
@@ -170,98 +134,84 @@ static void budget_grow(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, 
 	e->kept = min(e->kept, SCHED_BUDGET_MOST) + waited;
 }
 
-/* As vsched_clock_tick(), but returns whether a vGPU other than s->current_ent can run. */
-static bool clock_advance(struct kvgpu_sched *s, u64 now)
+u32 vsched_clock_tick(struct kvgpu_sched *s, u64 now)
 {
+	u32 rem, others = vsched_others_can_run(s);
+	u64 dt, step, from = max(s->at, s->turn_start);
 	struct kvgpu_sched_ent *e;
-	u64 dt, step, from = s->at;
-	bool any = false, others = false;
-	u32 rem;
 
 	if (now <= s->at)
-		return vsched_others_can_run(s);
+		return others;
 	dt = min(now - s->at, (u64)SCHED_STEP_MAX);
 	s->at = now;
 	if (!s->total)
-		return false;
-	list_for_each_entry(e, &s->ents, node) {
-		bool can_run = vsched_ent_can_run(e);
-
-		any |= can_run;
-		others |= can_run && e != s->current_ent;
+		return 0;
+	list_for_each_entry(e, &s->ents, node)
 		budget_grow(s, e, dt);
-	}
-	if (others)
-		turn_was_wanted(s, from);
+	/*
+	 * Time after s->slice_end counts, too: a vGPU may make the poll that ends its turn late,
+	 * and leave the chip idle until then.
+	 */
+	if (others && s->current_ent && s->started && now > from)
+		s->wanted_ns += now - from;
 	step = div_u64_rem(dt * SCHED_V + s->pace_rem, s->total, &rem);
 	s->pace_rem = rem;
 	s->pace += step;
-	if (!any)
+	if (!others && !(s->current_ent && vsched_ent_can_run(s->current_ent)))
 		s->vclock += step;
 	return others;
 }
 
-void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
-{
-	if (now > s->at)
-		clock_advance(s, now);
-}
-
 /*
- * Cuts the budget of @e down to .depth and .kept. The latter is at most what @e may have in
- * SCHED_KEPT_MAX, and, until @e sleeps, what it might have had in the overruns of other vGPUs.
+ * .kept is at most what the vGPU may have in SCHED_KEPT_MAX, and, until it sleeps, what it might
+ * have had in the overruns of other vGPUs.
  */
-static void budget_close(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
-{
-	u64 kept;
-
-	if (!vsched_ent_wants(e))
-		e->over = 0;
-	kept = min(e->kept, SCHED_KEPT_MAX(s->slice_ns) * e->limit + e->over);
-	e->left = min(e->left, (s64)(e->depth + kept));
-	e->kept = max(e->left - (s64)e->depth, (s64)0);
-	e->over = min(e->over, e->kept);
-}
-
 void vsched_budgets_close(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e;
+	u64 kept;
 
-	list_for_each_entry(e, &s->ents, node)
-		budget_close(s, e);
+	list_for_each_entry(e, &s->ents, node) {
+		if (!vsched_ent_wants(e))
+			e->over = 0;
+		kept = min(e->kept, SCHED_KEPT_MAX(s->slice_ns) * e->limit + e->over);
+		e->left = min(e->left, (s64)(e->depth + kept));
+		e->kept = max(e->left - (s64)e->depth, (s64)0);
+		e->over = min(e->over, e->kept);
+	}
+}
+
+void vsched_turn_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+{
+	struct kvgpu_sched_ent *cur = s->current_ent;
+	u64 end;
+
+	if (!cur || cur == e || !s->started || s->at < e->cut_next ||
+	    !vsched_ent_goes_before(e, cur))
+		return;
+	end = max(s->at, vsched_time_add(s->turn_start, vsched_turn_min(s)));
+	if (end >= s->slice_end)
+		return;
+	s->slice_end = end;
+	e->cut_next = vsched_time_add(s->at, s->slice_ns);
 }
 
 /* vclock follows the lowest vtime of the vGPUs that can run, and does not go back. */
 static void vclock_follow(struct kvgpu_sched *s)
 {
-	struct kvgpu_sched_ent *e;
-	u64 lowest = 0;
-	bool any = false;
+	struct kvgpu_sched_ent *e, *first = NULL;
 
-	list_for_each_entry(e, &s->ents, node) {
-		if (!vsched_ent_can_run(e))
-			continue;
-		if (!any || vsched_clock_ahead(e->vtime, lowest) < 0)
-			lowest = e->vtime;
-		any = true;
-	}
-	if (any && vsched_clock_ahead(lowest, s->vclock) > 0)
-		s->vclock = lowest;
-}
-
-static void ent_hold_back(struct kvgpu_sched_ent *e)
-{
-	if (e->limit >= KVGPU_SCHED_PPM || e->left >= (s64)(e->depth / 2))
-		e->throttled = false;
-	else if (e->left <= 0)
-		e->throttled = true;
+	list_for_each_entry(e, &s->ents, node)
+		if (vsched_ent_can_run(e) &&
+		    (!first || vsched_clock_ahead(e->vtime, first->vtime) < 0))
+			first = e;
+	if (first && vsched_clock_ahead(first->vtime, s->vclock) > 0)
+		s->vclock = first->vtime;
 }
 
 static u64 clock_into_range(u64 v, u64 around, u64 behind, u64 ahead)
 {
-	if (vsched_clock_ahead(v, around + ahead) > 0)
-		return around + ahead;
-	return vsched_clock_ahead(v, around - behind) < 0 ? around - behind : v;
+	return around + (u64)min(max(vsched_clock_ahead(v, around), -(s64)behind), (s64)ahead);
 }
 
 void vsched_clocks_settle(struct kvgpu_sched *s)
@@ -272,12 +222,21 @@ void vsched_clocks_settle(struct kvgpu_sched *s)
 	list_for_each_entry(e, &s->ents, node) {
 		bool throttled = e->throttled;
 
-		ent_hold_back(e);
+		if (e->limit >= KVGPU_SCHED_PPM || e->left >= (s64)(e->depth / 2))
+			e->throttled = false;
+		else if (e->left <= 0)
+			e->throttled = true;
 		e->vtime = clock_into_range(e->vtime, s->vclock, e->lead_v, e->debt_v);
 		e->paced = clock_into_range(e->paced, s->pace, e->lead_v, e->debt_v);
 		if (throttled && vsched_ent_can_run(e))
 			vsched_turn_cut(s, e);
 	}
+}
+
+void vsched_catch_up(struct kvgpu_sched *s, u64 now)
+{
+	vsched_clock_tick(s, now);
+	vsched_clocks_settle(s);
 }
 
 void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns)
@@ -296,30 +255,22 @@ void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns)
 }
 
 /*
- * Tells whether the GPU time that @e is charged now is an *overrun*: work that did not end when the
- * turn of @e did. Work that ends within the shortest turn belongs to a switch, and does not count.
- */
-static bool is_overrun(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
-{
-	u64 from = e == s->current_ent ? s->slice_end : s->turn_start;
-
-	return s->current_ent && s->started == (e == s->current_ent) &&
-	       s->at > vsched_time_add(from, vsched_turn_min(s));
-}
-
-/*
- * @e was charged @ns of an overrun. For each other vGPU that wants to run, notes what it might have
- * had in that time, but not more than it would have to have to be even with @e, in proportion to
- * their shares.
+ * Call it when @e was charged @ns. If that is an *overrun*, work that did not end when the turn of
+ * @e did, notes for each other vGPU that wants to run what it might have had in that time, but not
+ * more than it would have to have to be even with @e, in proportion to their shares. Work that ends
+ * within the shortest turn belongs to a switch, and does not count.
  */
 static void overrun_note(struct kvgpu_sched *s, const struct kvgpu_sched_ent *e, u64 ns)
 {
+	u64 from = e == s->current_ent ? s->slice_end : s->turn_start, most;
 	struct kvgpu_sched_ent *o;
+	s64 ahead;
 
+	if (!s->current_ent || s->started != (e == s->current_ent) ||
+	    s->at <= vsched_time_add(from, vsched_turn_min(s)))
+		return;
 	list_for_each_entry(o, &s->ents, node) {
-		s64 ahead = vsched_clock_ahead(e->vtime, o->vtime);
-		u64 most;
-
+		ahead = vsched_clock_ahead(e->vtime, o->vtime);
 		if (ahead <= 0 || !vsched_ent_wants(o))
 			continue;
 		most = min((u64)ahead / SCHED_V * o->share, KVGPU_SCHED_DEBT_MAX) * KVGPU_SCHED_PPM;
@@ -329,15 +280,14 @@ static void overrun_note(struct kvgpu_sched *s, const struct kvgpu_sched_ent *e,
 
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now)
 {
-	bool others = clock_advance(s, now);
+	u32 others = vsched_clock_tick(s, now);
 
 	e->busy_ns += ns;
 	s->turn_used = vsched_time_add(s->turn_used, ns);
 	if (others)
 		s->wanted_used = vsched_time_add(s->wanted_used, ns);
 	vsched_ent_pay(e, ns);
-	if (is_overrun(s, e))
-		overrun_note(s, e, min(ns, KVGPU_SCHED_DEBT_MAX));
+	overrun_note(s, e, min(ns, KVGPU_SCHED_DEBT_MAX));
 	vsched_clocks_settle(s);
 }
 

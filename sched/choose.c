@@ -7,14 +7,12 @@
  * clocks are about equal (within half of the shortest turn of the vGPU with the smaller share), the
  * vGPU with the longest wait is next.
  *
- * Each vGPU has a second clock, paced, which may be behind the GPU's clock pace by lead_v at most.
- * A vGPU that wakes goes to the front for one turn if its paced is behind pace by half of lead_v or
- * more. Work on the GPU brings paced closer to pace, and time puts it behind again, in proportion
- * to the vGPU's share.
+ * A vGPU that wakes goes to the front for one turn if its clock paced is behind pace by half of
+ * lead_v or more. Work on the GPU brings paced closer to pace, and time puts it behind again, in
+ * proportion to the vGPU's share.
  *
- * The length of a turn is in proportion to the vGPU's share, divided by the sum of the shares of
- * all vGPUs that can run, so that a round stays short. A turn is not longer than a slice. It is not
- * shorter than vsched_turn_min().
+ * The length of a turn is in proportion to the vGPU's part of the shares of all vGPUs that can run,
+ * so that a round stays short. It is vsched_turn_min() at least, and a slice at most.
  *
  * A vGPU that wakes, or is no longer throttled, ends the turn under way early if it goes before the
  * vGPU on the chip. vsched_turn_cut() has limits, so that no vGPU forces switches all the time. A
@@ -22,10 +20,8 @@
  * used the GPU for the time of a slice, the driver is asked to poll again soon, at intervals that
  * grow up to vsched_moment().
  *
- * A vGPU that runs out of work in its turn may *linger*, which means that it keeps the chip for a
- * moment (vsched_moment()). That helps a client that waits for each of its jobs. A vGPU lingers if
- * GPU time was charged for at least half of its turn so far, its last pause was short, and no other
- * vGPU that can run goes before it (vsched_ent_lingers()). If no work comes while it lingers, it
+ * A vGPU that runs out of work in its turn may linger (ent_lingers()), if its last pause was
+ * short. That helps a client that waits for each of its jobs. If no work comes while it lingers, it
  * does not linger the next SCHED_IN_VAIN times.
  *
  * A vGPU may leave the chip idle in its turn, for example while its channel waits for a semaphore.
@@ -43,17 +39,14 @@
  */
 #include "sched/internal.h"
 
-/* State of the vGPUs that are not suspended, in total, as sched_survey_take() finds it. */
+/* State of the vGPUs that are not suspended. */
 struct survey {
-	/* the vGPU that can run and is next, by the rules above, or NULL */
-	struct kvgpu_sched_ent *next;
-	u32 can_run; /* number of vGPUs that can run */
-	u32 share; /* sum of the shares of these vGPUs */
+	struct kvgpu_sched_ent *next; /* can run and is next, by the rules above, or NULL */
+	u32 can_run, share; /* number of vGPUs that can run; sum of their shares */
 	/* a vGPU is throttled, or sleeps with a vtime more than its lead_v ahead of vclock */
 	bool throttled;
 	bool parked; /* a vGPU has work and is parked */
-	/* time, ns, at which the first throttled vGPU that wants to run is let go */
-	u64 release;
+	u64 release; /* when the first throttled vGPU that wants to run is let go */
 };
 
 static bool ent_owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
@@ -63,9 +56,9 @@ static bool ent_owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *
 }
 
 /*
- * Of the vGPUs that can run, have the same .front as @behind, and have a vtime about equal to that
- * of @behind, returns the vGPU that has waited longest. That is the first of them in s->ents,
- * because a vGPU goes to the end of s->ents when its turn ends, if the turn had started.
+ * Of the vGPUs that can run and are about equal to @behind, returns the one that has waited
+ * longest: the first in s->ents, because a vGPU goes to the end when a turn of it that had started
+ * ends.
  */
 static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s,
 					       struct kvgpu_sched_ent *behind)
@@ -107,31 +100,23 @@ static struct survey sched_survey_take(const struct kvgpu_sched *s)
 }
 
 /*
- * Returns the price of the turn's switches, ns. It is 0 unless the vGPU of the turn sleeps now,
- * other vGPUs can run, and the turn is over before vsched_turn_min(). If one other vGPU can run,
- * that vGPU lost the chip for the turn: there is a switch to the turn and one back. If more can
- * run, the next switch is to a turn of one of these.
+ * Returns the price of the turn's switches, ns. If one other vGPU can run, that vGPU lost the chip
+ * for the turn: there is a switch to the turn and one back. If more can run, the next switch is to
+ * a turn of one of these.
  */
 static u64 short_turn_price(const struct kvgpu_sched *s)
 {
 	u64 least = vsched_turn_min(s), length = s->at - s->turn_start;
 	u64 price = min(s->switch_ns, least);
-	struct kvgpu_sched_ent *e;
-	u32 others = 0;
+	u32 others = vsched_others_can_run(s);
 
-	if (vsched_ent_wants(s->current_ent) || length >= least)
-		return 0;
-	list_for_each_entry(e, &s->ents, node)
-		others += e != s->current_ent && vsched_ent_can_run(e);
-	if (!others)
+	if (vsched_ent_wants(s->current_ent) || length >= least || !others)
 		return 0;
 	return div64_u64(price * (others > 1 ? 1 : 2) * (least - length), least);
 }
 
 void vsched_turn_end(struct kvgpu_sched *s)
 {
-	if (!s->current_ent)
-		return;
 	if (s->started) {
 		vsched_ent_pay(s->current_ent, s->wanted_ns - min(s->wanted_ns, s->wanted_used) +
 						       short_turn_price(s));
@@ -154,11 +139,9 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 }
 
 /*
- * Makes the decision in two cases: no vGPU can run; or one vGPU can run, no other vGPU wants to
- * run, and @v->throttled is false. In both cases the chip gets the lists of all vGPUs that are not
- * suspended (out->shared), with two exceptions. If no vGPU can run and @v->throttled is true, the
- * chip gets no list. If a vGPU can run while another one with work is parked, the chip gets only
- * the list of the vGPU that can run.
+ * No vGPU can run; or one can, no other wants to, and none is throttled. The chip is shared then,
+ * with two exceptions. If no vGPU can run, but one is throttled, the chip gets no list. If a vGPU
+ * can run while another one with work is parked, the chip gets only the list of the former.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)
@@ -172,10 +155,7 @@ static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 				  vsched_time_add(s->at, SCHED_ROUND(s->slice_ns)));
 }
 
-/*
- * Returns the time at which s->current_ent may have to give up the chip, or at which the driver
- * should poll again, whichever is sooner.
- */
+/* Returns when s->current_ent may have to give up the chip, or a poll is due, if that is sooner. */
 static u64 turn_until(const struct kvgpu_sched *s, const struct survey *v)
 {
 	const struct kvgpu_sched_ent *e = s->current_ent;
@@ -193,17 +173,6 @@ static u64 turn_until(const struct kvgpu_sched *s, const struct survey *v)
 	return until;
 }
 
-/*
- * Notes that @alone has the chip alone, or that no vGPU has if it is NULL. If @alone did not have
- * the chip alone before, it has time to make progress before it is parked (park.c).
- */
-static void note_alone(struct kvgpu_sched *s, struct kvgpu_sched_ent *alone)
-{
-	if (alone && alone != s->alone)
-		alone->idle = false;
-	s->alone = alone;
-}
-
 static u64 until_not_too_soon(const struct kvgpu_sched *s, u64 until)
 {
 	if (until == KVGPU_SCHED_NEVER)
@@ -216,10 +185,7 @@ static void take_turns(struct kvgpu_sched *s, const struct survey *v,
 {
 	if (!s->current_ent) {
 		begin_turn(s, v);
-		/*
-		 * If the vGPU of the last turn is next again, the driver makes no switch: the new
-		 * turn counts as started if the last turn had started.
-		 */
+		/* if the vGPU of the last turn is next again, no switch is made */
 		s->started &= s->current_ent == was;
 		if (v->can_run > 1 && (s->started || s->current_ent != was))
 			s->current_ent->slices++;
@@ -231,7 +197,7 @@ static void take_turns(struct kvgpu_sched *s, const struct survey *v,
 
 void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choice *out)
 {
-	struct kvgpu_sched_ent *was = s->current_ent;
+	struct kvgpu_sched_ent *was = s->current_ent, *alone;
 	struct survey v;
 
 	vsched_clock_tick(s, now);
@@ -255,15 +221,18 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 		take_turns(s, &v, was, out);
 	}
 	out->until = until_not_too_soon(s, out->until);
-	note_alone(s, out->shared ? NULL : out->ent);
+	alone = out->shared ? NULL : out->ent;
+	/* a vGPU that did not have the chip alone before has time to make progress (park.c) */
+	if (alone && alone != s->alone)
+		alone->idle = false;
+	s->alone = alone;
 }
 
 u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now)
 {
 	struct survey v;
 
-	vsched_clock_tick(s, now);
-	vsched_clocks_settle(s);
+	vsched_catch_up(s, now);
 	if (!s->current_ent)
 		return until_not_too_soon(s, min(vsched_time_add(s->at, SCHED_ROUND(s->slice_ns)),
 						 s->alone ? vsched_exhaust_time(s, s->alone) :

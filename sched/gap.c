@@ -7,32 +7,17 @@
  * longest gap (mean * KVGPU_GAP_MAX). So the share of samples that find a guest at work is, on the
  * average, about the share of time for which it works. Polls at other times are not samples,
  * because a guest may know these times (mdev/machine/poll.c).
- *
- * sched.h has the contracts. The slicer calls all three functions, the sampler's thread calls
- * kvgpu_sched_gap(); neither needs a lock.
  */
 #include "sched/internal.h"
 
 /*
- * Mean gaps, ns, of which kvgpu_sched_sample_mean() chooses one. A vGPU "has channels" if it has
- * bound a channel, now or a short time ago: struct kvgpu_sched_watch counts such vGPUs in .bound.
- * Each comment below is about the next value. Rows of selftests/harness/topics/shares.c have the
- * first two.
+ * Mean gaps, ns; kvgpu_sched_sample_mean() chooses one. Rows of selftests/harness/topics/shares.c
+ * have the first two. The last is for vGPUs without channels, too: their guests may ask for a
+ * flush, which is done after a sample.
  */
-
-/*
- * Several vGPUs have channels, or one vGPU that is limited (.limited); work was seen in the last
- * QUIET_NS. Also if .alternates is true.
- */
-#define SAMPLE_NS 1000000ull
-/* several vGPUs have channels, or one vGPU that is limited; no work was seen for QUIET_NS */
-#define SAMPLE_QUIET_NS 4000000ull
-/* one vGPU has channels, and it is not limited; work was seen in the last QUIET_NS */
-#define SAMPLE_ALONE_NS 10000000ull
-/*
- * One vGPU has channels, and it is not limited; no work was seen for QUIET_NS. Also if no vGPU has
- * a channel: a guest may still ask for a flush, which is done after a sample.
- */
+#define SAMPLE_NS	 1000000ull
+#define SAMPLE_QUIET_NS	 4000000ull
+#define SAMPLE_ALONE_NS	 10000000ull
 #define SAMPLE_ASLEEP_NS 50000000ull
 /* ns without work after which samples may be fewer */
 #define QUIET_NS    1000000000ull
@@ -52,10 +37,7 @@
 static u64 minus_ln(u64 random)
 {
 	u32 zeroes = random ? __builtin_clzll(random) : 63;
-	/*
-	 * u is mantissa * 2^-zeroes, and the mantissa is in [1/2, 1). x is 2 * (1 - mantissa) in
-	 * units of 2^-16.
-	 */
+	/* u is mantissa * 2^-zeroes, the mantissa is in [1/2, 1); x: 2 * (1 - mantissa) */
 	u64 x = 65536 - ((random << zeroes) >> 47 & 65535);
 	u64 log2 = ((u64)zeroes << 16) + x - (CURVE * (x * (65536 - x) >> 16) >> 16);
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Decides from what the driver's polls found which vGPUs are runnable: those that have work and are
- * not parked.
- *
- * A vGPU that has the chip alone, has work, and makes no progress waits for a semaphore, as far as
- * the driver can tell. It is *parked*: for a while it is not runnable, so that the chip does not
- * idle for it. This time doubles each time that the vGPU is parked, up to PARK_MAX_NS. When the
- * vGPU makes progress, it is not parked any more, and the time starts again at PARK_MIN_NS. A vGPU
- * is not parked while no other vGPU could use the chip. The time for which the vGPU was idle
- * decides, not the number of polls, which another vGPU can cause.
- *
- * While a vGPU with work is parked and another vGPU can run, the chip is not shared (it does not
- * have the lists of all vGPUs: choose.c).
+ * not parked. A vGPU that has the chip alone, has work, and makes no progress waits for a
+ * semaphore, as far as the driver can tell. It is *parked*: for a while it is not runnable, so that
+ * the chip does not idle for it. This time doubles each time that the vGPU is parked, up to
+ * PARK_MAX_NS. When the vGPU makes progress, it is not parked any more, and the time starts again
+ * at PARK_MIN_NS. A vGPU is not parked while no other vGPU could use the chip. The time for which
+ * the vGPU was idle decides, not the number of polls, which another vGPU can cause.
  */
 #include "sched/internal.h"
 
@@ -37,19 +32,7 @@ static bool ent_misses_chip(const struct kvgpu_sched_ent *e)
 	return ent_competes(e) && !e->throttled && !e->suspended;
 }
 
-static u32 nr_missing_chip(const struct kvgpu_sched *s)
-{
-	const struct kvgpu_sched_ent *e;
-	u32 nr = 0;
-
-	list_for_each_entry(e, &s->ents, node)
-		nr += ent_misses_chip(e);
-	return nr;
-}
-
-/*
- * Decides whether @e is parked. @others: number of other vGPUs for which ent_misses_chip() is true.
- */
+/* Decides whether @e is parked. @others: number of other vGPUs that miss the chip. */
 static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 others)
 {
 	if (e->progress) {
@@ -78,12 +61,11 @@ static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u3
 void kvgpu_sched_polled(struct kvgpu_sched *s, u64 now)
 {
 	struct kvgpu_sched_ent *e, *next;
-	u32 missing;
+	u32 missing = 0;
 
-	vsched_clock_tick(s, now);
-	/* first bring clocks and budgets up to @now with the old states of the vGPUs */
-	vsched_clocks_settle(s);
-	missing = nr_missing_chip(s);
+	vsched_catch_up(s, now);
+	list_for_each_entry(e, &s->ents, node)
+		missing += ent_misses_chip(e);
 	list_for_each_entry(e, &s->ents, node)
 		vgpu_park(s, e, missing - ent_misses_chip(e));
 	/*

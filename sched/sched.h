@@ -10,8 +10,8 @@
  *
  * Words: a vGPU is *present* from kvgpu_sched_add() to kvgpu_sched_remove(). It is *runnable* while
  * it has work that the chip could do and is not parked, and *suspended* when it may not run in any
- * case. It is *parked* for a while if it had the chip and work, but made no progress (park.c). It
- * *lingers* for a moment if it keeps the chip after its work has ended (choose.c). Its
+ * case. It is *parked* for a while if it had the chip alone, and work, but made no progress
+ * (park.c). It *lingers* if it keeps the chip for a moment after its work has ended (choose.c). Its
  * *entitlement* is the part of the GPU's time that it gets if all vGPUs are runnable. A vGPU that
  * has used up what it may have (its cap; under equal and fixed share its entitlement) is
  * *throttled* until some of that has come back (internal.h). A vGPU *wants to run* if it is
@@ -22,16 +22,10 @@
  * or less (choose.c). A *poll* is the driver's reading of the chip's state (mdev/machine/poll.c).
  *
  * Use: after any event (the time for a poll has come, a turn has ended, a vGPU has work or has no
- * more, the policy, the slice, a weight or a cap was changed) the driver calls, in this order:
- *   - kvgpu_sched_charge(), for each vGPU that was seen at work: reports how long the engine worked
- *     for it.
- *   - kvgpu_sched_note(), for each present vGPU: reports what the driver's poll found.
- *   - kvgpu_sched_polled(): decides which vGPUs are parked. Makes those vGPUs runnable that have
- *     work and are not parked.
- *   - kvgpu_sched_choose(): if the answer differs from the chip's state the driver switches.
- *   - kvgpu_sched_started(): the switch is done and the turn starts. The time of the switch is not
- *     part of the turn.
- * kvgpu_sched_choose() may be called any number of times.
+ * more, a knob was changed) the driver calls, in this order: kvgpu_sched_charge(), for each vGPU
+ * that was seen at work; kvgpu_sched_note(), for each present vGPU; kvgpu_sched_polled();
+ * kvgpu_sched_choose(), any number of times: if the answer differs from the chip's state the driver
+ * switches; kvgpu_sched_started(): the switch, which is not part of the turn, is done.
  */
 #ifndef KVGPU_SCHED_H
 #define KVGPU_SCHED_H
@@ -72,128 +66,93 @@ enum kvgpu_sched_policy {
 
 /*
  * One vGPU. Before kvgpu_sched_add(), the caller sets .weight, .cap and .fixed_ppm;
- * kvgpu_sched_add() replaces a value out of range by the nearest value in range. Later the caller
- * may read all members, and changes .weight and .cap by kvgpu_sched_set_weight() and
- * kvgpu_sched_set_cap().
+ * kvgpu_sched_add() replaces a value out of range by the nearest value in range. The policy owns
+ * all members after that; the caller may read them. Times are in ns.
  */
 struct kvgpu_sched_ent {
 	u32 weight;
 	u32 cap; /* per cent */
 	u32 fixed_ppm; /* entitlement under FIXED_SHARE; 1..KVGPU_SCHED_PPM */
-	/* The policy owns the members from here on. */
 	struct list_head node;
-	bool runnable, suspended, throttled;
+	bool runnable, suspended, throttled, parked;
 	bool work, progress; /* as in the last kvgpu_sched_note() */
-	/*
-	 * not runnable for a while, because it had the chip alone, and work, but made no progress
-	 * (park.c)
-	 */
-	bool parked;
 	u64 busy_ns; /* sum of the ns of its kvgpu_sched_charge() calls */
-	/* number of turns that it was given while another vGPU could run */
-	u64 slices;
+	u64 slices; /* turns that it was given while another vGPU could run */
 	u32 share; /* .fixed_ppm under FIXED_SHARE, else .weight */
-	/*
-	 * The vGPU's two clocks, in ns of GPU time * SCHED_V / .share (sched/internal.h). .vtime is
-	 * compared with kvgpu_sched.vclock, .paced with kvgpu_sched.pace. .vrem: remainder of the
-	 * last division by .share.
-	 */
+	/* its two clocks (sched/internal.h); .vrem: remainder of the last division by .share */
 	u64 vtime, vrem, paced;
 	/*
-	 * The vGPU's budget, in millionths of a ns (sched/internal.h). .limit: the part of the
-	 * GPU's time that fills it, ppm. .left: what is left in it. .depth: the full budget.
-	 * .kept: by how much .left may be more than .depth, because the vGPU waited for its turn.
-	 * .over: what came while other vGPUs had the GPU beyond their turns, as far as it is in
-	 * .kept.
+	 * Its budget, in millionths of a ns (sched/internal.h). .limit: the part of the GPU's time
+	 * that fills it, ppm. .left: what is left in it. .depth: the full budget. .kept: by how
+	 * much .left may be more than .depth. .over: the part of .kept that came while other vGPUs
+	 * had the GPU beyond their turns.
 	 */
 	u32 limit;
 	s64 left;
 	u64 depth, kept, over;
 	/*
-	 * In the unit of the clocks. .debt_v: most that .vtime is ahead of vclock. .lead_v: most
-	 * that .vtime is behind vclock. .near_v: two vGPUs' .vtime are about equal if they differ
-	 * by the larger .near_v of the two at most (choose.c).
+	 * In the unit of the clocks: most that a clock is ahead of the GPU's, and behind it;
+	 * .near_v: clocks that differ by this, or that of the other vGPU, are about equal.
 	 */
 	u64 debt_v, lead_v, near_v;
 	/*
-	 * .front: has woken, and goes first, for one turn. .lingers: has run out of work, and keeps
-	 * its turn for a moment. .quick: the pause before it last became runnable was shorter than
-	 * half a slice.
+	 * .front: has woken, and goes first, for one turn. .quick: the pause before it last became
+	 * runnable was shorter than half a slice.
 	 */
 	bool front, lingers, quick;
 	u8 in_vain; /* how many more times it does not linger */
 	/*
-	 * .woke_busy: .busy_ns when the vGPU last woke. The other two are times, ns. .slept_at:
-	 * when it last ceased to be runnable; .cut_next: from then on it may end another vGPU's
-	 * turn early again.
+	 * .woke_busy: .busy_ns when the vGPU last woke. .slept_at: when it last ceased to be
+	 * runnable. .cut_next: from then on it may end another vGPU's turn early again.
 	 */
 	u64 woke_busy, slept_at, cut_next;
 	/*
-	 * For park.c. .idle: it has work and the chip alone, and makes no progress, while another
-	 * vGPU could use the chip. .idle_since: since when, ns. .park_ns: length of its last
-	 * parking; 0: it made progress since. .parked_until: time at which the last parking ends.
+	 * For park.c. .idle: since .idle_since it has work and the chip alone, and makes no
+	 * progress, while another vGPU could use the chip. .park_ns: length of its last parking,
+	 * which ends at .parked_until; 0: it made progress since.
 	 */
 	bool idle;
 	u64 idle_since, park_ns, parked_until;
 };
 
-struct kvgpu_sched {
+struct kvgpu_sched { /* times in ns */
 	enum kvgpu_sched_policy policy;
 	u64 slice_ns;
 	struct list_head ents;
-	/* number of present vGPUs; number of those that want to run */
-	u32 nr_ents, nr_runnable;
-	/* the vGPU whose turn it is; NULL: no turn is under way */
-	struct kvgpu_sched_ent *current_ent;
-	/*
-	 * The vGPU whose list the chip should have alone, by the last kvgpu_sched_choose(). NULL:
-	 * none.
-	 */
+	u32 nr_ents, nr_runnable; /* present vGPUs; those that want to run */
+	struct kvgpu_sched_ent *current_ent; /* whose turn it is; NULL: no turn is under way */
+	/* who should have the chip alone, by the last kvgpu_sched_choose(), or NULL */
 	struct kvgpu_sched_ent *alone;
-	u64 slice_end; /* time, ns, at which the turn under way ends */
+	u64 slice_end; /* when the turn under way ends */
 	/*
-	 * .at: time, ns, up to which clocks and budgets are advanced. .vclock, .pace: the GPU's two
+	 * .at: time up to which clocks and budgets are advanced. .vclock, .pace: the GPU's two
 	 * clocks (sched/internal.h). .pace_rem: remainder of the last division by .total.
 	 */
 	u64 at, vclock, pace, pace_rem;
 	/* the share that is the whole GPU: sum of the weights; KVGPU_SCHED_PPM under FIXED_SHARE */
 	u32 total;
 	/*
-	 * .turn_start: time, ns, at which the turn under way was decided, or, if .started, started.
-	 * .turn_used: ns charged to all vGPUs since then. .linger_end: time, ns, until which
-	 * .current_ent lingers.
+	 * .turn_start: when the turn under way was decided, or, if .started, started. .turn_used:
+	 * charged to all vGPUs since then. .linger_end: until then .current_ent lingers.
 	 */
 	u64 turn_start, turn_used, linger_end;
-	/*
-	 * For the charge for an idle chip in this turn, .wanted_ns - .wanted_used
-	 * (vsched_turn_end()). .wanted_ns: ns in which a vGPU other than .current_ent could run.
-	 * .wanted_used: ns charged, to any vGPU, while such a vGPU could run.
-	 */
+	/* part of the turn in which another vGPU could run; charged to any vGPU in that part */
 	u64 wanted_ns, wanted_used;
-	/*
-	 * length of the switch before the turn under way, ns, less the time charged to any vGPU in
-	 * it; 0: there was no switch
-	 */
+	/* length of the switch before the turn, less what was charged in it; 0: no switch */
 	u64 switch_ns;
 	bool started; /* the turn has started: .current_ent has the chip */
 };
 
+/*
+ * If .shared, the lists of all vGPUs that are not suspended should be on the chip together, because
+ * no two compete (without_turns() in choose.c): a vGPU that wakes then starts at once. .ent is the
+ * vGPU that can run, or NULL. Else the chip should have the list of .ent alone, or no list if .ent
+ * is NULL. .until: time, ns, by which to call kvgpu_sched_choose() again; KVGPU_SCHED_NEVER: not
+ * before something changes.
+ */
 struct kvgpu_sched_choice {
-	/*
-	 * If .shared is false: the vGPU whose list the chip should have alone, or NULL if the chip
-	 * should have no list. It may be a vGPU that lingers.
-	 */
 	struct kvgpu_sched_ent *ent;
-	/*
-	 * True: the lists of all vGPUs that are not suspended should be on the chip together,
-	 * because no two compete (without_turns() in choose.c). A vGPU that wakes then starts at
-	 * once, and no switches are needed. .ent is then the vGPU that can run, or NULL.
-	 */
 	bool shared;
-	/*
-	 * time, ns, by which to call kvgpu_sched_choose() again; KVGPU_SCHED_NEVER: there is no
-	 * need to call it before something changes
-	 */
 	u64 until;
 };
 
@@ -212,60 +171,34 @@ int kvgpu_sched_set_cap(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 ca
 void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now);
 /* Removes a vGPU. If the turn under way is its turn, that turn ends. */
 void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now);
-/**
- * kvgpu_sched_note() - note what a poll found out about a vGPU
- * @e: the vGPU
- * @work: @e has work that the chip could do
- * @progress: an engine worked for @e, or the chip took entries of the rings of @e's channels
- *
- * After a poll, call it for each present vGPU, and then kvgpu_sched_polled() once.
+/*
+ * Notes what a poll found out about @e. @work: it has work that the chip could do. @progress: an
+ * engine worked for it, or the chip took entries of the rings of its channels.
  */
 void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool progress);
-/**
- * kvgpu_sched_polled() - decide which vGPUs are parked and which are runnable
- * @s: the policy
- * @now: current time, ns
- *
- * After the call the vGPUs with work are runnable, except those that are parked (sched/park.c). A
- * vGPU without work is not runnable.
- */
+/* All are noted: makes the vGPUs with work runnable, except those that are parked (park.c). */
 void kvgpu_sched_polled(struct kvgpu_sched *s, u64 now);
 /* Sets whether @e is runnable, even if @e is parked. For park.c and unit tests, not the driver. */
 void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable, u64 now);
 void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended,
 			       u64 now);
-/**
- * kvgpu_sched_charge() - charge GPU time to a vGPU
- * @s: the policy
- * @e: the vGPU that is charged
- * @ns: length of the time for which an engine worked for @e, or @e kept the chip from working; all
- *   of it before @now
- * @now: current time, ns
- *
- * Charge the time whether or not it was the vGPU's turn: time beyond the turn is a debt, up to
- * KVGPU_SCHED_DEBT_MAX. The policy itself charges a vGPU that leaves the chip idle in its turn, or
- * ends its turn very soon (choose.c); busy_ns does not count that.
+/*
+ * Charges @e for @ns, all of it before @now, in which an engine worked for @e, or @e kept the chip
+ * from working. Call it whether or not it was the vGPU's turn: time beyond the turn is a debt, up
+ * to KVGPU_SCHED_DEBT_MAX. The policy itself charges a vGPU that leaves the chip idle in its turn,
+ * or ends its turn very soon (choose.c); busy_ns does not count that.
  */
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now);
-/**
- * kvgpu_sched_choose() - decide which vGPU should have the chip
- * @s: the policy
- * @now: current time, ns
- * @out: the decision
- *
- * Until kvgpu_sched_started() is called, each call may decide differently.
+/*
+ * Decides which vGPU should have the chip. Until kvgpu_sched_started() is called, each call may
+ * decide differently.
  */
 void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choice *out);
-/**
- * kvgpu_sched_started() - a switch is done
- * @s: the policy
- * @now: current time, ns
- *
- * Call it when the chip has the list that kvgpu_sched_choose() decided on last. If vGPUs take
- * turns, the turn of that decision's ->ent starts at @now, unless it has started already. The call
- * is not needed if the decision's ->shared was true. Idle time before the start is not charged.
- *
- * Return: the new ->until. It may be before s->slice_end.
+/*
+ * The chip has the list that kvgpu_sched_choose() decided on last. If vGPUs take turns, the turn of
+ * that decision's ->ent starts at @now, unless it has started already. The call is not needed if
+ * the decision was ->shared. Idle time before the start is not charged. Returns the new ->until,
+ * which may be before s->slice_end.
  */
 u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now);
 /*
@@ -274,15 +207,10 @@ u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now);
  * taken off another vGPU's time.
  */
 u64 kvgpu_sched_turn_end(const struct kvgpu_sched *s);
-/**
- * kvgpu_sched_entitlement() - part of the GPU's time that a vGPU is entitled to
- * @s: the policy
- * @e: the vGPU
- *
- * An entitlement is never more than the vGPU's cap. Under BEST_EFFORT, time that a vGPU may not
- * have because of its cap is part of the entitlements of the other vGPUs.
- *
- * Return: ppm of the GPU's time.
+/*
+ * Returns the part of the GPU's time that @e is entitled to, ppm. It is never more than the vGPU's
+ * cap. Under BEST_EFFORT, time that a vGPU may not have because of its cap is part of the
+ * entitlements of the other vGPUs.
  */
 u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
@@ -295,19 +223,12 @@ int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out);
 
 /* -------------------------------------------------------- draw the times of samples (gap.c) */
 
-/**
- * kvgpu_sched_gap() - draw the time until the next sample
- * @mean: mean time between samples, ns
- * @random: 64 random bits
- *
- * The time is distributed exponentially. It is at least @mean / KVGPU_GAP_MIN and at most @mean *
- * KVGPU_GAP_MAX.
- *
- * Return: the time until the next sample, ns.
- */
 #define KVGPU_GAP_MIN 64u
 #define KVGPU_GAP_MAX 4u
-
+/*
+ * Draws the time until the next sample, ns, from 64 random bits: distributed exponentially, at
+ * least @mean / KVGPU_GAP_MIN and at most @mean * KVGPU_GAP_MAX.
+ */
 u64 kvgpu_sched_gap(u64 mean, u64 random);
 
 /*
@@ -340,24 +261,19 @@ u64 kvgpu_sched_rest(u64 used, u64 random);
 
 /* ------------ a channel that does not leave the chip; strikes and the budget of resets (hang.c) */
 
-/*
- * No struct kvgpu_sched is used from here on. The caller serialises the calls for one struct
- * kvgpu_hang, kvgpu_strikes or kvgpu_resets.
- */
+/* The caller serialises the calls for one struct kvgpu_hang, kvgpu_strikes or kvgpu_resets. */
 
-/*
- * A preempt is late after this time, ns, or after half of the watchdog's time if that is shorter.
- */
+/* a preempt is late after this time, ns, or half of the watchdog's time if that is shorter */
 #define KVGPU_HANG_POLL_NS 100000000ull
 
 enum kvgpu_hang_step {
 	KVGPU_HANG_WAIT, /* call again at *next */
 	/*
-	 * The preempt is late: poll for a pending interrupt whose message to the CPU may have been
-	 * lost. This step is returned once, before KVGPU_HANG_RECOVER.
+	 * Once, when the preempt is late: poll for a pending interrupt whose message to the CPU may
+	 * have been lost. The engine may wait until it is handled.
 	 */
 	KVGPU_HANG_POLL,
-	/* end the channel, or its channel group (TSG), that stays on the chip */
+	/* the watchdog's time is over: end the channel, or its group (TSG), that stays */
 	KVGPU_HANG_RECOVER,
 };
 
@@ -375,10 +291,9 @@ enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns
 					   u64 *next);
 
 /*
- * Strikes count how often a vGPU did harm to other vGPUs. mdev/machine/strike.c says for what a
- * vGPU gets a strike. Strikes are forgiven one by one, each after KVGPU_STRIKE_FORGIVEN_NS.
+ * Strikes (mdev/machine/strike.c) are forgiven one by one, each after KVGPU_STRIKE_FORGIVEN_NS. A
+ * vGPU that reaches KVGPU_STRIKES_MAX is suspended.
  */
-/* a vGPU that reaches this many strikes is suspended */
 #define KVGPU_STRIKES_MAX	 8u
 #define KVGPU_STRIKE_FORGIVEN_NS 30000000000ull
 
@@ -395,13 +310,8 @@ struct kvgpu_strikes { /* all zero: no strikes */
 
 /* Adds a strike. Returns true if there are now KVGPU_STRIKES_MAX strikes. */
 bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now);
-void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k); /* ->total stays */
 
-/*
- * A vGPU has a budget for resets of engines, and for long evictions: those in which an ended
- * channel took long to leave the chip. Both are called resets here. A reset beyond the budget is a
- * strike. mdev/machine/strike.c says which resets are strikes at once, without a budget.
- */
+/* The budget of what is a strike only beyond it, "resets" here (mdev/machine/strike.c). */
 #define KVGPU_RESETS_BURST	 32u
 #define KVGPU_RESET_FORGOTTEN_NS 500000000ull
 

@@ -35,7 +35,6 @@ void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
 	s->nr_ents++;
 	vsched_knobs_apply(s);
 	vsched_budget_fill(s, e);
-	vsched_clocks_settle(s);
 }
 
 void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
@@ -50,7 +49,6 @@ void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 no
 	list_del_init(&e->node);
 	e->runnable = e->lingers = false;
 	vsched_knobs_apply(s);
-	vsched_clocks_settle(s);
 }
 
 struct wish {
@@ -79,20 +77,32 @@ static void set_wish(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, struct wi
 		vsched_turn_cut(s, e);
 }
 
+/* Tells whether @e, which has just run out of work, lingers. */
+static bool ent_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+{
+	const struct kvgpu_sched_ent *o;
+
+	if (s->current_ent != e || !s->started || !e->quick || e->in_vain || e->suspended ||
+	    s->turn_used < (s->at - s->turn_start) / 2)
+		return false;
+	list_for_each_entry(o, &s->ents, node)
+		if (o != e && vsched_ent_can_run(o) && vsched_ent_goes_before(o, e))
+			return false;
+	return true;
+}
+
 void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable, u64 now)
 {
 	struct wish w = { .runnable = runnable, .suspended = e->suspended };
 
 	if (runnable == e->runnable)
 		return;
-	vsched_clock_tick(s, now);
-	/* first bring clocks and budgets up to @now with the old state of @e */
-	vsched_clocks_settle(s);
+	vsched_catch_up(s, now);
 	if (runnable) {
 		e->quick = s->at - e->slept_at < s->slice_ns / 2;
 	} else {
 		e->slept_at = s->at;
-		w.lingers = vsched_ent_lingers(s, e);
+		w.lingers = ent_lingers(s, e);
 		if (w.lingers)
 			s->linger_end = vsched_time_add(s->at, vsched_moment(s));
 		e->in_vain -= !!e->in_vain;
@@ -103,9 +113,7 @@ void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool 
 void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended,
 			       u64 now)
 {
-	vsched_clock_tick(s, now);
-	/* first bring clocks and budgets up to @now with the old state of @e */
-	vsched_clocks_settle(s);
+	vsched_catch_up(s, now);
 	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = suspended });
 }
 
@@ -122,11 +130,9 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 	if (policy != KVGPU_SCHED_BEST_EFFORT && policy != KVGPU_SCHED_EQUAL_SHARE &&
 	    policy != KVGPU_SCHED_FIXED_SHARE)
 		return -EINVAL;
-	vsched_clock_tick(s, now);
-	vsched_clocks_settle(s);
+	vsched_catch_up(s, now);
 	s->policy = policy;
 	vsched_knobs_apply(s);
-	vsched_clocks_settle(s);
 	return 0;
 }
 
@@ -143,11 +149,9 @@ int kvgpu_sched_set_weight(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32
 {
 	if (weight < KVGPU_SCHED_WEIGHT_MIN || weight > KVGPU_SCHED_WEIGHT_MAX)
 		return -ERANGE;
-	vsched_clock_tick(s, now);
-	vsched_clocks_settle(s);
+	vsched_catch_up(s, now);
 	e->weight = weight;
 	vsched_knobs_apply(s);
-	vsched_clocks_settle(s);
 	return 0;
 }
 
@@ -159,7 +163,6 @@ int kvgpu_sched_set_cap(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 ca
 	e->cap = cap;
 	e->kept = e->over = 0;
 	vsched_knobs_apply(s);
-	vsched_clocks_settle(s);
 	return 0;
 }
 
@@ -183,12 +186,11 @@ int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out)
 	for (i = 0; i < ARRAY_SIZE(policy_names); i++) {
 		size_t len = strlen(policy_names[i]);
 
-		if (strncmp(text, policy_names[i], len))
-			continue;
-		if (text[len] && (text[len] != '\n' || text[len + 1]))
-			continue;
-		*out = i;
-		return 0;
+		if (!strncmp(text, policy_names[i], len) &&
+		    (!text[len] || !strcmp(text + len, "\n"))) {
+			*out = i;
+			return 0;
+		}
 	}
 	return -EINVAL;
 }

@@ -79,7 +79,7 @@ static void strikes_clear(void *arg)
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
 	spin_lock(&s->lock);
-	kvgpu_sched_strikes_clear(&m->slice.strikes);
+	m->slice.strikes.count = 0;
 	if (m->slice.ent.suspended) {
 		kvgpu_sched_set_suspended(&s->sched, &m->slice.ent, false, ktime_get_ns());
 		s->lists.stale = true;
