@@ -637,6 +637,16 @@ static inline void vmach_slicer_assert(const struct kvgpu_gpu *gpu)
 	WARN_ON_ONCE(current != READ_ONCE(gpu->chip->slicer.at_chip));
 }
 
+/*
+ * Starts a thread of the card, with a real-time priority, at @main. @name: format with the card's
+ * PCI address. @thread: where it is noted until vmach_thread_stop(). Returns 0 or an error.
+ */
+int vmach_thread_start(struct kvgpu_chip *chip, struct task_struct **thread,
+		       int (*main)(void *chip), const char *name);
+void vmach_thread_stop(struct task_struct **thread); /* if it was started */
+void vmach_thread_wake(struct task_struct **thread); /* if it is started; any context */
+/* Sleeps in the task's state until @until, ktime in ns (~0: for ever), or until it is woken. */
+void vmach_sleep_until(u64 until);
 /* Begins and ends what only the slicer may do, in the slicer's thread. */
 void vmach_chip_take(struct machine_slicer *s);
 void vmach_chip_leave(struct machine_slicer *s);
@@ -983,6 +993,7 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 /* ---------------------------- slice.c, poll.c: give vGPUs the chip in turns, poll their work */
 
 void vmach_slicer_init(struct kvgpu_chip *chip);
+/* start and stop the sampler and the slicer; no vGPU is left that could kick them at the stop */
 int vmach_slicer_start(struct kvgpu_gpu *gpu);
 void vmach_slicer_stop(struct kvgpu_gpu *gpu);
 void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
@@ -1001,8 +1012,7 @@ void vmach_samples_set(struct kvgpu_chip *chip, u64 now, u64 mean);
  */
 bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu);
 bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu); /* @vgpu has @m */
-int vmach_sampler_start(struct kvgpu_chip *chip);
-void vmach_sampler_stop(struct kvgpu_chip *chip);
+int vmach_sampler_main(void *chip); /* usage.c: the sampler */
 /* True: the policy or a cap may keep the vGPU from a part of the GPU's time. For the slicer. */
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
 

@@ -21,6 +21,7 @@
  * are short leaves, however often others unbind.
  */
 #include <linux/completion.h>
+#include <linux/kthread.h>
 #include <linux/sched.h>
 
 #include "mdev/machine/internal.h"
@@ -43,34 +44,73 @@ struct request {
 	struct completion *done;
 };
 
-/* ------------------------------------------------------------------ requests */
+/* ------------------------------------------------------------------ threads of the card */
 
-static void slicer_wake(struct machine_slicer *s)
+int vmach_thread_start(struct kvgpu_chip *chip, struct task_struct **thread,
+		       int (*main)(void *chip), const char *name)
+{
+	struct task_struct *t = kthread_create(main, chip, name, pci_name(chip->gpu->hw.pdev));
+
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+	sched_set_fifo_low(t);
+	WRITE_ONCE(*thread, t);
+	wake_up_process(t);
+	return 0;
+}
+
+void vmach_thread_stop(struct task_struct **thread)
+{
+	struct task_struct *t = *thread;
+
+	if (!t)
+		return;
+	/* first, because another thread or an interrupt may still wake it */
+	WRITE_ONCE(*thread, NULL);
+	kthread_stop(t);
+}
+
+void vmach_thread_wake(struct task_struct **thread)
 {
 	struct task_struct *t;
 
-	/* under RCU the task_struct stays valid while vmach_slicer_stop() ends the thread */
+	/* under RCU the task_struct stays valid while vmach_thread_stop() ends the thread */
 	rcu_read_lock();
-	t = READ_ONCE(s->thread);
+	t = READ_ONCE(*thread);
 	if (t)
 		wake_up_process(t);
 	rcu_read_unlock();
 }
 
-void vmach_slicer_kick(struct kvgpu_gpu *gpu)
+void vmach_sleep_until(u64 until)
+{
+	ktime_t at = ns_to_ktime(until);
+
+	if (until == ~0ull)
+		schedule();
+	else
+		/* no timer slack: turns end, and samples are taken, soon after the time */
+		schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
+}
+
+/* ------------------------------------------------------------------ requests */
+
+static void kick(struct kvgpu_gpu *gpu, int bit)
 {
 	struct machine_slicer *s = &gpu->chip->slicer;
 
-	if (!test_and_set_bit(SLICER_POLL, &s->kicked))
-		slicer_wake(s);
+	if (!test_and_set_bit(bit, &s->kicked))
+		vmach_thread_wake(&s->thread);
+}
+
+void vmach_slicer_kick(struct kvgpu_gpu *gpu)
+{
+	kick(gpu, SLICER_POLL);
 }
 
 void vmach_recovery_kick(struct kvgpu_gpu *gpu)
 {
-	struct machine_slicer *s = &gpu->chip->slicer;
-
-	if (!test_and_set_bit(SLICER_RECOVER, &s->kicked))
-		slicer_wake(s);
+	kick(gpu, SLICER_RECOVER);
 }
 
 void vmach_chip_take(struct machine_slicer *s)
@@ -104,7 +144,7 @@ static bool run_here(struct machine_slicer *s, const struct request *r)
 	request_run(s, r);
 	vmach_chip_leave(s);
 	if (!list_empty(&s->preempts))
-		slicer_wake(s);
+		vmach_thread_wake(&s->thread);
 	return true;
 }
 
@@ -124,7 +164,7 @@ static void request_make(struct kvgpu_gpu *gpu, struct request *r)
 	spin_lock(&s->requests.lock);
 	list_add_tail(&r->node, &s->requests.waiting);
 	spin_unlock(&s->requests.lock);
-	slicer_wake(s);
+	vmach_thread_wake(&s->thread);
 	wait_for_completion(&done);
 }
 

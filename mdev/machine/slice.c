@@ -666,21 +666,13 @@ static void slicer_turn(struct kvgpu_chip *chip)
 
 /* -------------------------------------------- the slicer's thread: main loop, start and stop */
 
-/* Sleeps until time @until, ktime in ns (~0: for ever), or until there is something to do. */
+/* Sleeps until @until, or until there is something to do. */
 static void slicer_sleep(struct machine_slicer *s, unsigned long kicked, u64 until)
 {
-	ktime_t at = ns_to_ktime(until);
-
 	set_current_state(TASK_INTERRUPTIBLE);
 	if (READ_ONCE(s->kicked) == kicked && !(kicked & BIT(SLICER_RECOVER)) &&
-	    list_empty(&s->requests.waiting) && list_empty(&s->preempts) &&
-	    !kthread_should_stop()) {
-		if (until == ~0ull)
-			schedule();
-		else
-			/* no timer slack: with it, a turn would end later */
-			schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
-	}
+	    list_empty(&s->requests.waiting) && list_empty(&s->preempts) && !kthread_should_stop())
+		vmach_sleep_until(until);
 	__set_current_state(TASK_RUNNING);
 }
 
@@ -750,35 +742,21 @@ void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms)
 
 int vmach_slicer_start(struct kvgpu_gpu *gpu)
 {
-	struct task_struct *t;
+	struct kvgpu_chip *chip = gpu->chip;
+	struct machine_slicer *s = &chip->slicer;
 	int ret;
 
 	vmach_watchdog_set(gpu, WATCHDOG_MS);
-	ret = vmach_sampler_start(gpu->chip);
+	ret = vmach_thread_start(chip, &s->samples.thread, vmach_sampler_main, "kvgpu-see/%s");
+	if (!ret)
+		ret = vmach_thread_start(chip, &s->thread, slicer_main, "kvgpu/%s");
 	if (ret)
-		return ret;
-	t = kthread_create(slicer_main, gpu->chip, "kvgpu/%s", pci_name(gpu->hw.pdev));
-	if (IS_ERR(t)) {
-		vmach_sampler_stop(gpu->chip);
-		return PTR_ERR(t);
-	}
-	sched_set_fifo_low(t);
-	WRITE_ONCE(gpu->chip->slicer.thread, t);
-	wake_up_process(t);
-	return 0;
+		vmach_slicer_stop(gpu);
+	return ret;
 }
 
-/*
- * Stops the sampler's and the slicer's thread. Call it when no vGPU is left that could kick them.
- */
 void vmach_slicer_stop(struct kvgpu_gpu *gpu)
 {
-	struct task_struct *t = gpu->chip->slicer.thread;
-
-	vmach_sampler_stop(gpu->chip);
-	if (!t)
-		return;
-	/* clear .thread first, because an interrupt may still call vmach_slicer_kick() */
-	WRITE_ONCE(gpu->chip->slicer.thread, NULL);
-	kthread_stop(t);
+	vmach_thread_stop(&gpu->chip->slicer.samples.thread);
+	vmach_thread_stop(&gpu->chip->slicer.thread);
 }

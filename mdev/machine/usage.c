@@ -98,28 +98,22 @@ static void take_sample(struct kvgpu_chip *chip)
 	vmach_slicer_kick(chip->gpu);
 }
 
-static int sampler_main(void *arg)
+int vmach_sampler_main(void *arg)
 {
 	struct kvgpu_chip *chip = arg;
-	ktime_t until;
 	u64 at;
 
 	while (!kthread_should_stop()) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		at = READ_ONCE(chip->slicer.samples.at);
-		until = ns_to_ktime(at);
-		if (kthread_should_stop()) {
-			;
-		} else if (at == ~0ull) {
-			schedule();
-		} else if (at > ktime_get_ns()) {
-			/* no timer slack: read the engines soon after the drawn time */
-			schedule_hrtimeout_range(&until, 0, HRTIMER_MODE_ABS);
+		if (at > ktime_get_ns()) {
+			if (!kthread_should_stop())
+				vmach_sleep_until(at);
+			__set_current_state(TASK_RUNNING);
 		} else {
 			__set_current_state(TASK_RUNNING);
 			take_sample(chip);
 		}
-		__set_current_state(TASK_RUNNING);
 	}
 	return 0;
 }
@@ -128,7 +122,6 @@ void vmach_samples_set(struct kvgpu_chip *chip, u64 now, u64 mean)
 {
 	struct machine_slicer *s = &chip->slicer;
 	u64 was = s->samples.mean;
-	struct task_struct *t;
 
 	write_seqlock(&s->acct_lock);
 	s->samples.mean = mean ?: ~0ull;
@@ -136,36 +129,6 @@ void vmach_samples_set(struct kvgpu_chip *chip, u64 now, u64 mean)
 		WRITE_ONCE(s->samples.at,
 			   min(s->samples.at, now + kvgpu_sched_gap(mean, get_random_u64())));
 	write_sequnlock(&s->acct_lock);
-	if (s->samples.mean >= was)
-		return;
-	/* under RCU the task_struct stays valid while vmach_sampler_stop() ends the thread */
-	rcu_read_lock();
-	t = READ_ONCE(s->samples.thread);
-	if (t)
-		wake_up_process(t);
-	rcu_read_unlock();
-}
-
-int vmach_sampler_start(struct kvgpu_chip *chip)
-{
-	struct task_struct *t =
-		kthread_create(sampler_main, chip, "kvgpu-see/%s", pci_name(chip->gpu->hw.pdev));
-
-	if (IS_ERR(t))
-		return PTR_ERR(t);
-	sched_set_fifo_low(t);
-	WRITE_ONCE(chip->slicer.samples.thread, t);
-	wake_up_process(t);
-	return 0;
-}
-
-void vmach_sampler_stop(struct kvgpu_chip *chip)
-{
-	struct task_struct *t = chip->slicer.samples.thread;
-
-	if (!t)
-		return;
-	/* clear .samples.thread first, because the slicer may still call vmach_samples_set() */
-	WRITE_ONCE(chip->slicer.samples.thread, NULL);
-	kthread_stop(t);
+	if (s->samples.mean < was)
+		vmach_thread_wake(&s->samples.thread);
 }
