@@ -6,7 +6,7 @@
  * for a preempt, makes them every KVGPU_HW_WATCH_US.
  *
  * The slicer calls all of this, the sampler and the interrupt thread vmach_time_settle(), and any
- * thread vmach_gpu_time_get(), which needs no lock.
+ * thread vmach_gpu_time_get().
  */
 #include "mdev/machine/internal.h"
 #include "mdev/machine/wait.h"
@@ -50,11 +50,6 @@ void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 	s->samples.charged = now;
 }
 
-/*
- * Returns the ns charged to @m so far. slicer->samples.charged is the time up to which vGPUs are
- * charged: if @m is charged since, adds the time from then to now. Never returns less than in an
- * earlier call.
- */
 u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
@@ -98,7 +93,7 @@ static struct kvgpu_machine *worker(struct kvgpu_chip *chip, u32 st)
 	bool tsg = st & PFIFO_STATUS_TSG;
 	u32 vgpu;
 
-	if (!(st & PFIFO_STATUS_BUSY) || !(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
+	if (!vmach_status_works(st))
 		return NULL;
 	vgpu = READ_ONCE(chip->has_id[tsg][id]);
 	if (vgpu)
@@ -140,10 +135,8 @@ static void other_note(struct kvgpu_chip *chip, const u32 *engine)
 	u8 e;
 
 	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++)
-		found |= engine[e] & PFIFO_STATUS_BUSY &&
-			 engine[e] & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE) &&
-			 FIELD_GET(PFIFO_STATUS_ID, engine[e]) == sw->other.id &&
-			 !(engine[e] & PFIFO_STATUS_TSG) == !sw->other.tsg;
+		found |= vmach_status_works(engine[e]) &&
+			 vmach_status_names(engine[e], sw->other.tsg, sw->other.id);
 	sw->absent += !found;
 }
 
@@ -162,68 +155,58 @@ void vmach_engines_observe(void *arg)
 	other_note(gpu->chip, engine);
 }
 
-u64 vmach_time_pause(struct kvgpu_chip *chip, const u32 *engine)
+u64 vmach_unpaid_ns(const struct kvgpu_chip *chip, u64 from, u64 paid)
 {
-	struct machine_slicer *s = &chip->slicer;
-	u64 paid;
+	u64 ns = chip->slicer.samples.charged - from;
 
-	vmach_slicer_assert(chip->gpu);
-	write_seqlock(&s->acct_lock);
-	work_note(chip, engine);
-	WRITE_ONCE(s->samples.paused, s->samples.paused + 1);
-	paid = s->samples.paid_ns;
-	write_sequnlock(&s->acct_lock);
-	return paid;
+	return ns - min(ns, chip->slicer.samples.paid_ns - paid);
 }
 
-void vmach_time_resume(struct kvgpu_chip *chip)
+void vmach_unpaid_charge(struct kvgpu_machine *m, u64 ns)
 {
-	struct machine_slicer *s = &chip->slicer;
+	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
-	WRITE_ONCE(s->samples.paused, s->samples.paused - 1);
-}
-
-u64 vmach_unpaid_ns(const struct kvgpu_chip *chip, u64 from, u64 paid, u64 now)
-{
-	return now - from - min(now - from, chip->slicer.samples.paid_ns - paid);
-}
-
-void vmach_unpaid_charge(struct kvgpu_machine *m, u64 ns, u64 now)
-{
 	if (!ns)
 		return;
-	vmach_time_charge(m, ns, now);
-	m->v->gpu->chip->slicer.samples.paid_ns += ns;
+	vmach_time_charge(m, ns, s->samples.charged);
+	s->samples.paid_ns += ns;
 }
 
 void vmach_wait_begin(struct machine_wait *w, struct kvgpu_gpu *gpu)
 {
+	struct machine_slicer *s = &gpu->chip->slicer;
 	u32 engine[KVGPU_MAX_ENGINE];
 
-	*w = (struct machine_wait){ .gpu = gpu };
+	vmach_slicer_assert(gpu);
 	vmach_engines_read(gpu, engine);
-	w->paid = vmach_time_pause(gpu->chip, engine);
-	w->began = gpu->chip->slicer.samples.charged;
+	write_seqlock(&s->acct_lock);
+	work_note(gpu->chip, engine);
+	WRITE_ONCE(s->samples.paused, s->samples.paused + 1);
+	*w = (struct machine_wait){
+		.gpu = gpu,
+		.began = s->samples.charged,
+		.paid = s->samples.paid_ns,
+	};
+	write_sequnlock(&s->acct_lock);
 }
 
 void vmach_wait_charge(struct kvgpu_machine *m, struct machine_wait *w, bool works)
 {
 	struct kvgpu_chip *chip = w->gpu->chip;
-	u64 now, ns;
+	u64 ns;
 
 	vmach_engines_observe(w->gpu);
 	write_seqlock(&chip->slicer.acct_lock);
-	now = chip->slicer.samples.charged;
-	ns = vmach_unpaid_ns(chip, w->began, w->paid, now);
-	vmach_unpaid_charge(m, works ? ns : min(ns, w->blocked_ns), now);
-	vmach_time_resume(chip);
+	ns = vmach_unpaid_ns(chip, w->began, w->paid);
+	vmach_unpaid_charge(m, works ? ns : min(ns, w->blocked_ns));
+	WRITE_ONCE(chip->slicer.samples.paused, chip->slicer.samples.paused - 1);
 	write_sequnlock(&chip->slicer.acct_lock);
 }
 
 bool vmach_fault_charge(struct kvgpu_chan *c)
 {
 	struct kvgpu_chip *chip = c->vgpu->gpu->chip;
-	u64 now, at, paid;
+	u64 at, paid;
 
 	vmach_slicer_assert(c->vgpu->gpu);
 	spin_lock(&chip->event_lock);
@@ -234,9 +217,8 @@ bool vmach_fault_charge(struct kvgpu_chan *c)
 	if (!at)
 		return false;
 	write_seqlock(&chip->slicer.acct_lock);
-	now = ktime_get_ns();
-	vmach_time_settle(chip, now);
-	vmach_unpaid_charge(c->vgpu->m, vmach_unpaid_ns(chip, at, paid, now), now);
+	vmach_time_settle(chip, ktime_get_ns());
+	vmach_unpaid_charge(c->vgpu->m, vmach_unpaid_ns(chip, at, paid));
 	write_sequnlock(&chip->slicer.acct_lock);
 	return true;
 }

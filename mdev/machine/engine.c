@@ -17,7 +17,7 @@ static bool status_has(u32 st, bool tsg, u16 id)
 	bool has = st & PFIFO_STATUS_SAVE || (!switching && st & PFIFO_STATUS_VALID);
 	bool gets = switching && st & PFIFO_STATUS_VALID;
 
-	return (has && FIELD_GET(PFIFO_STATUS_ID, st) == id && !(st & PFIFO_STATUS_TSG) == !tsg) ||
+	return (has && vmach_status_names(st, tsg, id)) ||
 	       (gets && FIELD_GET(PFIFO_STATUS_NEXT_ID, st) == id &&
 		!(st & PFIFO_STATUS_NEXT_TSG) == !tsg);
 }
@@ -43,9 +43,7 @@ bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
 {
 	u32 st = kvgpu_hw_engine_status(&gpu->hw, e);
 
-	if (is_to_switch(st))
-		return FIELD_GET(PFIFO_STATUS_ID, st) == id && !(st & PFIFO_STATUS_TSG) == !tsg;
-	return vmach_engine_has(gpu, e, tsg, id);
+	return is_to_switch(st) ? vmach_status_names(st, tsg, id) : status_has(st, tsg, id);
 }
 
 bool vmach_chan_waits(struct kvgpu_gpu *gpu, bool tsg, u16 id, bool *holder_tsg, u16 *holder)
@@ -60,7 +58,7 @@ bool vmach_chan_waits(struct kvgpu_gpu *gpu, bool tsg, u16 id, bool *holder_tsg,
 			continue;
 		*holder_tsg = st & PFIFO_STATUS_TSG;
 		*holder = FIELD_GET(PFIFO_STATUS_ID, st);
-		if (*holder != id || *holder_tsg != tsg)
+		if (!vmach_status_names(st, tsg, id))
 			return true;
 	}
 	return false;
@@ -112,11 +110,7 @@ struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id)
 	return NULL;
 }
 
-/*
- * Returns the vGPU of the channel or group in field ID of @st, the status of a PBDMA or an engine.
- * Returns NULL if that channel is the host's or unknown, or the status is not valid. Field NEXT_ID
- * does not count. A channel that is disabled or in no list counts, too: it may be loaded still.
- */
+/* A channel that is disabled or in no list counts, too: it may be loaded still. */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 {
 	struct kvgpu_chan *c;
@@ -145,8 +139,7 @@ void vmach_orphans_note(struct kvgpu_chip *chip)
 		st = kvgpu_hw_engine_status(&gpu->hw, e);
 		id = FIELD_GET(PFIFO_STATUS_ID, st);
 		if (gpu->hw.topo.engine[e].runl != vmach_gr_runl_get(gpu) ||
-		    !(st & PFIFO_STATUS_BUSY) || !(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) ||
-		    (!(st & PFIFO_STATUS_TSG) && id < KVGPU_ID_BLOCK) ||
+		    !vmach_status_works(st) || (!(st & PFIFO_STATUS_TSG) && id < KVGPU_ID_BLOCK) ||
 		    vmach_status_owner(chip, st))
 			continue;
 		*s = (struct machine_orphan){

@@ -119,8 +119,8 @@ struct machine_preempt {
 
 /*
  * A switch that waits until channels have left the chip (slice.c). .nr: number of .loaded; 0: no
- * switch waits. Of the present one, .loaded[.at]: .began: from when on its vGPU is charged, .paid:
- * samples.paid_ns then. .leave: its preempt. .other: the preempt of a channel of vGPU .other_vgpu
+ * switch waits. Of the present one, .loaded[.at]: .wait: begins anew with each channel; from then
+ * on its vGPU is charged. .leave: its preempt. .other: the preempt of a channel of vGPU .other_vgpu
  * for which it may wait; .absent: so many observations have seen no engine work for that channel.
  * .asked: bit e: that of engine e was driven off. .own_time: it has the watchdog's time, else
  * WAITER_NS; .given: it had the watchdog's time again.
@@ -131,7 +131,7 @@ struct machine_switch {
 	struct machine_preempt leave, other;
 	struct kvgpu_hang hang;
 	bool own_time, given;
-	u64 began, paid;
+	struct machine_wait wait;
 };
 
 /* bits of slicer.kicked: poll without waiting; channels wait for recovery; a sample was taken */
@@ -672,6 +672,18 @@ bool vmach_preempts_step(struct kvgpu_chip *chip);
 int vmach_preempt_now(struct kvgpu_gpu *gpu, bool tsg, u16 id, unsigned int ms);
 
 /* --- engine.c: which vGPU the chip works for; look-ups of channels: the slicer, or event_lock */
+
+/* True: the status @st of an engine says that it works, for the channel or group in field ID. */
+static inline bool vmach_status_works(u32 st)
+{
+	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE);
+}
+
+/* True: field ID of status @st names the chip's channel or group @id. */
+static inline bool vmach_status_names(u32 st, bool tsg, u16 id)
+{
+	return FIELD_GET(PFIFO_STATUS_ID, st) == id && !(st & PFIFO_STATUS_TSG) == !tsg;
+}
 
 /* Tells whether @engine has, saves, loads or will load the chip's channel or group @id. */
 bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);

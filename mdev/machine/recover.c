@@ -260,16 +260,6 @@ bool vmach_disabled_evict(struct machine_wait *w, struct kvgpu_chan *c)
 	return true;
 }
 
-/*
- * Tells whether status @st of an engine says that the engine works, and its field ID names the
- * channel or group in @s.
- */
-static bool same_orphan(const struct machine_orphan *s, u32 st)
-{
-	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE) &&
-	       s->id == FIELD_GET(PFIFO_STATUS_ID, st) && s->tsg == !!(st & PFIFO_STATUS_TSG);
-}
-
 void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_orphan *s = &chip->slicer.poll.orphan;
@@ -281,7 +271,8 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 	if (!s->since || now < s->since + (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC)
 		return;
 	st = kvgpu_hw_engine_status(&gpu->hw, s->engine);
-	if (same_orphan(s, st) && !vmach_status_owner(chip, st)) {
+	if (vmach_status_works(st) && vmach_status_names(st, s->tsg, s->id) &&
+	    !vmach_status_owner(chip, st)) {
 		dev_err_ratelimited(&gpu->hw.pdev->dev,
 				    "engine %u works for %s %u, which no vGPU has: driven off\n",
 				    s->engine, s->tsg ? "group" : "channel", s->id);

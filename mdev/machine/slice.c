@@ -82,11 +82,12 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct machine_loaded *o
 
 /*
  * Finds the loaded channels and groups that must leave the chip, because the list of their vGPU is
- * not resident. Writes them to @out, and returns their number. @engine: as in vmach_engines_read().
+ * not resident. Writes them to @out, and returns their number.
  */
-static u32 find_loaded(struct kvgpu_chip *chip, struct machine_loaded *out, u32 *engine)
+static u32 find_loaded(struct kvgpu_chip *chip, struct machine_loaded *out)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
+	u32 engine[KVGPU_MAX_ENGINE];
 	u8 p, e, runl = vmach_gr_runl_get(gpu);
 	u32 nr = 0;
 
@@ -184,10 +185,9 @@ static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_mach
 
 static bool chan_still_loaded(struct kvgpu_chip *chip, const struct machine_loaded *l)
 {
-	u32 engine[KVGPU_MAX_ENGINE], nr, i;
 	struct machine_loaded now[MAX_LOADED];
+	u32 nr = find_loaded(chip, now), i;
 
-	nr = find_loaded(chip, now, engine);
 	for (i = 0; i < nr; i++)
 		if (now[i].id == l->id && now[i].tsg == l->tsg)
 			return true;
@@ -279,33 +279,32 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
  * and sets slice.charge.left_busy for the return of @m. Clears slice.charge.busy, which ends the
  * charge. slicer->acct_lock is held for writing.
  */
-static void eviction_charge(struct kvgpu_machine *m, u64 ns, u64 now)
+static void eviction_charge(struct kvgpu_machine *m, u64 ns)
 {
 	if (m->slice.charge.busy)
-		vmach_unpaid_charge(m, ns, now);
+		vmach_unpaid_charge(m, ns);
 	m->slice.charge.left_busy |= m->slice.charge.busy;
 	m->slice.charge.busy = false;
 }
 
-/* Returns the ns from sw.began to now for which no vGPU was charged. */
+/* Returns the ns from sw.wait.began to now for which no vGPU was charged. */
 static u64 switch_unpaid(struct kvgpu_chip *chip)
 {
-	struct machine_switch *sw = &chip->slicer.sw;
+	struct machine_wait *w = &chip->slicer.sw.wait;
 
 	vmach_engines_observe(chip->gpu);
-	return vmach_unpaid_ns(chip, sw->began, sw->paid, chip->slicer.samples.charged);
+	return vmach_unpaid_ns(chip, w->began, w->paid);
 }
 
 /*
- * Channel or group @l has left the chip at @now. @ns: of the time from sw.began on, that which no
- * vGPU was charged. The vGPU of @l pays for it if it was at work. @held_ns: for so long its preempt
- * had the register. Counts and traces the preempt.
+ * Channel or group @l has left the chip at @now. Its vGPU pays for @ns (switch_unpaid()) if it was
+ * at work. @held_ns: for so long its preempt had the register. Counts and traces the preempt.
  */
 static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *l, u64 held_ns,
 			  u64 ns, u64 now)
 {
 	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu);
-	u64 took = now - chip->slicer.sw.began;
+	u64 took = now - chip->slicer.sw.wait.began;
 
 	if (!m)
 		return;
@@ -315,7 +314,7 @@ static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *
 	 * which another preempt had the register says nothing of @m.
 	 */
 	m->slice.charge.busy |= min(held_ns, ns) > LATE_NS;
-	eviction_charge(m, ns, now);
+	eviction_charge(m, ns);
 	write_sequnlock(&chip->slicer.acct_lock);
 	m->slice.preempts.nr++;
 	m->slice.preempts.ns += took;
@@ -456,12 +455,12 @@ static void switch_end(struct kvgpu_chip *chip)
 		 * their .busy. A vGPU whose channels left without a preempt may still be .busy, and
 		 * pays here.
 		 */
-		eviction_charge(m, ns, now);
+		eviction_charge(m, ns);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
 	if (s->lists.owner)
 		slice_restore(s->lists.owner);
-	vmach_time_resume(chip);
+	WRITE_ONCE(s->samples.paused, s->samples.paused - 1);
 	write_sequnlock(&s->acct_lock);
 	s->sw.nr = 0;
 	vmach_samples_set(chip, now, kvgpu_sched_sample_mean(&alternating));
@@ -475,8 +474,8 @@ static void left(struct kvgpu_chip *chip, u64 ns, u64 now)
 
 	eviction_note(chip, &sw->loaded[sw->at], sw->leave.held_ns, ns, now);
 	vmach_engines_observe(chip->gpu);
-	sw->began = chip->slicer.samples.charged;
-	sw->paid = chip->slicer.samples.paid_ns;
+	sw->wait.began = chip->slicer.samples.charged;
+	sw->wait.paid = chip->slicer.samples.paid_ns;
 	if (++sw->at < sw->nr)
 		leave_begin(chip);
 	else
@@ -597,18 +596,12 @@ static void leave_begin(struct kvgpu_chip *chip)
 	leave_again(chip);
 }
 
-/*
- * Begins to drive off the channels and groups in .sw.loaded. A channel that does not leave is
- * recovered after about the watchdog's time. Charges the time of the switch from @began on
- * (eviction_note()). @engine: the engines' status that find_loaded() has read, which is the first
- * observation.
- */
-static void switch_begin(struct kvgpu_chip *chip, const u32 *engine)
+/* Begins to drive off the channels and groups in .sw.loaded. */
+static void switch_begin(struct kvgpu_chip *chip)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
 
-	sw->paid = vmach_time_pause(chip, engine);
-	sw->began = chip->slicer.samples.charged;
+	vmach_wait_begin(&sw->wait, chip->gpu);
 	sw->at = 0;
 	if (sw->nr)
 		leave_begin(chip);
@@ -626,7 +619,6 @@ static void slicer_turn(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 	u64 now = ktime_get_ns();
-	u32 engine[KVGPU_MAX_ENGINE];
 	struct kvgpu_sched_choice c;
 	struct kvgpu_machine *m;
 	bool leave;
@@ -654,12 +646,12 @@ static void slicer_turn(struct kvgpu_chip *chip)
 	m = c.ent ? container_of(c.ent, struct kvgpu_machine, slice.ent) : NULL;
 	leave = lists_switch(chip, c.shared, c.shared ? NULL : m);
 	if (leave)
-		s->sw.nr = find_loaded(chip, s->sw.loaded, engine);
+		s->sw.nr = find_loaded(chip, s->sw.loaded);
 	vmach_samples_set(chip, now, sample_mean(chip, now));
 	s->rest.from = ktime_get_ns();
 	s->rest.used = s->rest.from - now;
 	if (leave)
-		switch_begin(chip, engine);
+		switch_begin(chip);
 	else
 		turn_over(chip, now);
 }

@@ -43,26 +43,17 @@ struct machine_wait {
 
 /* Reads the status of each engine of GR's runlist into @engine; 0 for the other engines. */
 void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine);
-/*
- * Observes the engines of struct kvgpu_gpu *@arg: charges for the time since the observation
- * before. Does nothing outside of waits and switches. For the slicer.
- */
+/* Observes the engines of struct kvgpu_gpu *@arg, if a wait is under way. For the slicer. */
 void vmach_engines_observe(void *arg);
 /*
- * From this call until vmach_time_resume() samples do not count. @engine: status of the engines,
- * the first observation (vmach_engines_read()). Returns samples.paid_ns. For the slicer.
+ * Returns the ns from @from to the last settlement for which no vGPU was charged. @paid:
+ * samples.paid_ns at @from.
  */
-u64 vmach_time_pause(struct kvgpu_chip *chip, const u32 *engine);
-/* slicer->acct_lock is held for writing, and charges are settled. */
-void vmach_time_resume(struct kvgpu_chip *chip);
-/*
- * Returns the ns from @from to @now for which no vGPU was charged. @paid: samples.paid_ns at @from.
- * Charges are settled up to @now.
- */
-u64 vmach_unpaid_ns(const struct kvgpu_chip *chip, u64 from, u64 paid, u64 now);
+u64 vmach_unpaid_ns(const struct kvgpu_chip *chip, u64 from, u64 paid);
 /* Charges @m for @ns that no vGPU was charged. slicer->acct_lock is held for writing. */
-void vmach_unpaid_charge(struct kvgpu_machine *m, u64 ns, u64 now);
-void vmach_wait_begin(struct machine_wait *w, struct kvgpu_gpu *gpu); /* for the slicer */
+void vmach_unpaid_charge(struct kvgpu_machine *m, u64 ns);
+/* From this call until the end of the wait samples do not count. For the slicer. */
+void vmach_wait_begin(struct machine_wait *w, struct kvgpu_gpu *gpu);
 /*
  * Ends wait @w, on behalf of @m. Charges @m for the part of it in which engines worked for no vGPU:
  * for all of that part if @works, else for as long as the runlist stood still. For the slicer.
