@@ -43,9 +43,6 @@
 
 /* ------------------------------------------------------- evict channels: preempt, reset engines */
 
-/*
- * Resets engine @e. If that fails, resets it once more. If that fails too, declares the card lost.
- */
 static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 {
 	if (kvgpu_hw_engine_reset(&gpu->hw, e) && kvgpu_hw_engine_reset(&gpu->hw, e))
@@ -79,7 +76,6 @@ static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
 			preempt_status(gpu, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
-/* Tells whether an engine keeps channel or group @id. */
 static bool is_kept(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 {
 	u8 e;
@@ -350,9 +346,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	vmach_wait_begin(&w, gpu);
 	reset = vmach_chan_evict(&w, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v,
 				 PREEMPT_EVICT_MS);
-	/*
-	 * other requests had to wait: a long eviction does as much harm as a reset
-	 */
+	/* other requests had to wait: a long eviction does as much harm as a reset */
 	if (reset && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
 	else if (ktime_get_ns() - w.began > LONG_EVICTION_NS)

@@ -113,18 +113,15 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct machine_loaded *out)
  */
 static void slice_restore(struct kvgpu_machine *m)
 {
-	struct machine_slice *sl = &m->slice;
-
-	sl->charge.busy |= sl->charge.left_busy;
-	sl->charge.left_busy = false;
+	m->slice.charge.busy |= m->slice.charge.left_busy;
+	m->slice.charge.left_busy = false;
 }
 
 /*
- * Call it when the chip changes from exclusive to shared mode. The vGPUs that were off the chip
- * come onto it: slice_restore(). @owner, if not NULL, had the chip before, and is charged as
- * before.
+ * The vGPUs whose lists are resident come onto the chip: slice_restore(). @owner, if not NULL, had
+ * the chip before, and is charged as before.
  */
-static void chip_now_shared(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
+static void slices_restore(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
@@ -167,14 +164,8 @@ static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_mach
 	}
 	if (vmach_runlist_merge(chip->gpu, vmach_gr_runl_get(chip->gpu)))
 		vmach_gpu_declare_lost(chip->gpu, "a runlist was not taken");
-	if (to_shared) {
-		chip_now_shared(chip, was);
-	} else if (owner && owner != was && !leave) {
-		write_seqlock(&s->acct_lock);
-		vmach_time_settle(chip, ktime_get_ns());
-		slice_restore(owner);
-		write_sequnlock(&s->acct_lock);
-	}
+	if (to_shared || (owner && owner != was && !leave))
+		slices_restore(chip, was);
 	s->lists.switches += !shared;
 	trace_kvgpu_slice(owner ? owner->v->id : 0, shared, s->sched.nr_runnable,
 			  s->sched.slice_end);

@@ -93,34 +93,28 @@ void vmach_strikes_clear(struct kvgpu_vgpu *v)
 	vmach_slicer_kick(v->gpu);
 }
 
-/* Returns a channel of @m that is enabled and not dead, or NULL. */
-static struct kvgpu_chan *next_chan(struct kvgpu_machine *m)
-{
-	struct kvgpu_chan **by_hchid = m->v->gpu->chip->by_hchid;
-	u32 i;
-
-	for (i = 0; i < KVGPU_MAX_CHAN; i++)
-		if (by_hchid[i] && by_hchid[i]->vgpu == m->v && !by_hchid[i]->dead &&
-		    READ_ONCE(by_hchid[i]->guest.enabled))
-			return by_hchid[i];
-	return NULL;
-}
-
-/* Has the next channel of suspended vGPU @m ended, if it is due. */
+/* Has the next channel of suspended vGPU @m that is enabled and not dead ended, if it is due. */
 static void next_chan_end(struct kvgpu_chip *chip, struct kvgpu_machine *m, u64 now)
 {
 	struct kvgpu_chan *c;
+	u32 i;
 
 	if (!m->slice.end_at || now < m->slice.end_at)
 		return;
-	c = vmach_vgpu_suspended(m) ? next_chan(m) : NULL;
-	m->slice.end_at = c ? now + END_EVERY_MS * NSEC_PER_MSEC : 0;
-	if (!c)
+	m->slice.end_at = 0;
+	if (!vmach_vgpu_suspended(m))
 		return;
-	spin_lock(&chip->event_lock);
-	c->fault.engine = 0;
-	vmach_chan_end_soon(chip, c, EVENT_SCHED);
-	spin_unlock(&chip->event_lock);
+	for (i = 0; i < KVGPU_MAX_CHAN; i++) {
+		c = chip->by_hchid[i];
+		if (!c || c->vgpu != m->v || c->dead || !READ_ONCE(c->guest.enabled))
+			continue;
+		m->slice.end_at = now + END_EVERY_MS * NSEC_PER_MSEC;
+		spin_lock(&chip->event_lock);
+		c->fault.engine = 0;
+		vmach_chan_end_soon(chip, c, EVENT_SCHED);
+		spin_unlock(&chip->event_lock);
+		return;
+	}
 }
 
 u64 vmach_suspended_end(struct kvgpu_chip *chip)
