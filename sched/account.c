@@ -244,12 +244,11 @@ void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns)
 	u64 v;
 	u32 rem;
 
-	ns = min(ns, (u64)SCHED_STEP_MAX);
+	ns = min(ns, 4 * SCHED_BUDGET_MOST / KVGPU_SCHED_PPM);
 	v = div_u64_rem(ns * SCHED_V + e->vrem, e->share, &rem);
 	e->vrem = rem;
 	e->vtime += v;
 	e->paced += v;
-	ns = min(ns, 4 * SCHED_BUDGET_MOST / KVGPU_SCHED_PPM);
 	e->left = max(e->left - (s64)(ns * KVGPU_SCHED_PPM),
 		      -(s64)(KVGPU_SCHED_DEBT_MAX * KVGPU_SCHED_PPM));
 }

@@ -237,16 +237,11 @@ u64 kvgpu_sched_gap(u64 mean, u64 random);
  * charged too little.
  */
 struct kvgpu_sched_watch {
-	/*
-	 * The last kvgpu_sched_choose() did not set ->shared, or a vGPU has just left the chip, or
-	 * the driver must poll often, because it keeps an interrupt masked until a poll
-	 * (mdev/machine/event.c).
-	 */
+	/* not ->shared, a vGPU has just left the chip, or an interrupt is masked until a poll */
 	bool alternates;
 	bool any; /* there is a vGPU */
 	u32 bound; /* number of vGPUs that have bound a channel, now or a short time ago */
-	/* the policy or a cap may limit the GPU time of a vGPU that .bound counts */
-	bool limited;
+	bool limited; /* the policy or a cap may limit the GPU time of one that .bound counts */
 	u64 idle_ns; /* ns since work was last seen */
 };
 

@@ -639,8 +639,7 @@ static void chan_unbind_hw(void *arg)
 			break;
 		/* no other status told that it is loaded */
 		if (!evicted)
-			vmach_chan_evict(&w, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v,
-					 PREEMPT_EVICT_MS);
+			vmach_chan_evict(&w, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v);
 		else
 			usleep_range(1000, 2000);
 		evicted = true;

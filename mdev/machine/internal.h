@@ -980,12 +980,12 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 /* ends the channels in chip->recover_chans; for the slicer */
 void vmach_chans_recover(struct kvgpu_chip *chip);
 /*
- * Takes the chip's channel or group @id off PBDMAs and engines: preempts it, for about @ms, and
- * resets engines that it does not leave. If it does not leave, and no engine names it, resets all
- * engines of the runlist. Declares the card lost if it does not leave at all. For the slicer, in
- * wait @w. True: an engine was reset.
+ * Takes the chip's channel or group @id off PBDMAs and engines: preempts it, and resets engines
+ * that it does not leave. If it does not leave, and no engine names it, resets all engines of the
+ * runlist. Declares the card lost if it does not leave at all. For the slicer, in wait @w. True: an
+ * engine was reset.
  */
-bool vmach_chan_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id, unsigned int ms);
+bool vmach_chan_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id);
 /* Resets the engines of the runlist, whatever channels are loaded. For the slicer, in wait @w. */
 void vmach_runlist_reset(struct machine_wait *w, u8 runl);
 /*

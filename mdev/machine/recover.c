@@ -214,7 +214,7 @@ static bool chan_waiter_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id,
 	return reset;
 }
 
-bool vmach_chan_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id, unsigned int ms)
+bool vmach_chan_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	u32 waits = EVICT_WAITS;
@@ -225,7 +225,7 @@ bool vmach_chan_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id, unsigne
 	if (vmach_gpu_lost(gpu))
 		return false;
 	kvgpu_hw_runl_block(&gpu->hw, runl, true);
-	ret = vmach_preempt_now(w->gpu, tsg, id, ms);
+	ret = vmach_preempt_now(gpu, tsg, id, PREEMPT_EVICT_MS);
 	reset = chan_engines_reset(w, runl, tsg, id);
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
@@ -252,7 +252,7 @@ bool vmach_disabled_evict(struct machine_wait *w, struct kvgpu_chan *c)
 	if (!vmach_chan_loaded(c) && !vmach_preempt_now(w->gpu, tsg, id, PREEMPT_EVICT_MS) &&
 	    !vmach_chan_loaded(c))
 		return false;
-	vmach_chan_evict(w, c->host.runl, tsg, id, PREEMPT_EVICT_MS);
+	vmach_chan_evict(w, c->host.runl, tsg, id);
 	return true;
 }
 
@@ -273,8 +273,7 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 				    "engine %u works for %s %u, which no vGPU has: driven off\n",
 				    s->engine, s->tsg ? "group" : "channel", s->id);
 		/* samples go on, and charge this time */
-		vmach_chan_evict(&w, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
-				 PREEMPT_EVICT_MS);
+		vmach_chan_evict(&w, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id);
 	}
 	s->since = 0;
 }
@@ -344,8 +343,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	if (listed && vmach_runlist_update(m, c->host.runl))
 		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
 	vmach_wait_begin(&w, gpu);
-	reset = vmach_chan_evict(&w, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v,
-				 PREEMPT_EVICT_MS);
+	reset = vmach_chan_evict(&w, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v);
 	/* other requests had to wait: a long eviction does as much harm as a reset */
 	if (reset && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
@@ -368,7 +366,7 @@ static void dead_evict(struct kvgpu_chan *c, bool tsg, u16 id)
 	struct machine_wait w;
 
 	vmach_wait_begin(&w, gpu);
-	vmach_chan_evict(&w, c->host.runl, tsg, id, PREEMPT_EVICT_MS);
+	vmach_chan_evict(&w, c->host.runl, tsg, id);
 	vmach_resets_note(c->vgpu->m, w.resets);
 	vmach_wait_charge(c->vgpu->m, &w, true);
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
