@@ -87,16 +87,6 @@ void vsched_knobs_apply(struct kvgpu_sched *s)
 	vsched_clocks_settle(s);
 }
 
-void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
-{
-	e->vtime = s->vclock - e->lead_v;
-	e->paced = s->pace - e->lead_v;
-	e->vrem = 0;
-	e->left = e->depth;
-	e->kept = e->over = 0;
-	e->throttled = false;
-}
-
 /* --------------------------------- advance clocks and budgets, hold vGPUs back, charge GPU time */
 
 u32 vsched_others_can_run(const struct kvgpu_sched *s)

@@ -144,8 +144,6 @@ void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns);
  * the slice. Settles. Call it when one of these, or the set of vGPUs, has changed.
  */
 void vsched_knobs_apply(struct kvgpu_sched *s);
-/* Makes the budget of @e full, and sets its clocks back by lead_v: @e has no debt then. */
-void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /*
  * Return the time at which @e, which is throttled, is no longer throttled; and at which @e is
  * throttled if it runs from s->at on. The time may be too early.

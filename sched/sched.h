@@ -46,21 +46,16 @@
 #define KVGPU_SCHED_DEBT_MAX 10000000000ull
 #define KVGPU_SCHED_NEVER    (~0ull)
 
+/*
+ * BEST_EFFORT: the time of vGPUs without work goes to the others in proportion to their weights.
+ * EQUAL_SHARE: a present vGPU gets its weight / the sum of the weights of all present vGPUs.
+ * FIXED_SHARE: a vGPU gets .fixed_ppm millionths of the GPU's time, which the driver sets to its
+ * part of the card's video memory. Under these two, unused time goes to no other vGPU. Caps limit
+ * the vGPUs under all three.
+ */
 enum kvgpu_sched_policy {
-	/*
-	 * The time of vGPUs without work goes to the other vGPUs in proportion to their weights.
-	 * Caps limit the vGPUs under this policy and under the other two.
-	 */
 	KVGPU_SCHED_BEST_EFFORT,
-	/*
-	 * Each present vGPU gets this part of the GPU's time: its weight / the sum of the weights
-	 * of all present vGPUs. Unused time goes to no other vGPU.
-	 */
 	KVGPU_SCHED_EQUAL_SHARE,
-	/*
-	 * Each vGPU gets .fixed_ppm millionths of the GPU's time. The driver sets .fixed_ppm to the
-	 * vGPU's part of the card's video memory. Unused time goes to no other vGPU.
-	 */
 	KVGPU_SCHED_FIXED_SHARE,
 };
 

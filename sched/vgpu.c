@@ -34,7 +34,11 @@ void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
 	list_add_tail(&e->node, &s->ents);
 	s->nr_ents++;
 	vsched_knobs_apply(s);
-	vsched_budget_fill(s, e);
+	/* no debt, and a full budget */
+	e->vtime = s->vclock - e->lead_v;
+	e->paced = s->pace - e->lead_v;
+	e->left = e->depth;
+	e->throttled = false;
 }
 
 void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
