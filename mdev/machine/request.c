@@ -182,18 +182,16 @@ void vmach_slicer_evict(struct kvgpu_gpu *gpu, void (*serve)(void *arg), void *a
 static struct request *request_take(struct machine_slicer *s)
 {
 	bool disturb = list_empty(&s->preempts) || ktime_get_ns() >= s->requests.evict_after;
-	struct request *r;
+	struct request *r, *first = NULL;
 
 	spin_lock(&s->requests.lock);
-	list_for_each_entry(r, &s->requests.waiting, node) {
-		if (r->evicts && !disturb)
-			continue;
-		list_del(&r->node);
-		spin_unlock(&s->requests.lock);
-		return r;
-	}
+	list_for_each_entry(r, &s->requests.waiting, node)
+		if (!first && (disturb || !r->evicts))
+			first = r;
+	if (first)
+		list_del(&first->node);
 	spin_unlock(&s->requests.lock);
-	return NULL;
+	return first;
 }
 
 bool vmach_requests_serve(struct kvgpu_chip *chip)
@@ -257,14 +255,6 @@ int vmach_preempt_now(struct kvgpu_gpu *gpu, bool tsg, u16 id, unsigned int ms)
 	return ret;
 }
 
-static void turn_begin(struct kvgpu_chip *chip, struct machine_preempt *p)
-{
-	kvgpu_hw_preempt_begin(&chip->gpu->hw, p->tsg, p->id);
-	p->began = ktime_get_ns();
-	wait_count(p, p->began);
-	chip->slicer.preempting = p;
-}
-
 /* Returns the ns after which the turn of @p ends. */
 static u64 turn_length(struct machine_slicer *s, const struct machine_preempt *p)
 {
@@ -285,8 +275,12 @@ bool vmach_preempts_step(struct kvgpu_chip *chip)
 
 	if (!p)
 		return false;
-	if (s->preempting != p)
-		turn_begin(chip, p);
+	if (s->preempting != p) {
+		kvgpu_hw_preempt_begin(&chip->gpu->hw, p->tsg, p->id);
+		p->began = ktime_get_ns();
+		wait_count(p, p->began);
+		s->preempting = p;
+	}
 	ret = kvgpu_hw_preempt_wait(&chip->gpu->hw);
 	vmach_engines_observe(chip->gpu);
 	if (ret == -ETIMEDOUT && !vmach_gpu_lost(chip->gpu) &&

@@ -354,9 +354,6 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 	return kvgpu_sched_sample_mean(&w);
 }
 
-/* the facts for kvgpu_sched_sample_mean() after a vGPU has left the chip */
-static const struct kvgpu_sched_watch alternating = { .alternates = true };
-
 /*
  * Does the flushes that guests have asked for in their flush pages (flush.c). A guest can see its
  * flush end. If flushes were done before a sample, the guest could then take its work off the
@@ -427,6 +424,7 @@ static void leave_begin(struct kvgpu_chip *chip);
 /* The switch has ended: the vGPUs that had to leave are off the chip. */
 static void switch_end(struct kvgpu_chip *chip)
 {
+	struct kvgpu_sched_watch alternates = { .alternates = true };
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
 	u64 ns = switch_unpaid(chip), now = s->samples.charged;
@@ -441,11 +439,7 @@ static void switch_end(struct kvgpu_chip *chip)
 		if (!m->slice.evicting)
 			continue;
 		m->slice.evicting = false;
-		/*
-		 * eviction_note() has charged the vGPUs that were preempted above, and has cleared
-		 * their .busy. A vGPU whose channels left without a preempt may still be .busy, and
-		 * pays here.
-		 */
+		/* a vGPU whose channels left without a preempt may still be .busy, and pays here */
 		eviction_charge(m, ns);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
@@ -454,7 +448,7 @@ static void switch_end(struct kvgpu_chip *chip)
 	WRITE_ONCE(s->samples.paused, s->samples.paused - 1);
 	write_sequnlock(&s->acct_lock);
 	s->sw.nr = 0;
-	vmach_samples_set(chip, now, kvgpu_sched_sample_mean(&alternating));
+	vmach_samples_set(chip, now, kvgpu_sched_sample_mean(&alternates));
 	turn_over(chip, now);
 }
 
