@@ -113,8 +113,6 @@ static void work_note(struct kvgpu_chip *chip, const u32 *engine)
 	struct kvgpu_machine *m;
 	u8 e;
 
-	if (now < since)
-		return;
 	vmach_time_settle(chip, chip->slicer.samples.paused ? since + (now - since) / 2 : now);
 	list_for_each_entry(m, &chip->live, node)
 		m->slice.charge.works = false;
