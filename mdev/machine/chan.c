@@ -18,7 +18,7 @@
  *
  * A guest may change the page directory, the limit and the graphics context in its instance block
  * after the bind. The change takes effect when the host reads the block again in
- * vmach_chan_resync(): at an enable of the channel, at a submit of the channel's runlist if the
+ * vmach_chan_resync(): at an enable of the channel, at a submit of the runlist if the
  * list before did not have the channel, and when the guest allows a blocked runlist again
  * (docs/hardware.md). The channel's space is brought up to date then, too.
  */
@@ -535,7 +535,7 @@ static void chan_release(struct kvgpu_chan *c)
 	kfree(c);
 }
 
-void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gaddr inst)
+void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, struct kvgpu_gaddr inst)
 {
 	struct kvgpu_chan *c;
 	u32 *block;
@@ -549,7 +549,6 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 	if (c && block && !vmach_gpu_lost(v->gpu)) {
 		c->vgpu = v;
 		c->gchid = id;
-		c->guest.runl = runl;
 		c->host.runl = vmach_gr_runl_get(v->gpu);
 		c->guest.inst = inst;
 		c->guest.tsg = c->host.tsg = -1;
@@ -568,7 +567,7 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 	}
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_BOUND);
 	/* the list that the guest submitted last may have named the channel before the bind */
-	vmach_runlist_chan_add(v, runl);
+	vmach_runlist_renew(v, false);
 }
 
 /* --------------------------------------------------------- enable, disable and unbind a channel */
@@ -681,8 +680,7 @@ static void unbind(void *arg)
 	struct kvgpu_vgpu *v = c->vgpu;
 
 	c->dead = true; /* a list that the chip gets from now on leaves the channel out */
-	if (vmach_runlist_drop(v->m, c->host.runl, c->hchid) &&
-	    vmach_runlist_update(v->m, c->host.runl))
+	if (vmach_runlist_drop(v->m, c->hchid) && vmach_runlist_update(v->m))
 		vmach_gpu_declare_lost(v->gpu, "a runlist was not taken");
 	chan_unbind_hw(c);
 }

@@ -69,7 +69,7 @@ static void chan_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	switch (cmd->kind) {
 	case KVGPU_CMD_CHAN_BIND:
-		vmach_chan_bind(v, cmd->chan.id, cmd->chan.runl, cmd->chan.inst);
+		vmach_chan_bind(v, cmd->chan.id, cmd->chan.inst);
 		break;
 	case KVGPU_CMD_CHAN_UNBIND:
 		vmach_chan_unbind(v, cmd->chan.id);
@@ -86,7 +86,7 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	switch (cmd->kind) {
 	case KVGPU_CMD_RUNLIST:
-		vmach_runlist_submit(v, cmd->runlist.runl, cmd->runlist.count, cmd->runlist.list);
+		vmach_runlist_submit(v, cmd->runlist.count, cmd->runlist.list);
 		kvgpu_trap_runlist_done(&v->m->trap, cmd->runlist.runl);
 		v->m->event.irq_changed = true;
 		break;
@@ -95,10 +95,10 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		kvgpu_trap_preempt_done(&v->m->trap);
 		break;
 	case KVGPU_CMD_RUNL_BLOCK:
-		vmach_runlist_block(v, cmd->mask);
+		vmach_runlist_publish(v, false);
 		break;
 	default:
-		vmach_runlist_allow(v, cmd->mask);
+		vmach_runlist_allow(v);
 	}
 }
 

@@ -325,13 +325,12 @@ struct kvgpu_chan {
 	gchid_t gchid;
 	hchid_t hchid;
 	/*
-	 * As the guest has it. .runl: number of the runlist. .inst: its instance block. .block: the
-	 * words of .inst as read at the bind; vmach_chan_resync() updates some of them. .tsg: id of
-	 * the channel's group, as .host.tsg. .enabled: the slicer reads it, too. .listed: the
-	 * channel is in the list that the guest submitted last.
+	 * As the guest has it. .inst: its instance block. .block: the words of .inst as read at the
+	 * bind; vmach_chan_resync() updates some of them. .tsg: id of the channel's group, as
+	 * .host.tsg. .enabled: the slicer reads it, too. .listed: the channel is in the list that
+	 * the guest submitted last.
 	 */
 	struct {
-		u8 runl;
 		struct kvgpu_gaddr inst;
 		struct kvgpu_inst_guest block;
 		int tsg;
@@ -565,25 +564,24 @@ struct kvgpu_machine {
 		u64 given;
 	} ids;
 	/*
-	 * Runlists: runlist.c. .entries, .nr: by the guest's runlist: the list that the guest
-	 * submitted last. .htsg: guest's id of a TSG -> the chip's; -1: none. .nr_tsgs: number of
-	 * TSGs with an id of the chip. .tsgs_used: scratch: the guest's TSGs in use
-	 * (drop_groups()), or in the new list (publish_list()). .max: most entries of one list,
-	 * headers of TSGs included: the vGPU's share of channel ids. .published, .published_nr: by
-	 * the chip's runlist: entries to run; for the slicer. .next: list under construction, later
-	 * copied to .published. .blocked: bit per runlist that the guest has blocked.
+	 * The runlist: runlist.c. A guest has one (mmio-trap/), and the chip's list for it is GR's.
+	 * .entries, .nr: the list that the guest submitted last. .htsg: guest's id of a TSG -> the
+	 * chip's; -1: none. .nr_tsgs: number of TSGs with an id of the chip. .tsgs_used: scratch:
+	 * the guest's TSGs in use (drop_groups()), or in the new list (list_id_map()). .max: most
+	 * entries of the list, headers of TSGs included: the vGPU's share of channel ids.
+	 * .published, .published_nr: entries to run; for the slicer. .next: list under
+	 * construction, later copied to .published.
 	 */
 	struct {
-		u64 *entries[KVGPU_MAX_RUNL];
-		u16 nr[KVGPU_MAX_RUNL];
+		u64 *entries;
+		u16 nr;
 		s16 htsg[GK110_FIFO_NR_TSG];
 		u32 nr_tsgs;
 		DECLARE_BITMAP(tsgs_used, GK110_FIFO_NR_TSG);
 		u32 max;
-		u64 *published[KVGPU_MAX_RUNL];
-		u16 published_nr[KVGPU_MAX_RUNL];
+		u64 *published;
+		u16 published_nr;
 		u64 *next;
-		u32 blocked;
 	} runl;
 	spinlock_t event_lock; /* protects .event.queue, .put and .get */
 	/*
@@ -686,13 +684,13 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_ch
 /* True: the list of @m is resident: the slicer lets it onto the chip. */
 bool vmach_list_resident(const struct kvgpu_machine *m);
 /* Removes the chip's channel @id from @m's list. True: call vmach_runlist_update() afterwards. */
-bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
+bool vmach_runlist_drop(struct kvgpu_machine *m, hchid_t id);
 /*
  * Writes the chip's list: the lists that are resident, one after the other. Returns 0 or an error.
  */
-int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
+int vmach_runlist_merge(struct kvgpu_gpu *gpu);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
-int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
+int vmach_runlist_update(struct kvgpu_machine *m);
 
 /* ------- accounting.c (also wait.h): charge GPU time; for the slicer, except where noted */
 
@@ -866,7 +864,7 @@ void vmach_written_settle(struct kvgpu_vgpu *v); /* hides it if a page was marke
 /* -------------------------------------- chan.c: find, bind, enable, disable and unbind channels */
 
 struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id);
-void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gaddr inst);
+void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, struct kvgpu_gaddr inst);
 void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id);
@@ -887,16 +885,19 @@ void vmach_chans_stop(struct kvgpu_vgpu *v);
 /* returns 0 or -ENOMEM; call vmach_runlists_fini() after an error, too */
 int vmach_runlists_init(struct kvgpu_vgpu *v);
 void vmach_runlists_fini(struct kvgpu_vgpu *v); /* vgpu->lock is not held */
-void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
-/* bit r of @mask: the guest's runlist r; entries of a blocked one are not published */
-void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
-void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
-/* after a bind: notes again which channels the guest's list for @runl has, publishes the list */
-void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
+void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr list);
+/* the guest has ended its block of the runlist (trap.runl_blocked) */
+void vmach_runlist_allow(struct kvgpu_vgpu *v);
 /*
- * stores the guest's lists, translated, in m->runl.published, and has a change written to the chip
+ * Notes again which channels the guest's list has, and in which groups, and publishes the list:
+ * after a submit, or a bind of a channel that the list may name.
  */
-void vmach_runlist_publish(struct kvgpu_vgpu *v);
+void vmach_runlist_renew(struct kvgpu_vgpu *v, bool force);
+/*
+ * Stores the guest's list, translated, in m->runl.published, and has it written to the chip if it
+ * has changed or @force is true. Of a runlist that the guest has blocked, no entry is published.
+ */
+void vmach_runlist_publish(struct kvgpu_vgpu *v, bool force);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
 /* preempts the guest's channel or group @id, and ends it if that takes too long */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);

@@ -32,29 +32,29 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
  * list, and the chip begins with the list's first entry. So a list of more than GROUPS_PER_SLICE
  * groups starts further on in each turn. A channel outside of groups counts as a group here.
  */
-static u32 first_group(const struct kvgpu_machine *m, u8 runl)
+static u32 first_group(const struct kvgpu_machine *m)
 {
-	u32 nr = m->runl.published_nr[runl], groups = 0, i;
+	u32 nr = m->runl.published_nr, groups = 0, i;
 
-	for (i = 0; i < nr; i = next_group(m->runl.published[runl], nr, i))
+	for (i = 0; i < nr; i = next_group(m->runl.published, nr, i))
 		groups++;
 	if (m->v->gpu->chip->slicer.lists.shared || groups <= GROUPS_PER_SLICE)
 		return 0;
 	groups = m->slice.turn * GROUPS_PER_SLICE % groups;
 	for (i = 0; groups; groups--)
-		i = next_group(m->runl.published[runl], nr, i);
+		i = next_group(m->runl.published, nr, i);
 	return i;
 }
 
-static void merge_append(u64 *out, const struct kvgpu_machine *m, u8 runl)
+static void merge_append(u64 *out, const struct kvgpu_machine *m)
 {
-	u32 nr = m->runl.published_nr[runl], first = first_group(m, runl);
+	u32 nr = m->runl.published_nr, first = first_group(m);
 
-	memcpy(out, m->runl.published[runl] + first, (nr - first) * sizeof(u64));
-	memcpy(out + nr - first, m->runl.published[runl], first * sizeof(u64));
+	memcpy(out, m->runl.published + first, (nr - first) * sizeof(u64));
+	memcpy(out + nr - first, m->runl.published, first * sizeof(u64));
 }
 
-int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
+int vmach_runlist_merge(struct kvgpu_gpu *gpu)
 {
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_machine *m;
@@ -69,16 +69,16 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 		 * because the lists of all vGPUs that fit on a card fit into the chip's list.
 		 */
 		m->slice.merged = vmach_list_resident(m) &&
-				  m->runl.published_nr[runl] <= CHIP_RUNL_MAX - nr;
+				  m->runl.published_nr <= CHIP_RUNL_MAX - nr;
 		if (!m->slice.merged)
 			continue;
 		/* the chip may load channels of this list as soon as it has the list */
 		WRITE_ONCE(m->slice.on_chip, true);
 		m->slice.evicting = false;
-		merge_append(chip->merge + nr, m, runl);
-		nr += m->runl.published_nr[runl];
+		merge_append(chip->merge + nr, m);
+		nr += m->runl.published_nr;
 	}
-	return kvgpu_hw_runlist(&gpu->hw, runl, chip->merge, nr);
+	return kvgpu_hw_runlist(&gpu->hw, vmach_gr_runl_get(gpu), chip->merge, nr);
 }
 
 /*
@@ -86,10 +86,10 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
  * vmach_list_resident() is false at once, but the chip's list has @m's entries (slice.merged) until
  * that list is written again. Until then a change of @m's list has to be written, too.
  */
-int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
+int vmach_runlist_update(struct kvgpu_machine *m)
 {
 	vmach_slicer_kick(m->v->gpu);
-	return vmach_list_resident(m) || m->slice.merged ? vmach_runlist_merge(m->v->gpu, runl) : 0;
+	return vmach_list_resident(m) || m->slice.merged ? vmach_runlist_merge(m->v->gpu) : 0;
 }
 
 /*
@@ -109,10 +109,10 @@ static void group_recount(u64 *list, u32 header, u32 *nr)
 	--*nr;
 }
 
-bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id)
+bool vmach_runlist_drop(struct kvgpu_machine *m, hchid_t id)
 {
-	u64 *list = m->runl.published[runl];
-	u32 nr = m->runl.published_nr[runl], i, header = 0, left = 0;
+	u64 *list = m->runl.published;
+	u32 nr = m->runl.published_nr, i, header = 0, left = 0;
 
 	vmach_slicer_assert(m->v->gpu);
 	for (i = 0; i < nr; i++) {
@@ -126,7 +126,7 @@ bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id)
 			nr--;
 			if (left)
 				group_recount(list, header, &nr);
-			m->runl.published_nr[runl] = nr;
+			m->runl.published_nr = nr;
 			return true;
 		}
 		if (left)

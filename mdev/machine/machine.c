@@ -249,7 +249,7 @@ static void slice_remove(struct kvgpu_machine *m)
 	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
 	spin_unlock(&s->lock);
 	s->lists.stale = true;
-	if (vmach_runlist_merge(gpu, vmach_gr_runl_get(gpu)))
+	if (vmach_runlist_merge(gpu))
 		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
 	vmach_slicer_kick(gpu);
 }

@@ -352,9 +352,9 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 		WRITE_ONCE(o->dead, true);
 		trace_kvgpu_chan(o->vgpu->id, o->gchid.v, o->hchid.v, KVGPU_CHAN_KILLED);
 		kvgpu_hw_chan_enable(&gpu->hw, o->hchid, o->host.runl, false);
-		listed |= vmach_runlist_drop(m, o->host.runl, o->hchid);
+		listed |= vmach_runlist_drop(m, o->hchid);
 	}
-	if (listed && vmach_runlist_update(m, c->host.runl))
+	if (listed && vmach_runlist_update(m))
 		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
 	vmach_wait_begin(&w, gpu);
 	reset = vmach_chan_evict(&w, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v,

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runlists, as the guest submits them. A list has three forms:
+ * The runlist, as the guest submits it. The list has three forms:
  *
  * machine->runl.entries: the list that the guest submitted, with the guest's ids. vgpu->lock.
  * machine->runl.published: the entries of runl.entries that may run, with the chip's ids.
- * gtt-shadow/ makes
- *   them, with ids from list_id_map(). To *publish* a list is to have the slicer store it here, and
- *   write the chip's list if the chip's list has entries of this vGPU or should have
- *   them.
+ *   gtt-shadow/ makes them, with ids from list_id_map(). To *publish* a list is to have the slicer
+ *   store it here, and write the chip's list if that has entries of this vGPU or should have them.
  * the chip's list: the published lists of the vGPUs that slice.c lets onto the chip, one after the
  *   other (list.c).
  *
- * A group is a channel group (TSG) here: its entry in a list, the header, is followed by its
- * channels' entries. But machine->ids.max_blocks counts blocks of KVGPU_ID_BLOCK channel ids:
- * ids.max_blocks times KVGPU_ID_BLOCK is the vGPU's share of channel ids.
+ * The entry of a group, the header, is followed by its channels' entries. The chip takes turns
+ * among the entries (plain round robin). While a vGPU is off the chip, its published list waits for
+ * the vGPU's turn, but a guest that submits a list is told at once that the list was taken.
  *
- * The chip takes turns among the entries (plain round robin). While a vGPU is off the chip, its
- * published list waits for the vGPU's turn, but a guest that submits a list is told at once that
- * the list was taken.
- *
- * If a guest blocks a runlist, the entries of that runlist are not published. Recovery removes dead
- * channels (ended by the host, or being unbound) from the published list without vgpu->lock.
- * Otherwise vgpu->lock is held.
+ * Recovery removes dead channels from the published list without vgpu->lock. Otherwise vgpu->lock
+ * is held.
  */
 #include <linux/completion.h>
 #include <linux/sched/signal.h>
@@ -33,12 +26,11 @@
 /* timeslice of a group in us; that of a channel outside of groups is in RAMFC_TIMESLICE_INIT */
 #define SLICE_US 1000
 
-/* ----------------------------------------------- allocate and free the memory of a vGPU's lists */
+/* ------------------------------------------------ allocate and free the memory of a vGPU's list */
 
 int vmach_runlists_init(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
-	u32 r;
 
 	/*
 	 * As many entries as channel ids. So the lists of all vGPUs together fit into the chip's
@@ -46,41 +38,20 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 	 * right that PFIFO_RUNLIST_COUNT has 12 bits.
 	 */
 	m->runl.max = m->ids.max_blocks * KVGPU_ID_BLOCK;
+	m->runl.entries = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	m->runl.next = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-	if (!m->runl.next)
-		return -ENOMEM;
-	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
-		m->runl.entries[r] = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-		m->runl.published[r] = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-		if (!m->runl.entries[r] || !m->runl.published[r])
-			return -ENOMEM;
-	}
-	return 0;
+	m->runl.published = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
+	return m->runl.entries && m->runl.next && m->runl.published ? 0 : -ENOMEM;
 }
 
 void vmach_runlists_fini(struct kvgpu_vgpu *v)
 {
-	u32 r;
-
+	kvfree(v->m->runl.published);
 	kvfree(v->m->runl.next);
-	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
-		kvfree(v->m->runl.entries[r]);
-		kvfree(v->m->runl.published[r]);
-		v->m->runl.entries[r] = NULL;
-	}
+	kvfree(v->m->runl.entries);
 }
 
 /* --------------------------------------------------- translate a guest's list to the chip's ids */
-
-/*
- * Argument of list_id_map(): the vGPU, the guest's and the chip's number of the runlist, and a bit
- * for each of the guest's groups that the new list has already.
- */
-struct translate {
-	struct kvgpu_vgpu *v;
-	u8 grunl, hrunl;
-	unsigned long *listed;
-};
 
 /*
  * Returns the chip's id of the guest's group @id, and takes a free id if the group has none yet.
@@ -111,46 +82,38 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 	return n;
 }
 
-/* Returns the chip's id of channel or group @id of a guest's list. -1: leave the entry out. */
+/*
+ * Returns the chip's id of channel or group @id of a guest's list. -1: leave the entry out.
+ * Notes in m->runl.tsgs_used which groups the new list has already.
+ */
 static int list_id_map(void *ctx, bool tsg, u16 id)
 {
-	struct translate *t = ctx;
+	struct kvgpu_vgpu *v = ctx;
 	struct kvgpu_chan *c;
 
-	if (id >= KVGPU_MAX_CHAN)
-		return -1;
 	/*
 	 * Take no new id here. note_members() has taken the ids, and has stored each in the
 	 * channels of its group. The chip gets a group once: what it does with a second header of
 	 * a group, before other channels, is not known.
 	 */
-	if (tsg) {
-		if (test_bit(id, t->listed))
-			return -1;
-		__set_bit(id, t->listed);
-		return t->v->m->runl.htsg[id];
-	}
-	c = vmach_chan_find(t->v, (gchid_t){ id });
-	if (!c || c->dead || c->guest.runl != t->grunl || c->host.runl != t->hrunl)
-		return -1;
-	return c->hchid.v;
+	if (tsg)
+		return test_and_set_bit(id, v->m->runl.tsgs_used) ? -1 : v->m->runl.htsg[id];
+	c = vmach_chan_find(v, (gchid_t){ id });
+	return c && !c->dead ? c->hchid.v : -1;
 }
 
-/*
- * Sets m->runl.tsgs_used: the guest's groups that are in one of its lists, or that a channel is in.
- */
+/* Sets m->runl.tsgs_used: the guest's groups that are in its list, or that a channel is in. */
 static void note_used_groups(struct kvgpu_machine *m)
 {
 	/* a member, not allocated here: the end of a vGPU must not fail for lack of memory */
 	unsigned long *used = m->runl.tsgs_used;
 	struct rb_node *n;
-	u32 r, i;
+	u32 i;
 
 	bitmap_zero(used, GK110_FIFO_NR_TSG);
-	for (r = 0; r < KVGPU_MAX_RUNL; r++)
-		for (i = 0; i < m->runl.nr[r]; i++)
-			if (m->runl.entries[r][i] & RUNLIST_TSG)
-				__set_bit(FIELD_GET(RUNLIST_ID, m->runl.entries[r][i]), used);
+	for (i = 0; i < m->runl.nr; i++)
+		if (m->runl.entries[i] & RUNLIST_TSG)
+			__set_bit(FIELD_GET(RUNLIST_ID, m->runl.entries[i]), used);
 	for (n = rb_first(&m->ids.chans); n; n = rb_next(n))
 		if (rb_entry(n, struct kvgpu_chan, by_gchid)->guest.tsg >= 0)
 			__set_bit(rb_entry(n, struct kvgpu_chan, by_gchid)->guest.tsg, used);
@@ -163,8 +126,8 @@ static bool has_unused_id(const struct kvgpu_machine *m, u32 id)
 }
 
 /*
- * Gives back the chip's ids of groups that are in none of the guest's lists and that no channel of
- * the vGPU is in: no channel can be loaded under such an id. But the interrupt thread may have read
+ * Gives back the chip's ids of groups that are not in the guest's list and that no channel of the
+ * vGPU is in: no channel can be loaded under such an id. But the interrupt thread may have read
  * the id from an engine's status before the last channel left. Later that thread looks up the
  * channels that have the id. If another vGPU took the id in between, the report would be that
  * vGPU's. So this function waits for the interrupt thread, once for all these ids, before it gives
@@ -233,22 +196,20 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 }
 
 /*
- * Notes which channels are in the guest's list of runlist @runl (.listed), and in which group. A
- * channel that is not in the list keeps its group, because it may be loaded as part of that group.
+ * Notes which channels are in the guest's list (.listed), and in which group. A channel that is not
+ * in the list keeps its group, because it may be loaded as part of that group.
  */
-static void note_members(struct kvgpu_vgpu *v, u8 runl)
+static void note_members(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_chan *c;
 	struct rb_node *n;
 	int group = -1;
 	u32 i, left = 0;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		c = rb_entry(n, struct kvgpu_chan, by_gchid);
-		c->guest.listed &= c->guest.runl != runl;
-	}
-	for (i = 0; i < v->m->runl.nr[runl]; i++) {
-		u64 e = v->m->runl.entries[runl][i];
+	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n))
+		rb_entry(n, struct kvgpu_chan, by_gchid)->guest.listed = false;
+	for (i = 0; i < v->m->runl.nr; i++) {
+		u64 e = v->m->runl.entries[i];
 
 		if (e & RUNLIST_TSG) {
 			group = FIELD_GET(RUNLIST_ID, e);
@@ -257,7 +218,7 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 		}
 		c = vmach_chan_find(v, (gchid_t){ FIELD_GET(RUNLIST_ID, e) });
 		/* if the list has several entries of one channel, the first counts */
-		if (c && c->guest.runl == runl && !c->guest.listed) {
+		if (c && !c->guest.listed) {
 			c->guest.listed = true;
 			set_group(c, left ? group : -1, left ? map_group(v, group) : -1);
 		}
@@ -294,19 +255,19 @@ static bool entry_is_dead(struct kvgpu_machine *m, u64 e)
  * empty then: recovery may have ended a channel after its entry was translated. It may have ended
  * all channels of a long list, so this is one pass.
  */
-static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
+static void drop_dead_chans(struct kvgpu_machine *m)
 {
-	u64 *list = m->runl.published[hrunl];
+	u64 *list = m->runl.published;
 	u32 i = 0, nr = 0, header, left, count;
 
-	while (i < m->runl.published_nr[hrunl]) {
+	while (i < m->runl.published_nr) {
 		bool group = list[i] & RUNLIST_TSG;
 
 		header = nr;
 		left = group ? FIELD_GET(RUNLIST_TSG_COUNT, list[i]) : 1;
 		if (group)
 			list[nr++] = list[i++];
-		for (count = 0; left && i < m->runl.published_nr[hrunl]; left--, i++) {
+		for (count = 0; left && i < m->runl.published_nr; left--, i++) {
 			if (entry_is_dead(m, list[i]))
 				continue;
 			list[nr++] = list[i];
@@ -318,7 +279,7 @@ static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 		else if (group)
 			nr = header;
 	}
-	m->runl.published_nr[hrunl] = nr;
+	m->runl.published_nr = nr;
 }
 
 /*
@@ -326,7 +287,6 @@ static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
  */
 struct new_list {
 	struct kvgpu_vgpu *v;
-	u8 hrunl;
 	bool force;
 	u32 nr, guest_nr;
 };
@@ -335,53 +295,39 @@ static void list_store(void *arg)
 {
 	struct new_list *l = arg;
 	struct kvgpu_machine *m = l->v->m;
-	u8 hrunl = l->hrunl;
 	int ret;
 
-	if (!l->force && l->nr == m->runl.published_nr[hrunl] &&
-	    !memcmp(m->runl.published[hrunl], m->runl.next, l->nr * sizeof(u64)))
+	if (!l->force && l->nr == m->runl.published_nr &&
+	    !memcmp(m->runl.published, m->runl.next, l->nr * sizeof(u64)))
 		return;
-	memcpy(m->runl.published[hrunl], m->runl.next, l->nr * sizeof(u64));
-	m->runl.published_nr[hrunl] = l->nr;
-	drop_dead_chans(m, hrunl);
-	ret = vmach_runlist_update(m, hrunl);
+	memcpy(m->runl.published, m->runl.next, l->nr * sizeof(u64));
+	m->runl.published_nr = l->nr;
+	drop_dead_chans(m);
+	ret = vmach_runlist_update(m);
 	if (ret)
 		vmach_gpu_declare_lost(l->v->gpu, "a runlist was not taken");
-	trace_kvgpu_runlist(l->v->id, hrunl, l->guest_nr, m->runl.published_nr[hrunl], ret);
+	trace_kvgpu_runlist(l->v->id, vmach_gr_runl_get(l->v->gpu), l->guest_nr,
+			    m->runl.published_nr, ret);
 }
 
-/* Translates the guest's lists and publishes the result, if it has changed or @force is true. */
-static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
+void vmach_runlist_publish(struct kvgpu_vgpu *v, bool force)
 {
 	struct kvgpu_machine *m = v->m;
-	struct translate t = { .v = v, .hrunl = hrunl, .listed = m->runl.tsgs_used };
-	struct new_list l = { .v = v, .hrunl = hrunl, .force = force };
-	u32 r;
+	struct new_list l = { .v = v, .force = force };
 
-	bitmap_zero(t.listed, GK110_FIFO_NR_TSG);
-	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
-		if (m->runl.blocked & BIT(r))
-			continue;
-		t.grunl = r;
-		l.guest_nr += m->runl.nr[r];
-		l.nr += kvgpu_shadow_runlist_build(m->runl.entries[r], m->runl.nr[r], list_id_map,
-						   &t, SLICE_US, m->runl.next + l.nr,
-						   m->runl.max - l.nr);
+	if (!m->trap.runl_blocked) {
+		bitmap_zero(m->runl.tsgs_used, GK110_FIFO_NR_TSG);
+		l.guest_nr = m->runl.nr;
+		l.nr = kvgpu_shadow_runlist_build(m->runl.entries, m->runl.nr, list_id_map, v,
+						  SLICE_US, m->runl.next, m->runl.max);
 	}
 	vmach_slicer_call(v->gpu, list_store, &l);
 }
 
-/* Publishes the runlist of GR, the graphics engine: all channels are on it (chan.c). */
-void vmach_runlist_publish(struct kvgpu_vgpu *v)
-{
-	publish_list(v, vmach_gr_runl_get(v->gpu), false);
-}
-
 void vmach_runlist_clear(struct kvgpu_vgpu *v)
 {
-	memset(v->m->runl.nr, 0, sizeof(v->m->runl.nr));
-	v->m->runl.blocked = 0;
-	vmach_runlist_publish(v);
+	v->m->runl.nr = 0;
+	vmach_runlist_publish(v, false);
 	drop_groups(v);
 }
 
@@ -402,73 +348,48 @@ static u32 runlist_fetch(struct kvgpu_vgpu *v, struct kvgpu_gaddr at, u32 count,
 	return done;
 }
 
-void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list)
+void vmach_runlist_renew(struct kvgpu_vgpu *v, bool force)
+{
+	note_members(v);
+	vmach_runlist_publish(v, force);
+	/* set_group() disables channels that change their group: enable these channels again */
+	vmach_chans_restart(v);
+}
+
+void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr list)
 {
 	struct rb_node *n;
 	u32 nr = min_t(u32, count, v->m->runl.max);
 
-	if (runl >= KVGPU_MAX_RUNL)
-		return;
 	if (nr < count)
 		kvgpu_mdev_fault_note(v, "runlist too long, cut", -1, list.addr, count);
-	v->m->runl.nr[runl] = runlist_fetch(v, list, nr, v->m->runl.entries[runl]);
-	if (v->m->runl.nr[runl] != nr)
+	v->m->runl.nr = runlist_fetch(v, list, nr, v->m->runl.entries);
+	if (v->m->runl.nr != nr)
 		kvgpu_mdev_fault_note(v, "runlist can't be read", -1, list.addr, nr);
 	/*
-	 * .listed still tells which channels the previous list of this runlist has. The guest may
-	 * have changed the instance block of a channel that the previous list does not have: read
-	 * the block again.
+	 * .listed still tells which channels the previous list has. The guest may have changed the
+	 * instance block of a channel that the previous list does not have: read the block again.
 	 */
 	for (n = rb_first(&v->m->ids.chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
-		if (c->guest.runl == runl && !c->guest.listed)
+		if (!c->guest.listed)
 			vmach_chan_resync(c);
 	}
-	note_members(v, runl);
-	publish_list(v, vmach_gr_runl_get(v->gpu), true);
-	/* set_group() disables channels that change their group: enable these channels again */
-	vmach_chans_restart(v);
+	vmach_runlist_renew(v, true);
 	drop_groups(v);
 	/* drop_groups() may have freed ids of groups that the previous list had */
-	if (lacks_group(v)) {
-		note_members(v, runl);
-		publish_list(v, vmach_gr_runl_get(v->gpu), false);
-		vmach_chans_restart(v);
-	}
+	if (lacks_group(v))
+		vmach_runlist_renew(v, false);
 }
 
-/*
- * Call it when a channel was bound: the list that the guest submitted last may name the channel. If
- * that list has the channel in a group, the channel is in that group from now on.
- */
-void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl)
-{
-	if (runl >= KVGPU_MAX_RUNL)
-		return;
-	note_members(v, runl);
-	vmach_runlist_publish(v);
-	vmach_chans_restart(v);
-}
-
-void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask)
-{
-	v->m->runl.blocked |= mask;
-	vmach_runlist_publish(v);
-}
-
-void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
+void vmach_runlist_allow(struct kvgpu_vgpu *v)
 {
 	struct rb_node *n;
 
-	for (n = rb_first(&v->m->ids.chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
-		if (mask & BIT(c->guest.runl))
-			vmach_chan_resync(c);
-	}
-	v->m->runl.blocked &= ~mask;
-	vmach_runlist_publish(v);
+	for (n = rb_first(&v->m->ids.chans); n && !fatal_signal_pending(current); n = rb_next(n))
+		vmach_chan_resync(rb_entry(n, struct kvgpu_chan, by_gchid));
+	vmach_runlist_publish(v, false);
 }
 
 /* A preempt on behalf of a guest. .most: ns that it may take. */

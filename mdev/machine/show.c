@@ -112,10 +112,9 @@ static void show_vgpu_state(struct seq_file *s, struct kvgpu_vgpu *v)
 		v->m->trap.nr_unlisted, v->m->trap.nr_dropped, v->m->trap.nr_denied);
 	seq_printf(s, "events waiting %u dropped %llu\n", v->m->event.put - v->m->event.get,
 		   v->m->event.dropped);
-	for (i = 0; i < KVGPU_MAX_RUNL; i++)
-		if (v->m->runl.nr[i])
-			seq_printf(s, "runlist %u entries %u%s\n", i, v->m->runl.nr[i],
-				   v->m->trap.runl_blocked & BIT(i) ? " blocked" : "");
+	if (v->m->runl.nr)
+		seq_printf(s, "runlist 0 entries %u%s\n", v->m->runl.nr,
+			   v->m->trap.runl_blocked ? " blocked" : "");
 }
 
 static void show_channels(struct seq_file *s, struct kvgpu_vgpu *v)
@@ -129,8 +128,8 @@ static void show_channels(struct seq_file *s, struct kvgpu_vgpu *v)
 		kvgpu_hw_userd_read(&v->gpu->hw, c->hchid, &get, &put);
 		seq_printf(
 			s,
-			"guest %u chip %u runlist %u -> %u instance %u:0x%llx shadow 0x%llx tsg %d -> %d get %u put %u%s%s%s\n",
-			c->gchid.v, c->hchid.v, c->guest.runl, c->host.runl, c->guest.inst.target,
+			"guest %u chip %u runlist 0 -> %u instance %u:0x%llx shadow 0x%llx tsg %d -> %d get %u put %u%s%s%s\n",
+			c->gchid.v, c->hchid.v, c->host.runl, c->guest.inst.target,
 			c->guest.inst.addr, c->host.inst.at.v, c->guest.tsg, c->host.tsg, get, put,
 			c->guest.enabled ? " enabled" : "", c->dead ? " dead" : "",
 			c->gr ? " gr" : "");
