@@ -566,8 +566,9 @@ struct kvgpu_machine {
 	/*
 	 * The runlist: runlist.c. A guest has one (mmio-trap/), and the chip's list for it is GR's.
 	 * .entries, .nr: the list that the guest submitted last. .htsg: guest's id of a TSG -> the
-	 * chip's; -1: none. .nr_tsgs: number of TSGs with an id of the chip. .tsgs_used: scratch:
-	 * the guest's TSGs in use (drop_groups()), or in the new list (list_id_map()). .max: most
+	 * chip's; -1: none. .nr_tsgs: number of TSGs with an id of the chip. .tsgs: scratch: the
+	 * guest's TSGs that have lost their use (drop_groups()), or in the new list
+	 * (list_id_map()). .max: most
 	 * entries of the list, headers of TSGs included: the vGPU's share of channel ids.
 	 * .published, .published_nr: entries to run; for the slicer. .next: list under
 	 * construction, later copied to .published.
@@ -577,7 +578,7 @@ struct kvgpu_machine {
 		u16 nr;
 		s16 htsg[GK110_FIFO_NR_TSG];
 		u32 nr_tsgs;
-		DECLARE_BITMAP(tsgs_used, GK110_FIFO_NR_TSG);
+		DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
 		u32 max;
 		u64 *published;
 		u16 published_nr;

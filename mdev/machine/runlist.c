@@ -84,7 +84,7 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 
 /*
  * Returns the chip's id of channel or group @id of a guest's list. -1: leave the entry out.
- * Notes in m->runl.tsgs_used which groups the new list has already.
+ * Notes in m->runl.tsgs which groups the new list has already.
  */
 static int list_id_map(void *ctx, bool tsg, u16 id)
 {
@@ -97,32 +97,32 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 	 * a group, before other channels, is not known.
 	 */
 	if (tsg)
-		return test_and_set_bit(id, v->m->runl.tsgs_used) ? -1 : v->m->runl.htsg[id];
+		return test_and_set_bit(id, v->m->runl.tsgs) ? -1 : v->m->runl.htsg[id];
 	c = vmach_chan_find(v, (gchid_t){ id });
 	return c && !c->dead ? c->hchid.v : -1;
 }
 
-/* Sets m->runl.tsgs_used: the guest's groups that are in its list, or that a channel is in. */
-static void note_used_groups(struct kvgpu_machine *m)
+/*
+ * Sets m->runl.tsgs: the guest's groups with an id of the chip that are not in the guest's list,
+ * and that no channel is in.
+ */
+static void note_unused_groups(struct kvgpu_machine *m)
 {
 	/* a member, not allocated here: the end of a vGPU must not fail for lack of memory */
-	unsigned long *used = m->runl.tsgs_used;
+	unsigned long *unused = m->runl.tsgs;
 	struct rb_node *n;
 	u32 i;
 
-	bitmap_zero(used, GK110_FIFO_NR_TSG);
+	bitmap_zero(unused, GK110_FIFO_NR_TSG);
+	for (i = 0; i < GK110_FIFO_NR_TSG; i++)
+		if (m->runl.htsg[i] >= 0)
+			__set_bit(i, unused);
 	for (i = 0; i < m->runl.nr; i++)
 		if (m->runl.entries[i] & RUNLIST_TSG)
-			__set_bit(FIELD_GET(RUNLIST_ID, m->runl.entries[i]), used);
+			__clear_bit(FIELD_GET(RUNLIST_ID, m->runl.entries[i]), unused);
 	for (n = rb_first(&m->ids.chans); n; n = rb_next(n))
 		if (rb_entry(n, struct kvgpu_chan, by_gchid)->guest.tsg >= 0)
-			__set_bit(rb_entry(n, struct kvgpu_chan, by_gchid)->guest.tsg, used);
-}
-
-/* Tells whether the guest's group @id has an id of the chip, and is not in m->runl.tsgs_used. */
-static bool has_unused_id(const struct kvgpu_machine *m, u32 id)
-{
-	return m->runl.htsg[id] >= 0 && !test_bit(id, m->runl.tsgs_used);
+			__clear_bit(rb_entry(n, struct kvgpu_chan, by_gchid)->guest.tsg, unused);
 }
 
 /*
@@ -137,21 +137,17 @@ static void drop_groups(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_chip *chip = v->gpu->chip;
 	struct kvgpu_machine *m = v->m;
-	u32 id = 0;
+	u32 id;
 
 	if (!m->runl.nr_tsgs)
 		return;
-	note_used_groups(m);
-	while (id < GK110_FIFO_NR_TSG && !has_unused_id(m, id))
-		id++;
-	if (id == GK110_FIFO_NR_TSG)
+	note_unused_groups(m);
+	if (!bitmap_weight(m->runl.tsgs, GK110_FIFO_NR_TSG))
 		return;
 	if (!vmach_gpu_lost(v->gpu))
 		kvgpu_hw_intr_settle(&v->gpu->hw, KVGPU_HW_ALL_INST);
 	spin_lock(&chip->event_lock);
-	for (; id < GK110_FIFO_NR_TSG; id++) {
-		if (!has_unused_id(m, id))
-			continue;
+	for_each_set_bit(id, m->runl.tsgs, GK110_FIFO_NR_TSG) {
 		__clear_bit(m->runl.htsg[id], chip->ids.tsgs);
 		WRITE_ONCE(chip->has_id[1][m->runl.htsg[id]], 0);
 		m->runl.htsg[id] = -1;
@@ -316,7 +312,7 @@ void vmach_runlist_publish(struct kvgpu_vgpu *v, bool force)
 	struct new_list l = { .v = v, .force = force };
 
 	if (!m->trap.runl_blocked) {
-		bitmap_zero(m->runl.tsgs_used, GK110_FIFO_NR_TSG);
+		bitmap_zero(m->runl.tsgs, GK110_FIFO_NR_TSG);
 		l.guest_nr = m->runl.nr;
 		l.nr = kvgpu_shadow_runlist_build(m->runl.entries, m->runl.nr, list_id_map, v,
 						  SLICE_US, m->runl.next, m->runl.max);
