@@ -41,16 +41,7 @@
 
 struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id)
 {
-	struct rb_node *n = v->m->ids.chans.rb_node;
-
-	while (n) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
-		if (id.v == c->gchid.v)
-			return c;
-		n = id.v < c->gchid.v ? n->rb_left : n->rb_right;
-	}
-	return NULL;
+	return xa_load(&v->m->ids.chans, id.v);
 }
 
 /* Enters a channel in the tables by id and by instance block, then binds it on the chip. */
@@ -83,25 +74,10 @@ static void chip_forget(void *arg)
 	vmach_storm_strike(c);
 }
 
-static void chan_insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
-{
-	struct rb_node **at = &v->m->ids.chans.rb_node, *parent = NULL;
-
-	while (*at) {
-		parent = *at;
-		at = c->gchid.v < rb_entry(parent, struct kvgpu_chan, by_gchid)->gchid.v ?
-			     &parent->rb_left :
-			     &parent->rb_right;
-	}
-	rb_link_node(&c->by_gchid, parent, at);
-	rb_insert_color(&c->by_gchid, &v->m->ids.chans);
-	vmach_slicer_call(v->gpu, chip_bind, c);
-}
-
 static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 {
 	vmach_slicer_call(v->gpu, chip_forget, c);
-	rb_erase(&c->by_gchid, &v->m->ids.chans);
+	xa_erase(&v->m->ids.chans, c->gchid.v);
 }
 
 /* ------------------------------------------- give a channel its id of the chip and its doorbell */
@@ -294,11 +270,10 @@ static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst
 static void chan_hold(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
-	struct rb_node *n;
+	struct kvgpu_chan *o;
+	unsigned long id;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		struct kvgpu_chan *o = rb_entry(n, struct kvgpu_chan, by_gchid);
-
+	xa_for_each(&v->m->ids.chans, id, o) {
 		if (o->held || (o != c && (c->host.tsg < 0 || o->host.tsg != c->host.tsg)))
 			continue;
 		o->held = true;
@@ -351,11 +326,10 @@ static void chan_start(struct kvgpu_chan *c)
 static void held_start(void *arg)
 {
 	struct kvgpu_vgpu *v = arg;
-	struct rb_node *n;
+	struct kvgpu_chan *c;
+	unsigned long id;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
+	xa_for_each(&v->m->ids.chans, id, c) {
 		if (c->held)
 			chan_start(c);
 		c->held = false;
@@ -364,11 +338,13 @@ static void held_start(void *arg)
 
 void vmach_chans_restart(struct kvgpu_vgpu *v)
 {
-	struct rb_node *n = rb_first(&v->m->ids.chans);
+	struct kvgpu_chan *c;
+	unsigned long id;
+	bool any = false;
 
-	while (n && !rb_entry(n, struct kvgpu_chan, by_gchid)->held)
-		n = rb_next(n);
-	if (n)
+	xa_for_each(&v->m->ids.chans, id, c)
+		any |= c->held;
+	if (any)
 		vmach_slicer_call(v->gpu, held_start, v);
 }
 
@@ -387,19 +363,16 @@ static void nothing(void *arg)
  */
 static void ended_images_put(struct kvgpu_vgpu *v)
 {
-	struct rb_node *n;
+	struct kvgpu_chan *c;
+	unsigned long id;
 	bool any = false;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
+	xa_for_each(&v->m->ids.chans, id, c)
 		if (c->gr && !c->driven_off && READ_ONCE(c->dead))
 			any = c->driven_off = true;
-	}
 	if (any)
 		vmach_slicer_call(v->gpu, nothing, NULL);
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+	xa_for_each(&v->m->ids.chans, id, c) {
 		bool tsg = c->host.tsg >= 0;
 		void __iomem *ctx;
 
@@ -510,10 +483,10 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 	ret = ret ?: vmach_pool_alloc(v, RAMIN_SIZE, &c->host.inst);
 	ret = ret ?: write_inst_block(c, block, block + RAMIN_SIZE / 4);
 	vmach_shadow_settle(v);
-	if (ret)
-		return ret;
-	chan_insert(v, c);
-	return 0;
+	ret = ret ?: xa_err(xa_store(&v->m->ids.chans, c->gchid.v, c, GFP_KERNEL));
+	if (!ret)
+		vmach_slicer_call(v->gpu, chip_bind, c);
+	return ret;
 }
 
 /*
@@ -713,23 +686,19 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
  */
 void vmach_chans_stop(struct kvgpu_vgpu *v)
 {
-	struct rb_node *n;
+	struct kvgpu_chan *c;
+	unsigned long id;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
+	xa_for_each(&v->m->ids.chans, id, c) {
 		c->guest.enabled = false;
 		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->host.runl, false);
 	}
 	vmach_runlist_clear(v);
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n))
-		vmach_slicer_evict(v->gpu, chan_unbind_hw,
-				   rb_entry(n, struct kvgpu_chan, by_gchid));
-	if (!RB_EMPTY_ROOT(&v->m->ids.chans))
+	xa_for_each(&v->m->ids.chans, id, c)
+		vmach_slicer_evict(v->gpu, chan_unbind_hw, c);
+	if (!xa_empty(&v->m->ids.chans))
 		unbound_settle(v->gpu, KVGPU_HW_ALL_INST);
-	while ((n = rb_first(&v->m->ids.chans))) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
+	xa_for_each(&v->m->ids.chans, id, c) {
 		chan_forget(v, c);
 		chan_release(c);
 	}

@@ -35,7 +35,8 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {
 	const struct kvgpu_topo *topo = &v->gpu->hw.topo;
 	u32 left = MAX_LOADED, e;
-	struct rb_node *n;
+	struct kvgpu_chan *c;
+	unsigned long id;
 
 	for (e = 0; e < topo->nr_engines; e++)
 		if (mask & BIT(e))
@@ -54,11 +55,10 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	 * A preempt may have to wait for other vGPUs, so only what is loaded is preempted, and no
 	 * more than can be loaded at once.
 	 */
-	for (n = rb_first(&v->m->ids.chans); n && left; n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+	xa_for_each(&v->m->ids.chans, id, c) {
 		bool tsg = c->host.tsg >= 0;
 
-		if (!c->ran || c->dead || !is_loaded(c))
+		if (!left || !c->ran || c->dead || !is_loaded(c))
 			continue;
 		vmach_chan_preempt(v, tsg, tsg ? c->guest.tsg : c->gchid.v);
 		left--;

@@ -45,7 +45,6 @@
 #include <linux/bitfield.h>
 #include <linux/hashtable.h>
 #include <linux/ktime.h>
-#include <linux/rbtree.h>
 #include <linux/rtmutex.h>
 #include <linux/xarray.h>
 
@@ -319,7 +318,6 @@ struct kvgpu_chip {
 /* ------------------------------------------ struct kvgpu_chan: a channel that a guest has bound */
 
 struct kvgpu_chan {
-	struct rb_node by_gchid; /* in machine->ids.chans */
 	struct hlist_node by_inst; /* in chip->by_inst, by .host.inst.at */
 	struct kvgpu_vgpu *vgpu;
 	gchid_t gchid;
@@ -558,7 +556,7 @@ struct kvgpu_machine {
 	 * id blocks back.
 	 */
 	struct {
-		struct rb_root chans;
+		struct xarray chans;
 		s16 block[KVGPU_NR_ID_BLOCKS];
 		u32 nr_blocks, max_blocks;
 		u64 given;

@@ -289,7 +289,7 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
 	v->m = m;
 	m->v = v;
 	m->view.userd_bar1 = ~0ull;
-	m->ids.chans = RB_ROOT;
+	xa_init_flags(&m->ids.chans, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&m->mem.grctxs);
 	memset(m->ids.block, 0xff, sizeof(m->ids.block));
 	m->ids.max_blocks = id_block_share(v);

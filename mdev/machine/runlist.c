@@ -109,8 +109,8 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 static void note_unused_groups(struct kvgpu_machine *m)
 {
 	/* a member, not allocated here: the end of a vGPU must not fail for lack of memory */
-	unsigned long *unused = m->runl.tsgs;
-	struct rb_node *n;
+	unsigned long *unused = m->runl.tsgs, id;
+	struct kvgpu_chan *c;
 	u32 i;
 
 	bitmap_zero(unused, GK110_FIFO_NR_TSG);
@@ -120,9 +120,9 @@ static void note_unused_groups(struct kvgpu_machine *m)
 	for (i = 0; i < m->runl.nr; i++)
 		if (m->runl.entries[i] & RUNLIST_TSG)
 			__clear_bit(FIELD_GET(RUNLIST_ID, m->runl.entries[i]), unused);
-	for (n = rb_first(&m->ids.chans); n; n = rb_next(n))
-		if (rb_entry(n, struct kvgpu_chan, by_gchid)->guest.tsg >= 0)
-			__clear_bit(rb_entry(n, struct kvgpu_chan, by_gchid)->guest.tsg, unused);
+	xa_for_each(&m->ids.chans, id, c)
+		if (c->guest.tsg >= 0)
+			__clear_bit(c->guest.tsg, unused);
 }
 
 /*
@@ -198,12 +198,12 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 static void note_members(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_chan *c;
-	struct rb_node *n;
+	unsigned long id;
 	int group = -1;
 	u32 i, left = 0;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n))
-		rb_entry(n, struct kvgpu_chan, by_gchid)->guest.listed = false;
+	xa_for_each(&v->m->ids.chans, id, c)
+		c->guest.listed = false;
 	for (i = 0; i < v->m->runl.nr; i++) {
 		u64 e = v->m->runl.entries[i];
 
@@ -227,13 +227,11 @@ static void note_members(struct kvgpu_vgpu *v)
 static bool lacks_group(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_chan *c;
-	struct rb_node *n;
+	unsigned long id;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		c = rb_entry(n, struct kvgpu_chan, by_gchid);
+	xa_for_each(&v->m->ids.chans, id, c)
 		if (c->guest.listed && c->guest.tsg >= 0 && c->host.tsg < 0)
 			return true;
-	}
 	return false;
 }
 
@@ -354,8 +352,9 @@ void vmach_runlist_renew(struct kvgpu_vgpu *v, bool force)
 
 void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr list)
 {
-	struct rb_node *n;
 	u32 nr = min_t(u32, count, v->m->runl.max);
+	struct kvgpu_chan *c;
+	unsigned long id;
 
 	if (nr < count)
 		kvgpu_mdev_fault_note(v, "runlist too long, cut", -1, list.addr, count);
@@ -366,12 +365,9 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr li
 	 * .listed still tells which channels the previous list has. The guest may have changed the
 	 * instance block of a channel that the previous list does not have: read the block again.
 	 */
-	for (n = rb_first(&v->m->ids.chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
-		if (!c->guest.listed)
+	xa_for_each(&v->m->ids.chans, id, c)
+		if (!c->guest.listed && !fatal_signal_pending(current))
 			vmach_chan_resync(c);
-	}
 	vmach_runlist_renew(v, true);
 	drop_groups(v);
 	/* drop_groups() may have freed ids of groups that the previous list had */
@@ -381,10 +377,12 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr li
 
 void vmach_runlist_allow(struct kvgpu_vgpu *v)
 {
-	struct rb_node *n;
+	struct kvgpu_chan *c;
+	unsigned long id;
 
-	for (n = rb_first(&v->m->ids.chans); n && !fatal_signal_pending(current); n = rb_next(n))
-		vmach_chan_resync(rb_entry(n, struct kvgpu_chan, by_gchid));
+	xa_for_each(&v->m->ids.chans, id, c)
+		if (!fatal_signal_pending(current))
+			vmach_chan_resync(c);
 	vmach_runlist_publish(v, false);
 }
 
@@ -471,17 +469,17 @@ static void preempt_late(void *arg)
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = v->gpu;
-	struct kvgpu_chan *c = NULL;
-	struct rb_node *n;
+	struct kvgpu_chan *c = NULL, *o;
+	unsigned long i;
 	int h = -1;
 
 	if (id >= KVGPU_MAX_CHAN || vmach_gpu_lost(gpu))
 		return;
 	if (tsg) {
 		h = v->m->runl.htsg[id];
-		for (n = rb_first(&v->m->ids.chans); n && h >= 0 && (!c || !c->ran); n = rb_next(n))
-			if (rb_entry(n, struct kvgpu_chan, by_gchid)->host.tsg == h)
-				c = rb_entry(n, struct kvgpu_chan, by_gchid);
+		xa_for_each(&v->m->ids.chans, i, o)
+			if (!c && h >= 0 && o->host.tsg == h && o->ran)
+				c = o;
 	} else {
 		c = vmach_chan_find(v, (gchid_t){ id });
 		if (c)

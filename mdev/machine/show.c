@@ -119,10 +119,10 @@ static void show_vgpu_state(struct seq_file *s, struct kvgpu_vgpu *v)
 
 static void show_channels(struct seq_file *s, struct kvgpu_vgpu *v)
 {
-	struct rb_node *n;
+	struct kvgpu_chan *c;
+	unsigned long id;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		const struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+	xa_for_each(&v->m->ids.chans, id, c) {
 		u32 get, put;
 
 		kvgpu_hw_userd_read(&v->gpu->hw, c->hchid, &get, &put);
