@@ -44,16 +44,6 @@
 
 /* ------------------------------------------------------------------ queue events for a guest */
 
-void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
-{
-	spin_lock(&m->event_lock);
-	if (m->event.put - m->event.get < EVENTS)
-		m->event.queue[m->event.put++ % EVENTS] = *ev;
-	else
-		m->event.dropped++;
-	spin_unlock(&m->event_lock);
-}
-
 /*
  * Takes the first event from the queue that can be delivered now. False: there is none. When an
  * exception of GR was delivered, later exceptions stay in the queue until the guest has restarted
@@ -88,8 +78,14 @@ static void event_later(struct kvgpu_machine *m, unsigned long jiffies_on)
 		queue_delayed_work(m->v->gpu->chip->wq.event, &m->event.work, jiffies_on);
 }
 
-void vmach_events_kick(struct kvgpu_machine *m)
+void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 {
+	spin_lock(&m->event_lock);
+	if (m->event.put - m->event.get < EVENTS)
+		m->event.queue[m->event.put++ % EVENTS] = *ev;
+	else
+		m->event.dropped++;
+	spin_unlock(&m->event_lock);
 	event_later(m, 0);
 }
 
@@ -293,16 +289,20 @@ void vmach_events_forget(struct kvgpu_machine *m)
 }
 
 /*
- * Ends a channel whose interrupts exceed the vGPU's budget. Recovery counts that as a strike, a
- * mark for harm to other vGPUs (strike.c).
+ * Queues @ev, of an interrupt of @c that counts as @price, for the guest. If that exceeds the
+ * vGPU's budget, ends @c, and recovery counts a strike.
  */
-static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
+static void chan_event_push(struct kvgpu_gpu *gpu, struct kvgpu_chan *c,
+			    const struct machine_event *ev, u32 price)
 {
+	vmach_event_push(c->vgpu->m, ev);
+	if (within_budget(gpu, &c->vgpu->m->event.intrs, price))
+		return;
 	kvgpu_mdev_fault_note(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0,
 			      c->vgpu->m->event.intrs.events);
 	c->fault.engine = 0;
 	c->fault.storm = true;
-	vmach_chan_end_soon(chip, c, EVENT_SCHED);
+	vmach_chan_end_soon(gpu->chip, c, EVENT_SCHED);
 }
 
 /*
@@ -329,7 +329,6 @@ static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 			continue;
 		kvgpu_mdev_fault_note(v, "BAR fault", -1, f->va - slice, f->info);
 		vmach_event_push(m, &ev);
-		vmach_events_kick(m);
 		return;
 	}
 }
@@ -419,16 +418,13 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 		kvgpu_mdev_fault_note(c->vgpu, "PBDMA interrupt", c->gchid.v,
 				      (u64)ev.pbdma.method << 32 | ev.pbdma.data,
 				      p->intr0 ?: p->intr1);
-		vmach_event_push(c->vgpu->m, &ev);
 		/*
 		 * after a fatal error the guest ends the channel, but may take its time: disable
 		 * the channel at once
 		 */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
 			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, c->host.runl, false);
-		if (!within_budget(gpu, &c->vgpu->m->event.intrs, stops || !gpu->hw.intr_late))
-			storm_chan_end(chip, c);
-		vmach_events_kick(c->vgpu->m);
+		chan_event_push(gpu, c, &ev, stops || !gpu->hw.intr_late);
 	} else {
 		within_budget(gpu, &chip->unowned, 1);
 		dev_err_ratelimited(&gpu->hw.pdev->dev,
@@ -459,10 +455,7 @@ static void gr_exception_take(void *ctx, const struct kvgpu_hw_gr *e)
 		};
 		ev.gr.nr = i + 1;
 		kvgpu_mdev_fault_note(c->vgpu, "GR exception", c->gchid.v, e->trap, e->intr);
-		vmach_event_push(c->vgpu->m, &ev);
-		if (!within_budget(gpu, &c->vgpu->m->event.intrs, price))
-			storm_chan_end(chip, c);
-		vmach_events_kick(c->vgpu->m);
+		chan_event_push(gpu, c, &ev, price);
 	} else {
 		within_budget(gpu, &chip->unowned, price);
 		dev_err_ratelimited(&gpu->hw.pdev->dev,
@@ -491,11 +484,8 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 		if (ev.ce.code)
 			kvgpu_mdev_fault_note(c->vgpu, "copy engine error", c->gchid.v, ev.ce.code,
 					      intr);
-		vmach_event_push(c->vgpu->m, &ev);
 		/* a late interrupt may be of a channel that has left the engine since */
-		if (!within_budget(gpu, &c->vgpu->m->event.intrs, !gpu->hw.intr_late))
-			storm_chan_end(chip, c);
-		vmach_events_kick(c->vgpu->m);
+		chan_event_push(gpu, c, &ev, !gpu->hw.intr_late);
 	} else {
 		within_budget(gpu, &chip->unowned, 1);
 	}
@@ -578,7 +568,7 @@ static void nonstall(void *ctx)
 		set_bit(PENDING_NONSTALL, &m->event.pending);
 		if (!READ_ONCE(m->event.waits))
 			continue;
-		vmach_events_kick(m);
+		event_later(m, 0);
 		any = true;
 	}
 	nonstall_pay(chip);
@@ -680,7 +670,7 @@ static void alarm_work(struct work_struct *work)
 		container_of(to_delayed_work(work), struct kvgpu_machine, event.alarm);
 
 	set_bit(PENDING_ALARM, &m->event.pending);
-	vmach_events_kick(m);
+	event_later(m, 0);
 }
 
 /*

@@ -945,13 +945,11 @@ void vmach_waits_update(struct kvgpu_vgpu *v);
  * is used up, unmasks them when it has room again. True: still masked, so poll again soon.
  */
 bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now);
-/* Queues an event for the guest. Needs no vgpu->lock: takes m->event_lock only. */
-void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 /*
- * Has m->event.work deliver the events of @m. @m must not go away meanwhile: event_lock is
- * held, or the slicer calls, or vmach_events_fini() waits for the caller.
+ * Queues an event for the guest, and has m->event.work deliver it. Takes m->event_lock only. @m
+ * must not go away meanwhile: chip->event_lock is held, or the slicer calls.
  */
-void vmach_events_kick(struct kvgpu_machine *m);
+void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 void vmach_alarm_arm(struct kvgpu_vgpu *v);
 void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 

@@ -330,7 +330,6 @@ static void guest_tell(struct kvgpu_chan *c, u8 why)
 		ev.sched.id = c->host.tsg >= 0 ? c->guest.tsg : c->gchid.v;
 	}
 	vmach_event_push(m, &ev);
-	vmach_events_kick(m);
 }
 
 void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
