@@ -211,48 +211,25 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 }
 
 /*
- * Returns the guest's values for the shadow instance block, with a context address that is safe.
+ * Builds the shadow instance block in @out, which is scratch memory, and writes its bytes from
+ * @from to @end to video memory.
+ *
  * FECS, GR's microcontroller that switches contexts, must not load a context image that a guest
  * made. But it loads an image from any address in the instance block, even from 0. So a channel
  * without a context gets an address that no guest can map, NO_CONTEXT_VA: its GR methods fault.
  */
-static struct kvgpu_inst_guest inst_shown(const struct kvgpu_chan *c)
+static int write_inst(struct kvgpu_chan *c, const u32 *guest_block, u32 *out, u32 from, u32 end)
 {
 	struct kvgpu_inst_guest g = c->guest.block;
-
-	g.gr_ctx = c->gr ? c->gr->va : NO_CONTEXT_VA;
-	return g;
-}
-
-/*
- * Writes the whole shadow instance block of a channel that is not bound yet. @out: scratch memory.
- */
-static int write_inst_block(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
-{
-	struct kvgpu_inst_guest g = inst_shown(c);
 	struct kvgpu_inst_host h = {
 		.chid = c->hchid,
-		.userd = c->vgpu->part.v + c->guest.block.userd.addr,
-		.pd = kvgpu_shadow_as_pd_get(c->as),
+		.userd = c->vgpu->part.v + g.userd.addr,
+		.pd = kvgpu_shadow_as_pd_get(c->space->as),
 	};
 
+	g.gr_ctx = c->gr ? c->gr->va : NO_CONTEXT_VA;
 	kvgpu_shadow_inst_build(guest_block, &g, &h, out);
-	memcpy_toio(c->host.inst.cpu, out, RAMIN_SIZE);
-	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
-}
-
-/*
- * Writes the page directory, the limit and the graphics context into the shadow instance block of a
- * bound channel. @out: scratch memory.
- */
-static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
-{
-	struct kvgpu_inst_guest g = inst_shown(c);
-	struct kvgpu_inst_host h = { .chid = c->hchid, .pd = kvgpu_shadow_as_pd_get(c->as) };
-
-	kvgpu_shadow_inst_build(guest_block, &g, &h, out);
-	memcpy_toio(c->host.inst.cpu + GMMU_INST_PDB_LO, (u8 *)out + GMMU_INST_PDB_LO,
-		    INST_READ - GMMU_INST_PDB_LO);
+	memcpy_toio(c->host.inst.cpu + from, (u8 *)out + from, end - from);
 	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
 }
 
@@ -407,7 +384,6 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 					      g->pd.addr, 0);
 			return;
 		}
-		c->as = c->space->as;
 	} else {
 		old = NULL;
 	}
@@ -427,7 +403,8 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	if (g->gr_ctx && !c->gr)
 		kvgpu_mdev_fault_note(v, "no graphics context for a channel", c->gchid.v, g->gr_ctx,
 				      0);
-	if (write_inst_space(c, block, out))
+	/* the channel is bound: its progress in RAMFC stays */
+	if (write_inst(c, block, out, GMMU_INST_PDB_LO, INST_READ))
 		vmach_gpu_declare_lost(v->gpu, "writes did not reach video memory");
 	if (gr)
 		vmach_grctx_put(v, gr);
@@ -474,14 +451,13 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 	c->space = vmach_space_get(v, c->guest.block.pd);
 	if (!c->space)
 		return -ENOMEM;
-	c->as = c->space->as;
 	ended_images_put(v);
 	vmach_space_sync(v, c->space);
 	if (c->guest.block.gr_ctx)
 		c->gr = vmach_grctx_get(v, c->space, c->guest.block.gr_ctx, c->guest.block.limit);
 	ret = take_userd(c);
 	ret = ret ?: vmach_pool_alloc(v, RAMIN_SIZE, &c->host.inst);
-	ret = ret ?: write_inst_block(c, block, block + RAMIN_SIZE / 4);
+	ret = ret ?: write_inst(c, block, block + RAMIN_SIZE / 4, 0, RAMIN_SIZE);
 	vmach_shadow_settle(v);
 	ret = ret ?: xa_err(xa_store(&v->m->ids.chans, c->gchid.v, c, GFP_KERNEL));
 	if (!ret)
@@ -503,8 +479,7 @@ static void chan_release(struct kvgpu_chan *c)
 	if (c->space)
 		vmach_space_put(v, c->space, c);
 	vmach_shadow_settle(v);
-	if (c->host.inst.size)
-		vmach_pool_free(v, &c->host.inst);
+	vmach_pool_free(v, &c->host.inst);
 	kfree(c);
 }
 

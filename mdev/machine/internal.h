@@ -344,8 +344,7 @@ struct kvgpu_chan {
 		struct kvgpu_vram inst;
 		int tsg;
 	} host;
-	struct kvgpu_as *as;
-	struct kvgpu_space *space; /* the channel's space; .as is space->as */
+	struct kvgpu_space *space;
 	bool dead; /* the host has ended it, or the guest unbinds it; the slicer writes it */
 	bool ran; /* was enabled since the bind */
 	bool held; /* disabled on the chip while its block or its group changes */
