@@ -6,7 +6,7 @@
  * for a preempt, makes them every KVGPU_HW_WATCH_US.
  *
  * The slicer calls all of this, the sampler and the interrupt thread vmach_time_settle(), and any
- * thread vmach_gpu_time_get(), which needs no lock.
+ * thread kvgpu_machine_gpu_time_get(), which needs no lock.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/machine/wait.h"
@@ -51,13 +51,14 @@ void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Returns the ns charged to @m so far. slicer->samples.charged is the time up to which vGPUs are
- * charged: if @m is charged since, adds the time from then to now. Never returns less than in an
+ * Returns the ns charged to @v so far. slicer->samples.charged is the time up to which vGPUs are
+ * charged: if @v is charged since, adds the time from then to now. Never returns less than in an
  * earlier call.
  */
-u64 vmach_gpu_time_get(struct kvgpu_machine *m)
+u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)
 {
-	struct machine_slicer *s = &m->v->gpu->chip->slicer;
+	struct machine_slicer *s = &v->gpu->chip->slicer;
+	struct kvgpu_machine *m = v->m;
 	unsigned int seq;
 	s64 ns, reported;
 

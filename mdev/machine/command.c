@@ -48,7 +48,7 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 		 * A driver resets PFIFO when it is loaded: the guest starts anew, without strikes
 		 * (marks for harm to other vGPUs).
 		 */
-		vmach_strikes_clear(v);
+		kvgpu_machine_strikes_clear(v);
 		return;
 	}
 	/*

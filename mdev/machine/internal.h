@@ -615,15 +615,13 @@ struct kvgpu_machine {
 	struct machine_slice slice;
 };
 
-/* ---- chip.c: read the time, declare the card lost, kick the slicer; no lock except where noted */
+/* ---------------------------------- chip.c: read the time, declare the card lost; needs no lock */
 
 bool vmach_gpu_lost(const struct kvgpu_gpu *gpu);
 /* Declares the card lost, with reason @why for the log. Does nothing if it is lost already. */
 void vmach_gpu_declare_lost(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu); /* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
-/* about how many ns the running command's next preempt may take; with vgpu->lock */
-u64 vmach_preempt_budget_get(const struct kvgpu_vgpu *v);
 
 /* ------------- request.c: have the slicer do what only it may do; turns of the preempt register */
 
@@ -700,7 +698,6 @@ int vmach_runlist_update(struct kvgpu_machine *m);
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now);
 /* charges @m for @ns, all of them before @now; slicer->acct_lock is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
-u64 vmach_gpu_time_get(struct kvgpu_machine *m); /* ns charged until now; needs no lock */
 
 /* ---------------------------------------------------- command.c: carry out the guest's commands */
 
@@ -900,7 +897,8 @@ void vmach_runlist_clear(struct kvgpu_vgpu *v);
 /* preempts the guest's channel or group @id, and ends it if that takes too long */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
- * Preempts the chip's channel or group @id. Takes about vmach_preempt_budget_get() ns at most.
+ * Preempts the chip's channel or group @id. Takes about as long as
+ * m->preempt_budget says at most.
  * Returns 0 when the preempt is done or the vGPU is off the chip, or a negative error code.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
@@ -1009,8 +1007,6 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why);
 void vmach_storm_strike(struct kvgpu_chan *c);
 /* counts @nr engine resets or long evictions of @m's; beyond a budget each is a strike */
 void vmach_resets_note(struct kvgpu_machine *m, u32 nr);
-/* Clears strikes and suspension. Any thread. */
-void vmach_strikes_clear(struct kvgpu_vgpu *v);
 bool vmach_vgpu_suspended(struct kvgpu_machine *m); /* needs no lock */
 /*
  * Ends the due channels of suspended vGPUs. Returns when the next one is due, ktime in ns; or ~0.

@@ -342,7 +342,7 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 	v->m->event.signals.left = max_t(s64, v->m->event.signals.left, 0);
 	/* do not count the last tenant's interrupts against this tenant */
 	vmach_events_forget(v->m);
-	vmach_strikes_clear(v);
+	kvgpu_machine_strikes_clear(v);
 	/* no mapping of the VMM before this one is left */
 	v->m->dirty.mmu_shown = v->m->dirty.mmu_mapped = false;
 	guest_power_on(v);
@@ -359,7 +359,7 @@ void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v)
 {
 	lockdep_assert_held(&v->lock);
 	guest_stop(v);
-	vmach_strikes_clear(v);
+	kvgpu_machine_strikes_clear(v);
 	guest_power_on(v);
 }
 

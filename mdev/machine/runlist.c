@@ -429,7 +429,8 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	struct guest_preempt g = {
 		.p = { .tsg = tsg, .id = id, .over = guest_preempt_over },
 		.v = v,
-		.most = vmach_preempt_budget_get(v),
+		.most = clamp_t(u64, v->m->preempt_budget, NSEC_PER_MSEC,
+				PREEMPT_GUEST_MS * (u64)NSEC_PER_MSEC),
 		.done = &done,
 	};
 
