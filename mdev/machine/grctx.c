@@ -131,20 +131,6 @@ static int fill_image(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 	return ret;
 }
 
-static int ctx_image_make(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
-{
-	int ret;
-
-	ret = vmach_pool_alloc(v, (u64)gr->pages << PAGE_SHIFT, &gr->image);
-	if (ret)
-		return ret;
-	ret = fill_image(v, gr);
-	ret = ret ?: kvgpu_shadow_as_subst(gr->space->as, gr->va, gr->pages, gr->image.at);
-	if (ret)
-		vmach_pool_free(v, &gr->image);
-	return ret;
-}
-
 struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va, u64 limit)
 {
 	u32 size = vmach_grctx_size(&v->gpu->hw);
@@ -165,7 +151,9 @@ struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp
 	gr->va = va;
 	gr->pages = size >> PAGE_SHIFT;
 	gr->users = 1;
-	if (ctx_image_make(v, gr)) {
+	if (vmach_pool_alloc(v, size, &gr->image) || fill_image(v, gr) ||
+	    kvgpu_shadow_as_subst(sp->as, va, gr->pages, gr->image.at)) {
+		vmach_pool_free(v, &gr->image);
 		kfree(gr);
 		return NULL;
 	}

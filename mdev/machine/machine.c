@@ -199,52 +199,53 @@ static int own_alloc(struct kvgpu_vgpu *v)
 	return 0;
 }
 
-static void own_free(struct kvgpu_vgpu *v)
+static void guest_machine_free(struct kvgpu_vgpu *v)
 {
 	unsigned int i;
 
-	for (i = 0; i < VGPU_NR_OWN; i++) {
-		vfree(v->own[i].memory);
-		v->own[i].memory = NULL;
-	}
-}
-
-static void guest_machine_free(struct kvgpu_vgpu *v)
-{
 	vmach_windows_fini(v);
 	vmach_memory_fini(v);
 	vmach_runlists_fini(v);
-	own_free(v);
+	for (i = 0; i < VGPU_NR_OWN; i++)
+		vfree(v->own[i].memory);
 	kvfree(v->m->mem.slots);
 	kvfree(v->m);
 	v->m = NULL;
 }
 
-/* Tells the policy of @m. */
-static void slice_add(struct kvgpu_machine *m)
+/* Puts a machine on chip->live, where interrupts and the slicer find it. Tells the policy of it. */
+static void live_list_add(void *arg)
 {
+	struct kvgpu_machine *m = arg;
 	struct kvgpu_vgpu *v = m->v;
-	struct machine_slicer *s = &v->gpu->chip->slicer;
+	struct kvgpu_chip *chip = v->gpu->chip;
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
-	vmach_slicer_assert(v->gpu);
+	spin_lock(&chip->event_lock);
+	list_add_tail(&m->node, &chip->live);
+	spin_unlock(&chip->event_lock);
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
 	m->slice.ent.fixed_ppm =
 		mul_u64_u64_div_u64(KVGPU_SCHED_PPM, v->part_size, hw->part_end - hw->part_first);
-	spin_lock(&s->lock);
-	kvgpu_sched_add(&s->sched, &m->slice.ent, ktime_get_ns());
-	spin_unlock(&s->lock);
+	spin_lock(&chip->slicer.lock);
+	kvgpu_sched_add(&chip->slicer.sched, &m->slice.ent, ktime_get_ns());
+	spin_unlock(&chip->slicer.lock);
 	vmach_slicer_kick(v->gpu);
 }
 
-/* Takes @m, off chip->live, from the policy, and its list from the chip. */
-static void slice_remove(struct kvgpu_machine *m)
+/* Undoes live_list_add(), and takes the vGPU's list from the chip. */
+static void live_list_remove(void *arg)
 {
+	struct kvgpu_machine *m = arg;
 	struct kvgpu_gpu *gpu = m->v->gpu;
 	struct machine_slicer *s = &gpu->chip->slicer;
 
-	vmach_slicer_assert(gpu);
+	spin_lock(&gpu->chip->event_lock);
+	list_del(&m->node);
+	if (s->lists.owner == m)
+		s->lists.owner = NULL;
+	spin_unlock(&gpu->chip->event_lock);
 	spin_lock(&s->lock);
 	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
 	spin_unlock(&s->lock);
@@ -252,31 +253,6 @@ static void slice_remove(struct kvgpu_machine *m)
 	if (vmach_runlist_merge(gpu))
 		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
 	vmach_slicer_kick(gpu);
-}
-
-/* Puts a machine on chip->live, where interrupts and the slicer find it. */
-static void live_list_add(void *arg)
-{
-	struct kvgpu_machine *m = arg;
-	struct kvgpu_chip *chip = m->v->gpu->chip;
-
-	spin_lock(&chip->event_lock);
-	list_add_tail(&m->node, &chip->live);
-	spin_unlock(&chip->event_lock);
-	slice_add(m);
-}
-
-static void live_list_remove(void *arg)
-{
-	struct kvgpu_machine *m = arg;
-	struct kvgpu_chip *chip = m->v->gpu->chip;
-
-	spin_lock(&chip->event_lock);
-	list_del(&m->node);
-	if (chip->slicer.lists.owner == m)
-		chip->slicer.lists.owner = NULL;
-	spin_unlock(&chip->event_lock);
-	slice_remove(m);
 }
 
 int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
