@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Channels. When a guest binds a channel, the host binds a channel of the chip, with a shadow
- * instance block that is made here: the chip reads it instead of the guest's block. An *id block*
- * is eight channel ids in a row, whose doorbells (USERD areas) share a page. The channel's id on
- * the chip is from an id block that belongs to this vGPU alone. So no page has doorbells of two
- * vGPUs. A group of channels is a channel group (TSG).
+ * instance block that is made here. The doorbells (USERD areas) of an id block share a page. The
+ * channel's id on the chip is from an id block that belongs to this vGPU alone. So no page has
+ * doorbells of two vGPUs.
  *
- * A channel is *dead* if the host has ended it, or if the guest is unbinding it. The *slicer* is
- * the thread that owns the chip, ends failed channels (recover.c), and gives the chip to vGPUs in
- * turns (slice.c). A card that has failed is *lost*: cut off from system memory (chip.c).
  * vgpu->lock is held here, while the slicer serves a request as well; the slicer ends channels
  * without it.
  *
- * The runlist. A guest sees all engines on runlist 0, may use GR (the graphics engine) and a copy
- * engine in one channel, and does not say at the bind which of them it will use. On the card GR's
- * runlist also serves a copy engine. So a guest's channels go to GR's runlist.
+ * The runlist. A guest sees all engines on runlist 0, may use GR and a copy engine in one channel,
+ * and does not say at the bind which of them it will use. On the card GR's runlist also serves a
+ * copy engine. So a guest's channels go to GR's runlist.
  *
  * A guest may change the page directory, the limit and the graphics context in its instance block
  * after the bind. The change takes effect when the host reads the block again in
- * vmach_chan_resync(): at an enable of the channel, at a submit of the runlist if the
- * list before did not have the channel, and when the guest allows a blocked runlist again
- * (docs/hardware.md). The channel's space is brought up to date then, too.
+ * vmach_chan_resync(): at an enable of the channel, at a submit of the runlist if the list before
+ * did not have the channel, and when the guest allows a blocked runlist again (docs/hardware.md).
+ * The channel's space is brought up to date then, too.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -240,10 +236,7 @@ static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst
 	return a->pd.target == b->pd.target && a->pd.addr == b->pd.addr && a->limit == b->limit;
 }
 
-/*
- * Disables @c on the chip, and, if @c is in a group (TSG), all channels of that group. Sets their
- * .held, by which vmach_chans_restart() knows which channels to enable again.
- */
+/* Disables @c and its group on the chip, and sets their .held for vmach_chans_restart(). */
 static void chan_hold(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
@@ -266,11 +259,9 @@ static void hung_end(void *arg)
 }
 
 /*
- * Takes a channel and its group (TSG) off the chip, so that the caller can change the channel's
- * instance block or group. False: the channel did not leave in time, and was ended.
- *
- * Disables the channel before the preempt: a preempt alone does not keep a channel off the chip,
- * because the chip loads an enabled and listed channel again at once.
+ * The caller is to change the channel's instance block or group. Disables the channel before the
+ * preempt: a preempt alone does not keep a channel off the chip, because the chip loads an enabled
+ * and listed channel again at once.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c)
 {
@@ -561,10 +552,9 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 
 /*
  * Unbinds a channel of the chip. Call it when the channel is disabled, and its entry was removed
- * from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on an
- * engine or on a PBDMA (a unit that fetches channels' commands). So a channel that is loaded is
- * driven off first. If that and a reset of the runlist's engines do not help, the card is lost:
- * memory that the chip may still use must not get another use.
+ * from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on an engine or a PBDMA.
+ * So a channel that is loaded is driven off first. If that and a reset of the runlist's engines do
+ * not help, the card is lost: memory that the chip may still use must not get another use.
  *
  * The channel is dead afterwards, and still in the tables by id and by instance block. Call
  * unbound_settle() before it leaves them.

@@ -27,9 +27,8 @@ static bool is_loaded(const struct kvgpu_chan *c)
 /*
  * Call it when the guest has reset engines: bit e of @mask stands for topo.engine[e], bit 31 for
  * PFIFO, the unit that loads channels onto engines. The host does not pass the reset on to the
- * card, because other vGPUs use its engines. After a reset of PFIFO, the host unbinds all channels
- * of the vGPU. After a reset of engines alone, the host preempts the channels that are loaded: that
- * takes them off the engines, as the reset would.
+ * card, because other vGPUs use its engines. After a reset of engines alone, it preempts the
+ * channels that are loaded: that takes them off the engines, as the reset would.
  */
 static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {
@@ -44,10 +43,7 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	if (mask & BIT(31)) {
 		vmach_chans_stop(v);
 		vmach_shadow_settle(v);
-		/*
-		 * A driver resets PFIFO when it is loaded: the guest starts anew, without strikes
-		 * (marks for harm to other vGPUs).
-		 */
+		/* a driver does so when it is loaded: the guest starts anew, without strikes */
 		kvgpu_machine_strikes_clear(v);
 		return;
 	}
@@ -103,12 +99,8 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 }
 
 /*
- * The guest has invalidated its TLB: for all page directories, or for one that it names. Brings the
- * shadow page tables and BAR windows of these up to date with the guest's page tables.
- *
- * If the guest has asked for a FLUSH_BAR in its flush page, also makes the CPU's writes to BARs
- * reach video memory. vmach_shadow_sync() may have made that flush; then it has cleared
- * .flush.owed.
+ * The guest has invalidated its TLB: for all page directories, or for one that it names.
+ * vmach_shadow_sync() may do the FLUSH_BAR that is owed; then it clears .flush.owed.
  */
 static void tlb_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {

@@ -14,9 +14,8 @@
  * instance). The time of the work item is limited (SIGNAL_PART). Guests see their own ids and
  * addresses.
  *
- * Each vGPU has a budget for the interrupts of PBDMAs (the units that fetch channels' commands), of
- * GR (the graphics engine) and of copy engines, and for MMU faults of BARs (within_budget()). A
- * channel whose interrupt exceeds the budget is ended.
+ * Each vGPU has a budget for the interrupts of PBDMAs, GR and copy engines, and for MMU faults of
+ * BARs (within_budget()). A channel whose interrupt exceeds the budget is ended.
  */
 #include <linux/slab.h>
 
@@ -90,9 +89,8 @@ void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 }
 
 /*
- * Adds 1 / SIGNAL_PART of the time since the last call to the budget for signals to the VMM
- * (m->event.signals). Returns 0 if the VMM may be signalled now, else the ns until then. vgpu->lock
- * is held.
+ * Adds 1 / SIGNAL_PART of the time since the last call to m->event.signals. Returns 0 if the VMM
+ * may be signalled now, else the ns until then.
  */
 static u64 signal_refill(struct kvgpu_machine *m, u64 now)
 {
@@ -233,9 +231,8 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 }
 
 /*
- * Returns the channel with the chip's id @id, or NULL. With @tsg, @id is the id of a group (TSG):
- * returns one of the group's channels, if possible a channel that is not dead. A dead channel
- * (ended by the host, or being unbound by the guest) can't be ended again.
+ * Returns the channel with the chip's id @id, or NULL. With @tsg, @id is the id of a group: returns
+ * one of the group's channels, if possible one that is not dead, because that can still be ended.
  */
 static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 {
@@ -244,10 +241,6 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 	return c && tsg ? vmach_live_chan_find(chip, c) : c;
 }
 
-/*
- * Disables the channel at once, and has the slicer take it off the chip and tell the guest. A dead
- * channel is disabled already. event_lock is held. @why: EVENT_FAULT or EVENT_SCHED.
- */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
 	if (test_and_set_bit(c->hchid.v, chip->recover_chans))
@@ -493,9 +486,8 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 }
 
 /*
- * Masks the card's NON_STALL_INTERRUPTs, by which channels report the end of a submission, if no
- * driver waits for one (@off) or their budget is used up (@held). Otherwise unmasks them.
- * event_lock is held.
+ * Masks the card's NON_STALL_INTERRUPTs if no driver waits for one (@off) or their budget is used
+ * up (@held). Otherwise unmasks them.
  */
 static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 {
@@ -539,16 +531,15 @@ static void nonstall_pay(struct kvgpu_chip *chip)
 }
 
 /*
- * Handles a NON_STALL_INTERRUPT, by which channels report the end of a submission. The chip does
- * not tell which channel sent it. So it is shown to all vGPUs with channels. That is harmless: a
- * driver then looks in memory whether its work is done. It is delivered soon if the vGPU's driver
- * waits for it, else with a later event or register access.
+ * Handles a NON_STALL_INTERRUPT. The chip does not tell which channel sent it. So it is shown to
+ * all vGPUs with channels. That is harmless: a driver then looks in memory whether its work is
+ * done. It is delivered soon if the vGPU's driver waits for it, else with a later event or register
+ * access.
  *
  * If no driver waits, the interrupt is masked until a driver waits, because each interrupt costs
  * the host register accesses. There is also a budget for all vGPUs together, because the sender is
  * unknown (nonstall_refill()). If the budget is used up, the interrupt is masked until the slicer
- * (the thread that gives the chip to vGPUs in turns) finds room in the budget
- * (vmach_nonstall_poll()).
+ * finds room in the budget (vmach_nonstall_poll()).
  *
  * The masking loses no interrupt: the chip keeps the interrupt's bit, and interrupts when it is
  * unmasked.
@@ -612,11 +603,7 @@ void vmach_waits_update(struct kvgpu_vgpu *v)
 		return;
 	WRITE_ONCE(m->event.waits, m->trap.wants_nonstall);
 	if (!m->event.waits)
-		/*
-		 * do not mask the interrupt here: the next one does so in nonstall(), if no driver
-		 * waits
-		 */
-		return;
+		return; /* if no driver waits, nonstall() masks the next interrupt */
 	spin_lock(&chip->event_lock);
 	nonstall_set(chip, false, chip->nonstall.held);
 	spin_unlock(&chip->event_lock);
@@ -698,10 +685,7 @@ void vmach_events_init(struct kvgpu_machine *m)
 	INIT_DELAYED_WORK(&m->event.alarm, alarm_work);
 }
 
-/*
- * Ends the work items that deliver events and ring the alarm. Call it when the machine is off
- * chip->live. vgpu->lock may be held or not.
- */
+/* Ends the work items that deliver events and ring the alarm. */
 void vmach_events_fini(struct kvgpu_machine *m)
 {
 	WRITE_ONCE(m->event.gone, true);
@@ -710,9 +694,7 @@ void vmach_events_fini(struct kvgpu_machine *m)
 	cancel_delayed_work_sync(&m->event.alarm); /* event_work may have armed it again */
 }
 
-/*
- * Drops the guest's queued events, pending interrupts and alarm, when the vGPU is closed or reset.
- */
+/* Drops the guest's queued events, pending interrupts and alarm. */
 void vmach_events_reset(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;

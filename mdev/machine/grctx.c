@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphics context images that the host owns (docs/hardware.md). FECS is the microcontroller that
- * switches the contexts of GR, the graphics engine. FECS loads a context image, and carries out the
- * patch list (pairs of register and value) to which the image's header points. Therefore a guest
- * must be able to write neither the image nor the list.
+ * Graphics context images that the host owns (docs/hardware.md). FECS, the microcontroller that
+ * switches the contexts of GR, loads a context image, and carries out the patch list (pairs of
+ * register and value) to which the image's header points. Therefore a guest must be able to write
+ * neither the image nor the list.
  *
  * The guest's instance block has the virtual address of the context. At that address the shadow
- * tables, which the chip uses instead of the guest's page tables, lead to pages of the host:
+ * tables lead to pages of the host:
  * - a copy of the host's golden image, which is the image of a context in its initial state
  * - a page with a patch list that gtt-shadow/patch.c makes from the guest's list
  * - two buffers that units of GR use for the context: the page pool and the bundle buffer

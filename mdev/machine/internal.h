@@ -22,10 +22,11 @@
  * the engines' status at a random time, by which vGPUs are charged (usage.c). Observation: the same
  * while the slicer waits for the chip (wait.h). List: the entries of a vGPU's runlist that may
  * run; the chip's list consists of the lists of the vGPUs that the slicer lets onto the chip
- * (list.c). NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). PRAMIN:
- * 1 MiB of BAR0 that shows video memory at an address that the guest chooses. Flush page: a page of
- * registers, mapped into the guest, by which it asks for flushes (flush.c). Lost: the card has
- * failed, and is cut off from system memory (chip.c).
+ * (list.c). NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). PBDMA:
+ * a unit that fetches channels' commands. GR: the graphics engine. PRAMIN: 1 MiB of BAR0 that shows
+ * video memory at an address that the guest chooses. Flush page: a page of registers, mapped into
+ * the guest, by which it asks for flushes (flush.c). Lost: the card has failed, and is cut off from
+ * system memory (chip.c).
  *
  * "For the slicer" means: only the thread that has the chip (slicer->chip_lock) runs it, or uses
  * it. That is the slicer's own thread, or one that runs a request in its place (request.c), in
@@ -564,11 +565,10 @@ struct kvgpu_machine {
 	 * The runlist: runlist.c. A guest has one (mmio-trap/), and the chip's list for it is GR's.
 	 * .entries, .nr: the list that the guest submitted last. .htsg: guest's id of a TSG -> the
 	 * chip's; -1: none. .nr_tsgs: number of TSGs with an id of the chip. .tsgs: scratch: the
-	 * guest's TSGs that have lost their use (drop_groups()), or in the new list
-	 * (list_id_map()). .max: most
-	 * entries of the list, headers of TSGs included: the vGPU's share of channel ids.
-	 * .published, .published_nr: entries to run; for the slicer. .next: list under
-	 * construction, later copied to .published.
+	 * guest's TSGs that are not in use any more (drop_groups()), or in the new list
+	 * (list_id_map()). .max: most entries of the list, headers of TSGs included: the vGPU's
+	 * share of channel ids. .published, .published_nr: entries to run; for the slicer. .next:
+	 * list under construction, later copied to .published.
 	 */
 	struct {
 		u64 *entries;
@@ -897,9 +897,8 @@ void vmach_runlist_clear(struct kvgpu_vgpu *v);
 /* preempts the guest's channel or group @id, and ends it if that takes too long */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
- * Preempts the chip's channel or group @id. Takes about as long as
- * m->preempt_budget says at most.
- * Returns 0 when the preempt is done or the vGPU is off the chip, or a negative error code.
+ * Preempts the chip's channel or group @id, for as long as m->preempt_budget lets it. Returns 0
+ * when the preempt is done or the vGPU is off the chip, or a negative error code.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
 
@@ -925,21 +924,18 @@ u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 /* ------------------------ event.c, recover.c: queue and deliver events for guests, end channels */
 
 void vmach_events_init(struct kvgpu_machine *m); /* vgpu->lock is not held */
-/* call it when @m is off chip->live; chip->event_lock is not held */
+/* call it when @m is off chip->live; vgpu->lock may be held or not */
 void vmach_events_fini(struct kvgpu_machine *m);
 void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Starts the budget of interrupts (EVENTS_PER_SECOND) anew. */
 void vmach_events_forget(struct kvgpu_machine *m);
-/*
- * Shows waiting events to the guest; notes in m->event.irq_changed if there were any. vgpu->lock
- * held.
- */
+/* Shows waiting events to the guest; notes in m->event.irq_changed if there were any. */
 void vmach_events_deliver(struct kvgpu_vgpu *v);
-/* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
+/* call it after a possible change of trap.wants_nonstall */
 void vmach_waits_update(struct kvgpu_vgpu *v);
 /*
- * For the slicer's poll. If NON_STALL_INTERRUPTs are masked because the budget
- * is used up, unmasks them when it has room again. True: still masked, so poll again soon.
+ * For the slicer. If NON_STALL_INTERRUPTs are masked because their budget is used up, unmasks them
+ * when it has room again. True: still masked, so poll again soon.
  */
 bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now);
 /*
@@ -972,7 +968,7 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now);
  * group. @why: EVENT_FAULT or EVENT_SCHED. For the slicer.
  */
 void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);
-/* Has the slicer end @c as vmach_chan_isolate() does, if it is not dead. event_lock is held. */
+/* Disables @c if it is not dead, and has vmach_chan_isolate() end it. event_lock is held. */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 
 /* ---------------------------- slice.c, poll.c: give vGPUs the chip in turns, poll their work */

@@ -3,13 +3,12 @@
  * The machine behind a vGPU's registers: its life, and the entry for register accesses. In the life
  * of a vGPU:
  *
- * create: the vGPU's video memory (its partition) is filled with zeros (scrubbed). Its windows (its
- *   slices of the card's BAR1 and BAR3) show only the scrap page, a page of the host's video
- *   memory.
+ * create: the partition is filled with zeros (scrubbed). The windows show only the scrap page, a
+ *   page of the host's video memory.
  * open: if the vGPU was open before, its partition is scrubbed. Registers and windows are as after
  *   power-on.
- * close: no channel of the vGPU is left on the chip, or the card was lost (it can't reach system
- *   memory any more). No page of the guest is pinned.
+ * close: no channel of the vGPU is left on the chip, or the card was lost. No page of the guest is
+ *   pinned.
  * remove: the partition is scrubbed, unless the card has failed.
  *
  * machine.h says for each function which locks are held.
@@ -116,10 +115,7 @@ static void guest_stop(struct kvgpu_vgpu *v)
 	vmach_events_reset(v);
 }
 
-/*
- * Fills the partition with zeros, so that no data of an earlier user is left (S4 of
- * docs/invariants.md).
- */
+/* So that no data of an earlier user is left (S4 of docs/invariants.md). */
 static int part_scrub(struct kvgpu_vgpu *v)
 {
 	int ret;

@@ -246,8 +246,7 @@ static bool entry_is_dead(struct kvgpu_machine *m, u64 e)
 
 /*
  * Removes the entries of dead channels from the published list, and headers of groups that are
- * empty then: recovery may have ended a channel after its entry was translated. It may have ended
- * all channels of a long list, so this is one pass.
+ * empty then: recovery may have ended channels, all of a long list even, since the translation.
  */
 static void drop_dead_chans(struct kvgpu_machine *m)
 {
@@ -463,9 +462,8 @@ static void preempt_late(void *arg)
 }
 
 /*
- * Carries out the guest's preempt of its channel or group @id. If the preempt does not end in time,
- * ends the channel with its group. But a channel that waits for an engine which another channel
- * keeps is left as it is: it does no harm, and the watchdog ends the other one.
+ * A channel that waits for an engine which another channel keeps is left as it is: it does no harm,
+ * and the watchdog ends the other one.
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {

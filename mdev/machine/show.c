@@ -171,10 +171,7 @@ static void show_reg_slot(struct seq_file *s, const struct kvgpu_reg_slot *slot,
 		   info->unit ?: "-", info->name ?: "-");
 }
 
-/*
- * Prints the guest's value of a register beside the chip's value. Prints nothing unless the
- * register's class for reads is KVGPU_REG_FILE (reads return the stored value).
- */
+/* Prints the guest's stored value of a register, if reads return it, beside the chip's value. */
 static void show_hardware(struct seq_file *s, struct kvgpu_vgpu *v,
 			  const struct kvgpu_reg_slot *slot, const struct kvgpu_reg_info *info)
 {
