@@ -70,12 +70,6 @@ static void chip_forget(void *arg)
 	vmach_storm_strike(c);
 }
 
-static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
-{
-	vmach_slicer_call(v->gpu, chip_forget, c);
-	xa_erase(&v->m->ids.chans, c->gchid.v);
-}
-
 /* ------------------------------------------- give a channel its id of the chip and its doorbell */
 
 /* Notes that vGPU @vgpu (0: none) has id block @h of the chip. event_lock is held. */
@@ -231,11 +225,6 @@ static int write_inst(struct kvgpu_chan *c, const u32 *guest_block, u32 *out, u3
 
 /* ----------------------- resync: apply what the guest has changed in a channel's instance block */
 
-static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst_guest *b)
-{
-	return a->pd.target == b->pd.target && a->pd.addr == b->pd.addr && a->limit == b->limit;
-}
-
 /* Disables @c and its group on the chip, and sets their .held for vmach_chans_restart(). */
 static void chan_hold(struct kvgpu_chan *c)
 {
@@ -364,20 +353,15 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 			 u32 *out)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
-	struct kvgpu_space *old = c->space;
+	struct kvgpu_space *old = c->space, *new = vmach_space_get(v, g->pd);
 	struct kvgpu_grctx *gr;
 
-	if (!same_space(g, &c->guest.block)) {
-		c->space = vmach_space_get(v, g->pd);
-		if (!c->space) {
-			c->space = old;
-			kvgpu_mdev_fault_note(v, "no memory for an address space", c->gchid.v,
-					      g->pd.addr, 0);
-			return;
-		}
-	} else {
-		old = NULL;
+	if (!new) {
+		kvgpu_mdev_fault_note(v, "no memory for an address space", c->gchid.v, g->pd.addr,
+				      0);
+		return;
 	}
+	c->space = new;
 	c->guest.block.pd = g->pd;
 	c->guest.block.limit = g->limit;
 	c->guest.block.gr_ctx = g->gr_ctx;
@@ -399,14 +383,14 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 		vmach_gpu_declare_lost(v->gpu, "writes did not reach video memory");
 	if (gr)
 		vmach_grctx_put(v, gr);
-	if (old)
-		vmach_space_put(v, old, c);
+	vmach_space_put(v, old, c);
 	vmach_shadow_settle(v);
 }
 
 void vmach_chan_resync(struct kvgpu_chan *c)
 {
 	u32 *block = kmalloc(2 * RAMIN_SIZE, GFP_KERNEL_ACCOUNT);
+	const struct kvgpu_inst_guest *was = &c->guest.block;
 	struct kvgpu_inst_guest g;
 
 	if (!block)
@@ -418,7 +402,8 @@ void vmach_chan_resync(struct kvgpu_chan *c)
 				      c->guest.inst.addr, 0);
 		goto out;
 	}
-	if (same_space(&g, &c->guest.block) && g.gr_ctx == c->guest.block.gr_ctx) {
+	if (g.pd.target == was->pd.target && g.pd.addr == was->pd.addr && g.limit == was->limit &&
+	    g.gr_ctx == was->gr_ctx) {
 		vmach_space_sync(c->vgpu, c->space);
 		goto out;
 	}
@@ -472,6 +457,13 @@ static void chan_release(struct kvgpu_chan *c)
 	vmach_shadow_settle(v);
 	vmach_pool_free(v, &c->host.inst);
 	kfree(c);
+}
+
+static void chan_remove(struct kvgpu_chan *c)
+{
+	vmach_slicer_call(c->vgpu->gpu, chip_forget, c);
+	xa_erase(&c->vgpu->m->ids.chans, c->gchid.v);
+	chan_release(c);
 }
 
 void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, struct kvgpu_gaddr inst)
@@ -639,8 +631,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	c->guest.enabled = c->guest.listed = false;
 	vmach_slicer_evict(v->gpu, unbind, c);
 	unbound_settle(v->gpu, c->host.inst.at.v);
-	chan_forget(v, c);
-	chan_release(c);
+	chan_remove(c);
 	vmach_chans_restart(v);
 }
 
@@ -663,9 +654,7 @@ void vmach_chans_stop(struct kvgpu_vgpu *v)
 		vmach_slicer_evict(v->gpu, chan_unbind_hw, c);
 	if (!xa_empty(&v->m->ids.chans))
 		unbound_settle(v->gpu, KVGPU_HW_ALL_INST);
-	xa_for_each(&v->m->ids.chans, id, c) {
-		chan_forget(v, c);
-		chan_release(c);
-	}
+	xa_for_each(&v->m->ids.chans, id, c)
+		chan_remove(c);
 	id_blocks_give(v);
 }

@@ -149,10 +149,9 @@ struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp
 		return NULL;
 	gr->space = sp;
 	gr->va = va;
-	gr->pages = size >> PAGE_SHIFT;
 	gr->users = 1;
 	if (vmach_pool_alloc(v, size, &gr->image) || fill_image(v, gr) ||
-	    kvgpu_shadow_as_subst(sp->as, va, gr->pages, gr->image.at)) {
+	    kvgpu_shadow_as_subst(sp->as, va, size >> PAGE_SHIFT, gr->image.at)) {
 		vmach_pool_free(v, &gr->image);
 		kfree(gr);
 		return NULL;
@@ -166,7 +165,7 @@ void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 {
 	if (--gr->users)
 		return;
-	kvgpu_shadow_as_unsubst(gr->space->as, gr->va, gr->pages);
+	kvgpu_shadow_as_unsubst(gr->space->as, gr->va, gr->image.size >> PAGE_SHIFT);
 	gr->space->flush = true;
 	list_move_tail(&gr->node, &v->m->mem.dead_images);
 }

@@ -445,7 +445,7 @@ struct kvgpu_grctx {
 	struct list_head node; /* in mem.grctxs of the machine; without users in .dead_images */
 	struct kvgpu_space *space;
 	u64 va;
-	u32 pages, users;
+	u32 users;
 	/* context image, patch list (what FECS writes at its load), page pool, bundle buffer */
 	struct kvgpu_vram image;
 };
