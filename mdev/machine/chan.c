@@ -610,8 +610,8 @@ static void unbind(void *arg)
 	struct kvgpu_vgpu *v = c->vgpu;
 
 	c->dead = true; /* a list that the chip gets from now on leaves the channel out */
-	if (vmach_runlist_drop(v->m, c->hchid) && vmach_runlist_update(v->m))
-		vmach_gpu_declare_lost(v->gpu, "a runlist was not taken");
+	if (vmach_runlist_drop_dead(v->m))
+		vmach_runlist_update(v->m);
 	chan_unbind_hw(c);
 }
 

@@ -679,10 +679,14 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_ch
 
 /* True: the list of @m is resident: the slicer lets it onto the chip. */
 bool vmach_list_resident(const struct kvgpu_machine *m);
-/* Removes the chip's channel @id from @m's list. True: call vmach_runlist_update() afterwards. */
-bool vmach_runlist_drop(struct kvgpu_machine *m, hchid_t id);
 /*
- * Writes the chip's list: the lists that are resident, one after the other. Returns 0 or an error.
+ * Removes the entries of dead channels from @m's list, and headers of groups that are empty then.
+ * True: call vmach_runlist_update() afterwards.
+ */
+bool vmach_runlist_drop_dead(struct kvgpu_machine *m);
+/*
+ * Writes the chip's list: the lists that are resident, one after the other. Returns 0, or an error
+ * if the card was lost for it.
  */
 int vmach_runlist_merge(struct kvgpu_gpu *gpu);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */

@@ -59,6 +59,7 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu)
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_machine *m;
 	u32 nr = 0;
+	int ret;
 
 	vmach_slicer_assert(gpu);
 	if (vmach_gpu_lost(gpu))
@@ -78,7 +79,10 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu)
 		merge_append(chip->merge + nr, m);
 		nr += m->runl.published_nr;
 	}
-	return kvgpu_hw_runlist(&gpu->hw, vmach_gr_runl_get(gpu), chip->merge, nr);
+	ret = kvgpu_hw_runlist(&gpu->hw, vmach_gr_runl_get(gpu), chip->merge, nr);
+	if (ret)
+		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
+	return ret;
 }
 
 /*
@@ -92,45 +96,39 @@ int vmach_runlist_update(struct kvgpu_machine *m)
 	return vmach_list_resident(m) || m->slice.merged ? vmach_runlist_merge(m->v->gpu) : 0;
 }
 
-/*
- * Corrects the count in the header of a group after one of the group's channels was removed from
- * the list. Removes the header if the group is empty now. *@nr: length of the list.
- */
-static void group_recount(u64 *list, u32 header, u32 *nr)
+static bool entry_is_dead(struct kvgpu_machine *m, u64 e)
 {
-	u32 count = FIELD_GET(RUNLIST_TSG_COUNT, list[header]);
+	struct kvgpu_chan *c = m->v->gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
 
-	if (count > 1) {
-		list[header] = (list[header] & ~(u64)RUNLIST_TSG_COUNT) |
-			       FIELD_PREP(RUNLIST_TSG_COUNT, count - 1);
-		return;
-	}
-	memmove(list + header, list + header + 1, (*nr - header - 1) * sizeof(u64));
-	--*nr;
+	return !c || c->dead;
 }
 
-bool vmach_runlist_drop(struct kvgpu_machine *m, hchid_t id)
+/* One pass, because all channels of a long list may be dead. */
+bool vmach_runlist_drop_dead(struct kvgpu_machine *m)
 {
 	u64 *list = m->runl.published;
-	u32 nr = m->runl.published_nr, i, header = 0, left = 0;
+	u32 i = 0, nr = 0, was = m->runl.published_nr, header, left, count;
 
 	vmach_slicer_assert(m->v->gpu);
-	for (i = 0; i < nr; i++) {
-		if (list[i] & RUNLIST_TSG) {
-			header = i;
-			left = FIELD_GET(RUNLIST_TSG_COUNT, list[i]);
-			continue;
+	while (i < was) {
+		bool group = list[i] & RUNLIST_TSG;
+
+		header = nr;
+		left = group ? FIELD_GET(RUNLIST_TSG_COUNT, list[i]) : 1;
+		if (group)
+			list[nr++] = list[i++];
+		for (count = 0; left && i < was; left--, i++) {
+			if (entry_is_dead(m, list[i]))
+				continue;
+			list[nr++] = list[i];
+			count++;
 		}
-		if (FIELD_GET(RUNLIST_ID, list[i]) == id.v) {
-			memmove(list + i, list + i + 1, (nr - i - 1) * sizeof(u64));
-			nr--;
-			if (left)
-				group_recount(list, header, &nr);
-			m->runl.published_nr = nr;
-			return true;
-		}
-		if (left)
-			left--;
+		if (group && count)
+			list[header] = (list[header] & ~(u64)RUNLIST_TSG_COUNT) |
+				       FIELD_PREP(RUNLIST_TSG_COUNT, count);
+		else if (group)
+			nr = header;
 	}
-	return false;
+	m->runl.published_nr = nr;
+	return nr < was;
 }

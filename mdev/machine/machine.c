@@ -246,8 +246,7 @@ static void live_list_remove(void *arg)
 	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
 	spin_unlock(&s->lock);
 	s->lists.stale = true;
-	if (vmach_runlist_merge(gpu))
-		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
+	vmach_runlist_merge(gpu);
 	vmach_slicer_kick(gpu);
 }
 

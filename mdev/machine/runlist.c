@@ -237,44 +237,6 @@ static bool lacks_group(struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------------------------ publish a vGPU's list */
 
-static bool entry_is_dead(struct kvgpu_machine *m, u64 e)
-{
-	struct kvgpu_chan *c = m->v->gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
-
-	return !c || c->dead;
-}
-
-/*
- * Removes the entries of dead channels from the published list, and headers of groups that are
- * empty then: recovery may have ended channels, all of a long list even, since the translation.
- */
-static void drop_dead_chans(struct kvgpu_machine *m)
-{
-	u64 *list = m->runl.published;
-	u32 i = 0, nr = 0, header, left, count;
-
-	while (i < m->runl.published_nr) {
-		bool group = list[i] & RUNLIST_TSG;
-
-		header = nr;
-		left = group ? FIELD_GET(RUNLIST_TSG_COUNT, list[i]) : 1;
-		if (group)
-			list[nr++] = list[i++];
-		for (count = 0; left && i < m->runl.published_nr; left--, i++) {
-			if (entry_is_dead(m, list[i]))
-				continue;
-			list[nr++] = list[i];
-			count++;
-		}
-		if (group && count)
-			list[header] = (list[header] & ~(u64)RUNLIST_TSG_COUNT) |
-				       FIELD_PREP(RUNLIST_TSG_COUNT, count);
-		else if (group)
-			nr = header;
-	}
-	m->runl.published_nr = nr;
-}
-
 /*
  * Argument of list_store(): m->runl.next has .nr entries, made of .guest_nr entries of the guest.
  */
@@ -295,10 +257,9 @@ static void list_store(void *arg)
 		return;
 	memcpy(m->runl.published, m->runl.next, l->nr * sizeof(u64));
 	m->runl.published_nr = l->nr;
-	drop_dead_chans(m);
+	/* recovery may have ended channels since the translation */
+	vmach_runlist_drop_dead(m);
 	ret = vmach_runlist_update(m);
-	if (ret)
-		vmach_gpu_declare_lost(l->v->gpu, "a runlist was not taken");
 	trace_kvgpu_runlist(l->v->id, vmach_gr_runl_get(l->v->gpu), l->guest_nr,
 			    m->runl.published_nr, ret);
 }

@@ -164,8 +164,7 @@ static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_mach
 		m->slice.evicting = !vmach_list_resident(m);
 		leave |= m->slice.evicting && m->slice.on_chip;
 	}
-	if (vmach_runlist_merge(chip->gpu))
-		vmach_gpu_declare_lost(chip->gpu, "a runlist was not taken");
+	vmach_runlist_merge(chip->gpu);
 	if (to_shared) {
 		chip_now_shared(chip, was);
 	} else if (owner && owner != was && !leave) {
