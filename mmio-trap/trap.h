@@ -6,7 +6,7 @@
  * the submit of a runlist, returns one command (struct kvgpu_cmd), decoded and of good form. The
  * caller checks that what the command names is the guest's, and carries it out. Reports to the
  * guest come in as events. The caller also reads kvgpu_trap_irq_take() and the members
- * .ptimer_alarm, .wants_nonstall and .gr_halted.
+ * .ptimer_alarm, .wants_nonstall, .gr_halted and .runl_blocked.
  *
  * The caller serialises all calls for one vGPU (vgpu->lock).
  */

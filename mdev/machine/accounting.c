@@ -6,7 +6,7 @@
  * for a preempt, makes them every KVGPU_HW_WATCH_US.
  *
  * The slicer calls all of this, the sampler and the interrupt thread vmach_time_settle(), and any
- * thread vmach_gpu_time_get().
+ * thread kvgpu_machine_gpu_time_get().
  */
 #include "mdev/machine/internal.h"
 #include "mdev/machine/wait.h"
@@ -50,9 +50,10 @@ void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 	s->samples.charged = now;
 }
 
-u64 vmach_gpu_time_get(struct kvgpu_machine *m)
+u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)
 {
-	struct machine_slicer *s = &m->v->gpu->chip->slicer;
+	struct machine_slicer *s = &v->gpu->chip->slicer;
+	struct kvgpu_machine *m = v->m;
 	unsigned int seq;
 	s64 ns, reported;
 

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Channels. When a guest binds a channel, the host binds a channel of the chip, with a shadow
- * instance block that is made here: the chip reads it instead of the guest's block. An *id block*
- * is eight channel ids in a row, whose doorbells (USERD areas) share a page. The channel's id on
- * the chip is from an id block that belongs to this vGPU alone. So no page has doorbells of two
- * vGPUs. A group of channels is a channel group (TSG).
+ * instance block that is made here. The doorbells (USERD areas) of an id block share a page. The
+ * channel's id on the chip is from an id block that belongs to this vGPU alone. So no page has
+ * doorbells of two vGPUs.
  *
- * A channel is *dead* if the host has ended it, or if the guest is unbinding it. The *slicer* is
- * the thread that owns the chip, ends failed channels (recover.c), and gives the chip to vGPUs in
- * turns (slice.c). A card that has failed is *lost*: cut off from system memory (chip.c).
  * vgpu->lock is held here, while the slicer serves a request as well; the slicer ends channels
  * without it.
  *
- * The runlist. A guest sees all engines on runlist 0, may use GR (the graphics engine) and a copy
- * engine in one channel, and does not say at the bind which of them it will use. On the card GR's
- * runlist also serves a copy engine. So a guest's channels go to GR's runlist.
+ * The runlist. A guest sees all engines on runlist 0, may use GR and a copy engine in one channel,
+ * and does not say at the bind which of them it will use. On the card GR's runlist also serves a
+ * copy engine. So a guest's channels go to GR's runlist.
  *
  * A guest may change the page directory, the limit and the graphics context in its instance block
  * after the bind. The change takes effect when the host reads the block again in
- * vmach_chan_resync(): at an enable of the channel, at a submit of the channel's runlist if the
- * list before did not have the channel, and when the guest allows a blocked runlist again
- * (docs/hardware.md). The channel's space is brought up to date then, too.
+ * vmach_chan_resync(): at an enable of the channel, at a submit of the runlist if the list before
+ * did not have the channel, and when the guest allows a blocked runlist again (docs/hardware.md).
+ * The channel's space is brought up to date then, too.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -41,16 +37,7 @@
 
 struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id)
 {
-	struct rb_node *n = v->m->ids.chans.rb_node;
-
-	while (n) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
-		if (id.v == c->gchid.v)
-			return c;
-		n = id.v < c->gchid.v ? n->rb_left : n->rb_right;
-	}
-	return NULL;
+	return xa_load(&v->m->ids.chans, id.v);
 }
 
 /* Enters a channel in the tables by id and by instance block, then binds it on the chip. */
@@ -81,27 +68,6 @@ static void chip_forget(void *arg)
 	hash_del(&c->by_inst);
 	spin_unlock(&chip->event_lock);
 	vmach_storm_strike(c);
-}
-
-static void chan_insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
-{
-	struct rb_node **at = &v->m->ids.chans.rb_node, *parent = NULL;
-
-	while (*at) {
-		parent = *at;
-		at = c->gchid.v < rb_entry(parent, struct kvgpu_chan, by_gchid)->gchid.v ?
-			     &parent->rb_left :
-			     &parent->rb_right;
-	}
-	rb_link_node(&c->by_gchid, parent, at);
-	rb_insert_color(&c->by_gchid, &v->m->ids.chans);
-	vmach_slicer_call(v->gpu, chip_bind, c);
-}
-
-static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
-{
-	vmach_slicer_call(v->gpu, chip_forget, c);
-	rb_erase(&c->by_gchid, &v->m->ids.chans);
 }
 
 /* ------------------------------------------- give a channel its id of the chip and its doorbell */
@@ -235,70 +201,38 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 }
 
 /*
- * Returns the guest's values for the shadow instance block, with a context address that is safe.
+ * Builds the shadow instance block in @out, which is scratch memory, and writes its bytes from
+ * @from to @end to video memory.
+ *
  * FECS, GR's microcontroller that switches contexts, must not load a context image that a guest
  * made. But it loads an image from any address in the instance block, even from 0. So a channel
  * without a context gets an address that no guest can map, NO_CONTEXT_VA: its GR methods fault.
  */
-static struct kvgpu_inst_guest inst_shown(const struct kvgpu_chan *c)
+static int write_inst(struct kvgpu_chan *c, const u32 *guest_block, u32 *out, u32 from, u32 end)
 {
 	struct kvgpu_inst_guest g = c->guest.block;
-
-	g.gr_ctx = c->gr ? c->gr->va : NO_CONTEXT_VA;
-	return g;
-}
-
-/*
- * Writes the whole shadow instance block of a channel that is not bound yet. @out: scratch memory.
- */
-static int write_inst_block(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
-{
-	struct kvgpu_inst_guest g = inst_shown(c);
 	struct kvgpu_inst_host h = {
 		.chid = c->hchid,
-		.userd = c->vgpu->part.v + c->guest.block.userd.addr,
-		.pd = kvgpu_shadow_as_pd_get(c->as),
+		.userd = c->vgpu->part.v + g.userd.addr,
+		.pd = kvgpu_shadow_as_pd_get(c->space->as),
 	};
 
+	g.gr_ctx = c->gr ? c->gr->va : NO_CONTEXT_VA;
 	kvgpu_shadow_inst_build(guest_block, &g, &h, out);
-	memcpy_toio(c->host.inst.cpu, out, RAMIN_SIZE);
-	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
-}
-
-/*
- * Writes the page directory, the limit and the graphics context into the shadow instance block of a
- * bound channel. @out: scratch memory.
- */
-static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
-{
-	struct kvgpu_inst_guest g = inst_shown(c);
-	struct kvgpu_inst_host h = { .chid = c->hchid, .pd = kvgpu_shadow_as_pd_get(c->as) };
-
-	kvgpu_shadow_inst_build(guest_block, &g, &h, out);
-	memcpy_toio(c->host.inst.cpu + GMMU_INST_PDB_LO, (u8 *)out + GMMU_INST_PDB_LO,
-		    INST_READ - GMMU_INST_PDB_LO);
+	memcpy_toio(c->host.inst.cpu + from, (u8 *)out + from, end - from);
 	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
 }
 
 /* ----------------------- resync: apply what the guest has changed in a channel's instance block */
 
-static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst_guest *b)
-{
-	return a->pd.target == b->pd.target && a->pd.addr == b->pd.addr && a->limit == b->limit;
-}
-
-/*
- * Disables @c on the chip, and, if @c is in a group (TSG), all channels of that group. Sets their
- * .held, by which vmach_chans_restart() knows which channels to enable again.
- */
+/* Disables @c and its group on the chip, and sets their .held for vmach_chans_restart(). */
 static void chan_hold(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
-	struct rb_node *n;
+	struct kvgpu_chan *o;
+	unsigned long id;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		struct kvgpu_chan *o = rb_entry(n, struct kvgpu_chan, by_gchid);
-
+	xa_for_each(&v->m->ids.chans, id, o) {
 		if (o->held || (o != c && (c->host.tsg < 0 || o->host.tsg != c->host.tsg)))
 			continue;
 		o->held = true;
@@ -314,11 +248,9 @@ static void hung_end(void *arg)
 }
 
 /*
- * Takes a channel and its group (TSG) off the chip, so that the caller can change the channel's
- * instance block or group. False: the channel did not leave in time, and was ended.
- *
- * Disables the channel before the preempt: a preempt alone does not keep a channel off the chip,
- * because the chip loads an enabled and listed channel again at once.
+ * The caller is to change the channel's instance block or group. Disables the channel before the
+ * preempt: a preempt alone does not keep a channel off the chip, because the chip loads an enabled
+ * and listed channel again at once.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c)
 {
@@ -351,11 +283,10 @@ static void chan_start(struct kvgpu_chan *c)
 static void held_start(void *arg)
 {
 	struct kvgpu_vgpu *v = arg;
-	struct rb_node *n;
+	struct kvgpu_chan *c;
+	unsigned long id;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
+	xa_for_each(&v->m->ids.chans, id, c) {
 		if (c->held)
 			chan_start(c);
 		c->held = false;
@@ -364,11 +295,13 @@ static void held_start(void *arg)
 
 void vmach_chans_restart(struct kvgpu_vgpu *v)
 {
-	struct rb_node *n = rb_first(&v->m->ids.chans);
+	struct kvgpu_chan *c;
+	unsigned long id;
+	bool any = false;
 
-	while (n && !rb_entry(n, struct kvgpu_chan, by_gchid)->held)
-		n = rb_next(n);
-	if (n)
+	xa_for_each(&v->m->ids.chans, id, c)
+		any |= c->held;
+	if (any)
 		vmach_slicer_call(v->gpu, held_start, v);
 }
 
@@ -387,19 +320,16 @@ static void nothing(void *arg)
  */
 static void ended_images_put(struct kvgpu_vgpu *v)
 {
-	struct rb_node *n;
+	struct kvgpu_chan *c;
+	unsigned long id;
 	bool any = false;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
+	xa_for_each(&v->m->ids.chans, id, c)
 		if (c->gr && !c->driven_off && READ_ONCE(c->dead))
 			any = c->driven_off = true;
-	}
 	if (any)
 		vmach_slicer_call(v->gpu, nothing, NULL);
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+	xa_for_each(&v->m->ids.chans, id, c) {
 		bool tsg = c->host.tsg >= 0;
 		void __iomem *ctx;
 
@@ -423,21 +353,15 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 			 u32 *out)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
-	struct kvgpu_space *old = c->space;
+	struct kvgpu_space *old = c->space, *new = vmach_space_get(v, g->pd);
 	struct kvgpu_grctx *gr;
 
-	if (!same_space(g, &c->guest.block)) {
-		c->space = vmach_space_get(v, g->pd);
-		if (!c->space) {
-			c->space = old;
-			kvgpu_mdev_fault_note(v, "no memory for an address space", c->gchid.v,
-					      g->pd.addr, 0);
-			return;
-		}
-		c->as = c->space->as;
-	} else {
-		old = NULL;
+	if (!new) {
+		kvgpu_mdev_fault_note(v, "no memory for an address space", c->gchid.v, g->pd.addr,
+				      0);
+		return;
 	}
+	c->space = new;
 	c->guest.block.pd = g->pd;
 	c->guest.block.limit = g->limit;
 	c->guest.block.gr_ctx = g->gr_ctx;
@@ -454,18 +378,19 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	if (g->gr_ctx && !c->gr)
 		kvgpu_mdev_fault_note(v, "no graphics context for a channel", c->gchid.v, g->gr_ctx,
 				      0);
-	if (write_inst_space(c, block, out))
+	/* the channel is bound: its progress in RAMFC stays */
+	if (write_inst(c, block, out, GMMU_INST_PDB_LO, INST_READ))
 		vmach_gpu_declare_lost(v->gpu, "writes did not reach video memory");
 	if (gr)
 		vmach_grctx_put(v, gr);
-	if (old)
-		vmach_space_put(v, old, c);
+	vmach_space_put(v, old, c);
 	vmach_shadow_settle(v);
 }
 
 void vmach_chan_resync(struct kvgpu_chan *c)
 {
 	u32 *block = kmalloc(2 * RAMIN_SIZE, GFP_KERNEL_ACCOUNT);
+	const struct kvgpu_inst_guest *was = &c->guest.block;
 	struct kvgpu_inst_guest g;
 
 	if (!block)
@@ -477,7 +402,8 @@ void vmach_chan_resync(struct kvgpu_chan *c)
 				      c->guest.inst.addr, 0);
 		goto out;
 	}
-	if (same_space(&g, &c->guest.block) && g.gr_ctx == c->guest.block.gr_ctx) {
+	if (g.pd.target == was->pd.target && g.pd.addr == was->pd.addr && g.limit == was->limit &&
+	    g.gr_ctx == was->gr_ctx) {
 		vmach_space_sync(c->vgpu, c->space);
 		goto out;
 	}
@@ -501,19 +427,18 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 	c->space = vmach_space_get(v, c->guest.block.pd);
 	if (!c->space)
 		return -ENOMEM;
-	c->as = c->space->as;
 	ended_images_put(v);
 	vmach_space_sync(v, c->space);
 	if (c->guest.block.gr_ctx)
 		c->gr = vmach_grctx_get(v, c->space, c->guest.block.gr_ctx, c->guest.block.limit);
 	ret = take_userd(c);
 	ret = ret ?: vmach_pool_alloc(v, RAMIN_SIZE, &c->host.inst);
-	ret = ret ?: write_inst_block(c, block, block + RAMIN_SIZE / 4);
+	ret = ret ?: write_inst(c, block, block + RAMIN_SIZE / 4, 0, RAMIN_SIZE);
 	vmach_shadow_settle(v);
-	if (ret)
-		return ret;
-	chan_insert(v, c);
-	return 0;
+	ret = ret ?: xa_err(xa_store(&v->m->ids.chans, c->gchid.v, c, GFP_KERNEL));
+	if (!ret)
+		vmach_slicer_call(v->gpu, chip_bind, c);
+	return ret;
 }
 
 /*
@@ -530,12 +455,18 @@ static void chan_release(struct kvgpu_chan *c)
 	if (c->space)
 		vmach_space_put(v, c->space, c);
 	vmach_shadow_settle(v);
-	if (c->host.inst.size)
-		vmach_pool_free(v, &c->host.inst);
+	vmach_pool_free(v, &c->host.inst);
 	kfree(c);
 }
 
-void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gaddr inst)
+static void chan_remove(struct kvgpu_chan *c)
+{
+	vmach_slicer_call(c->vgpu->gpu, chip_forget, c);
+	xa_erase(&c->vgpu->m->ids.chans, c->gchid.v);
+	chan_release(c);
+}
+
+void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, struct kvgpu_gaddr inst)
 {
 	struct kvgpu_chan *c;
 	u32 *block;
@@ -549,7 +480,6 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 	if (c && block && !vmach_gpu_lost(v->gpu)) {
 		c->vgpu = v;
 		c->gchid = id;
-		c->guest.runl = runl;
 		c->host.runl = vmach_gr_runl_get(v->gpu);
 		c->guest.inst = inst;
 		c->guest.tsg = c->host.tsg = -1;
@@ -568,7 +498,7 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 	}
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_BOUND);
 	/* the list that the guest submitted last may have named the channel before the bind */
-	vmach_runlist_chan_add(v, runl);
+	vmach_runlist_renew(v, false);
 }
 
 /* --------------------------------------------------------- enable, disable and unbind a channel */
@@ -614,10 +544,9 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 
 /*
  * Unbinds a channel of the chip. Call it when the channel is disabled, and its entry was removed
- * from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on an
- * engine or on a PBDMA (a unit that fetches channels' commands). So a channel that is loaded is
- * driven off first. If that and a reset of the runlist's engines do not help, the card is lost:
- * memory that the chip may still use must not get another use.
+ * from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on an engine or a PBDMA.
+ * So a channel that is loaded is driven off first. If that and a reset of the runlist's engines do
+ * not help, the card is lost: memory that the chip may still use must not get another use.
  *
  * The channel is dead afterwards, and still in the tables by id and by instance block. Call
  * unbound_settle() before it leaves them.
@@ -680,9 +609,8 @@ static void unbind(void *arg)
 	struct kvgpu_vgpu *v = c->vgpu;
 
 	c->dead = true; /* a list that the chip gets from now on leaves the channel out */
-	if (vmach_runlist_drop(v->m, c->host.runl, c->hchid) &&
-	    vmach_runlist_update(v->m, c->host.runl))
-		vmach_gpu_declare_lost(v->gpu, "a runlist was not taken");
+	if (vmach_runlist_drop_dead(v->m))
+		vmach_runlist_update(v->m);
 	chan_unbind_hw(c);
 }
 
@@ -702,8 +630,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	c->guest.enabled = c->guest.listed = false;
 	vmach_slicer_evict(v->gpu, unbind, c);
 	unbound_settle(v->gpu, c->host.inst.at.v);
-	chan_forget(v, c);
-	chan_release(c);
+	chan_remove(c);
 	vmach_chans_restart(v);
 }
 
@@ -714,25 +641,19 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
  */
 void vmach_chans_stop(struct kvgpu_vgpu *v)
 {
-	struct rb_node *n;
+	struct kvgpu_chan *c;
+	unsigned long id;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
+	xa_for_each(&v->m->ids.chans, id, c) {
 		c->guest.enabled = false;
 		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->host.runl, false);
 	}
 	vmach_runlist_clear(v);
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n))
-		vmach_slicer_evict(v->gpu, chan_unbind_hw,
-				   rb_entry(n, struct kvgpu_chan, by_gchid));
-	if (!RB_EMPTY_ROOT(&v->m->ids.chans))
+	xa_for_each(&v->m->ids.chans, id, c)
+		vmach_slicer_evict(v->gpu, chan_unbind_hw, c);
+	if (!xa_empty(&v->m->ids.chans))
 		unbound_settle(v->gpu, KVGPU_HW_ALL_INST);
-	while ((n = rb_first(&v->m->ids.chans))) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
-		chan_forget(v, c);
-		chan_release(c);
-	}
+	xa_for_each(&v->m->ids.chans, id, c)
+		chan_remove(c);
 	id_blocks_give(v);
 }

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Small functions for the other files of the machine: the time of PTIMER (the card's clock),
- * whether the card is lost, the number of the runlist of GR (the graphics engine), how long a
- * command of the guest may wait for a preempt, and the wake-up of the slicer (the thread that gives
- * the chip to vGPUs in turns).
- *
- * vgpu->lock is held in vmach_preempt_budget_get(); the other functions need no lock, and
- * vmach_ptimer_read() takes time_lock. They touch PTIMER and the bus master bit, and no other state
- * of the card. A card that has failed is *lost*: cut off from system memory.
+ * whether the card is lost, and the number of GR's runlist. They need no lock, and touch PTIMER and
+ * the bus master bit, and no other state of the card.
  */
-#include <linux/sched.h>
-
 #include "mdev/machine/internal.h"
 
 /* if PTIMER has answered less than so many ns ago, the CPU's clock gives PTIMER's high word */
@@ -87,10 +80,4 @@ void kvgpu_machine_gpu_cut_off(struct kvgpu_gpu *gpu)
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu)
 {
 	return gpu->hw.topo.engine[0].runl; /* hw_chip_probe() has put GR first */
-}
-
-u64 vmach_preempt_budget_get(const struct kvgpu_vgpu *v)
-{
-	return clamp_t(u64, v->m->preempt_budget, NSEC_PER_MSEC,
-		       PREEMPT_GUEST_MS * (u64)NSEC_PER_MSEC);
 }

@@ -27,15 +27,15 @@ static bool is_loaded(const struct kvgpu_chan *c)
 /*
  * Call it when the guest has reset engines: bit e of @mask stands for topo.engine[e], bit 31 for
  * PFIFO, the unit that loads channels onto engines. The host does not pass the reset on to the
- * card, because other vGPUs use its engines. After a reset of PFIFO, the host unbinds all channels
- * of the vGPU. After a reset of engines alone, the host preempts the channels that are loaded: that
- * takes them off the engines, as the reset would.
+ * card, because other vGPUs use its engines. After a reset of engines alone, it preempts the
+ * channels that are loaded: that takes them off the engines, as the reset would.
  */
 static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {
 	const struct kvgpu_topo *topo = &v->gpu->hw.topo;
 	u32 left = MAX_LOADED, e;
-	struct rb_node *n;
+	struct kvgpu_chan *c;
+	unsigned long id;
 
 	for (e = 0; e < topo->nr_engines; e++)
 		if (mask & BIT(e))
@@ -43,22 +43,18 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	if (mask & BIT(31)) {
 		vmach_chans_stop(v);
 		vmach_shadow_settle(v);
-		/*
-		 * A driver resets PFIFO when it is loaded: the guest starts anew, without strikes
-		 * (marks for harm to other vGPUs).
-		 */
-		vmach_strikes_clear(v);
+		/* a driver does so when it is loaded: the guest starts anew, without strikes */
+		kvgpu_machine_strikes_clear(v);
 		return;
 	}
 	/*
 	 * A preempt may have to wait for other vGPUs, so only what is loaded is preempted, and no
 	 * more than can be loaded at once.
 	 */
-	for (n = rb_first(&v->m->ids.chans); n && left; n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+	xa_for_each(&v->m->ids.chans, id, c) {
 		bool tsg = c->host.tsg >= 0;
 
-		if (!c->ran || c->dead || !is_loaded(c))
+		if (!left || !c->ran || c->dead || !is_loaded(c))
 			continue;
 		vmach_chan_preempt(v, tsg, tsg ? c->guest.tsg : c->gchid.v);
 		left--;
@@ -69,7 +65,7 @@ static void chan_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	switch (cmd->kind) {
 	case KVGPU_CMD_CHAN_BIND:
-		vmach_chan_bind(v, cmd->chan.id, cmd->chan.runl, cmd->chan.inst);
+		vmach_chan_bind(v, cmd->chan.id, cmd->chan.inst);
 		break;
 	case KVGPU_CMD_CHAN_UNBIND:
 		vmach_chan_unbind(v, cmd->chan.id);
@@ -86,7 +82,7 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	switch (cmd->kind) {
 	case KVGPU_CMD_RUNLIST:
-		vmach_runlist_submit(v, cmd->runlist.runl, cmd->runlist.count, cmd->runlist.list);
+		vmach_runlist_submit(v, cmd->runlist.count, cmd->runlist.list);
 		kvgpu_trap_runlist_done(&v->m->trap, cmd->runlist.runl);
 		v->m->event.irq_changed = true;
 		break;
@@ -95,20 +91,16 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		kvgpu_trap_preempt_done(&v->m->trap);
 		break;
 	case KVGPU_CMD_RUNL_BLOCK:
-		vmach_runlist_block(v, cmd->mask);
+		vmach_runlist_publish(v, false);
 		break;
 	default:
-		vmach_runlist_allow(v, cmd->mask);
+		vmach_runlist_allow(v);
 	}
 }
 
 /*
- * The guest has invalidated its TLB: for all page directories, or for one that it names. Brings the
- * shadow page tables and BAR windows of these up to date with the guest's page tables.
- *
- * If the guest has asked for a FLUSH_BAR in its flush page, also makes the CPU's writes to BARs
- * reach video memory. vmach_shadow_sync() may have made that flush; then it has cleared
- * .flush.owed.
+ * The guest has invalidated its TLB: for all page directories, or for one that it names.
+ * vmach_shadow_sync() may do the FLUSH_BAR that is owed; then it clears .flush.owed.
  */
 static void tlb_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {

@@ -14,9 +14,8 @@
  * instance). The time of the work item is limited (SIGNAL_PART). Guests see their own ids and
  * addresses.
  *
- * Each vGPU has a budget for the interrupts of PBDMAs (the units that fetch channels' commands), of
- * GR (the graphics engine) and of copy engines, and for MMU faults of BARs (within_budget()). A
- * channel whose interrupt exceeds the budget is ended.
+ * Each vGPU has a budget for the interrupts of PBDMAs, GR and copy engines, and for MMU faults of
+ * BARs (within_budget()). A channel whose interrupt exceeds the budget is ended.
  */
 #include <linux/slab.h>
 
@@ -43,16 +42,6 @@
 #define HANG_INFO (GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
 
 /* ------------------------------------------------------------------ queue events for a guest */
-
-void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
-{
-	spin_lock(&m->event_lock);
-	if (m->event.put - m->event.get < EVENTS)
-		m->event.queue[m->event.put++ % EVENTS] = *ev;
-	else
-		m->event.dropped++;
-	spin_unlock(&m->event_lock);
-}
 
 /*
  * Takes the first event from the queue that can be delivered now. False: there is none. When an
@@ -88,15 +77,20 @@ static void event_later(struct kvgpu_machine *m, unsigned long jiffies_on)
 		queue_delayed_work(m->v->gpu->chip->wq.event, &m->event.work, jiffies_on);
 }
 
-void vmach_events_kick(struct kvgpu_machine *m)
+void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 {
+	spin_lock(&m->event_lock);
+	if (m->event.put - m->event.get < EVENTS)
+		m->event.queue[m->event.put++ % EVENTS] = *ev;
+	else
+		m->event.dropped++;
+	spin_unlock(&m->event_lock);
 	event_later(m, 0);
 }
 
 /*
- * Adds 1 / SIGNAL_PART of the time since the last call to the budget for signals to the VMM
- * (m->event.signals). Returns 0 if the VMM may be signalled now, else the ns until then. vgpu->lock
- * is held.
+ * Adds 1 / SIGNAL_PART of the time since the last call to m->event.signals. Returns 0 if the VMM
+ * may be signalled now, else the ns until then.
  */
 static u64 signal_refill(struct kvgpu_machine *m, u64 now)
 {
@@ -237,9 +231,8 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 }
 
 /*
- * Returns the channel with the chip's id @id, or NULL. With @tsg, @id is the id of a group (TSG):
- * returns one of the group's channels, if possible a channel that is not dead. A dead channel
- * (ended by the host, or being unbound by the guest) can't be ended again.
+ * Returns the channel with the chip's id @id, or NULL. With @tsg, @id is the id of a group: returns
+ * one of the group's channels, if possible one that is not dead, because that can still be ended.
  */
 static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 {
@@ -248,10 +241,6 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 	return c && tsg ? vmach_live_chan_find(chip, c) : c;
 }
 
-/*
- * Disables the channel at once, and has the slicer take it off the chip and tell the guest. A dead
- * channel is disabled already. event_lock is held. @why: EVENT_FAULT or EVENT_SCHED.
- */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
 	if (test_and_set_bit(c->hchid.v, chip->recover_chans))
@@ -293,16 +282,20 @@ void vmach_events_forget(struct kvgpu_machine *m)
 }
 
 /*
- * Ends a channel whose interrupts exceed the vGPU's budget. Recovery counts that as a strike, a
- * mark for harm to other vGPUs (strike.c).
+ * Queues @ev, of an interrupt of @c that counts as @price, for the guest. If that exceeds the
+ * vGPU's budget, ends @c, and recovery counts a strike.
  */
-static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
+static void chan_event_push(struct kvgpu_gpu *gpu, struct kvgpu_chan *c,
+			    const struct machine_event *ev, u32 price)
 {
+	vmach_event_push(c->vgpu->m, ev);
+	if (within_budget(gpu, &c->vgpu->m->event.intrs, price))
+		return;
 	kvgpu_mdev_fault_note(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0,
 			      c->vgpu->m->event.intrs.events);
 	c->fault.engine = 0;
 	c->fault.storm = true;
-	vmach_chan_end_soon(chip, c, EVENT_SCHED);
+	vmach_chan_end_soon(gpu->chip, c, EVENT_SCHED);
 }
 
 /*
@@ -329,7 +322,6 @@ static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 			continue;
 		kvgpu_mdev_fault_note(v, "BAR fault", -1, f->va - slice, f->info);
 		vmach_event_push(m, &ev);
-		vmach_events_kick(m);
 		return;
 	}
 }
@@ -419,16 +411,13 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 		kvgpu_mdev_fault_note(c->vgpu, "PBDMA interrupt", c->gchid.v,
 				      (u64)ev.pbdma.method << 32 | ev.pbdma.data,
 				      p->intr0 ?: p->intr1);
-		vmach_event_push(c->vgpu->m, &ev);
 		/*
 		 * after a fatal error the guest ends the channel, but may take its time: disable
 		 * the channel at once
 		 */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
 			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, c->host.runl, false);
-		if (!within_budget(gpu, &c->vgpu->m->event.intrs, stops || !gpu->hw.intr_late))
-			storm_chan_end(chip, c);
-		vmach_events_kick(c->vgpu->m);
+		chan_event_push(gpu, c, &ev, stops || !gpu->hw.intr_late);
 	} else {
 		within_budget(gpu, &chip->unowned, 1);
 		dev_err_ratelimited(&gpu->hw.pdev->dev,
@@ -459,10 +448,7 @@ static void gr_exception_take(void *ctx, const struct kvgpu_hw_gr *e)
 		};
 		ev.gr.nr = i + 1;
 		kvgpu_mdev_fault_note(c->vgpu, "GR exception", c->gchid.v, e->trap, e->intr);
-		vmach_event_push(c->vgpu->m, &ev);
-		if (!within_budget(gpu, &c->vgpu->m->event.intrs, price))
-			storm_chan_end(chip, c);
-		vmach_events_kick(c->vgpu->m);
+		chan_event_push(gpu, c, &ev, price);
 	} else {
 		within_budget(gpu, &chip->unowned, price);
 		dev_err_ratelimited(&gpu->hw.pdev->dev,
@@ -491,11 +477,8 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 		if (ev.ce.code)
 			kvgpu_mdev_fault_note(c->vgpu, "copy engine error", c->gchid.v, ev.ce.code,
 					      intr);
-		vmach_event_push(c->vgpu->m, &ev);
 		/* a late interrupt may be of a channel that has left the engine since */
-		if (!within_budget(gpu, &c->vgpu->m->event.intrs, !gpu->hw.intr_late))
-			storm_chan_end(chip, c);
-		vmach_events_kick(c->vgpu->m);
+		chan_event_push(gpu, c, &ev, !gpu->hw.intr_late);
 	} else {
 		within_budget(gpu, &chip->unowned, 1);
 	}
@@ -503,9 +486,8 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 }
 
 /*
- * Masks the card's NON_STALL_INTERRUPTs, by which channels report the end of a submission, if no
- * driver waits for one (@off) or their budget is used up (@held). Otherwise unmasks them.
- * event_lock is held.
+ * Masks the card's NON_STALL_INTERRUPTs if no driver waits for one (@off) or their budget is used
+ * up (@held). Otherwise unmasks them.
  */
 static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 {
@@ -549,16 +531,15 @@ static void nonstall_pay(struct kvgpu_chip *chip)
 }
 
 /*
- * Handles a NON_STALL_INTERRUPT, by which channels report the end of a submission. The chip does
- * not tell which channel sent it. So it is shown to all vGPUs with channels. That is harmless: a
- * driver then looks in memory whether its work is done. It is delivered soon if the vGPU's driver
- * waits for it, else with a later event or register access.
+ * Handles a NON_STALL_INTERRUPT. The chip does not tell which channel sent it. So it is shown to
+ * all vGPUs with channels. That is harmless: a driver then looks in memory whether its work is
+ * done. It is delivered soon if the vGPU's driver waits for it, else with a later event or register
+ * access.
  *
  * If no driver waits, the interrupt is masked until a driver waits, because each interrupt costs
  * the host register accesses. There is also a budget for all vGPUs together, because the sender is
  * unknown (nonstall_refill()). If the budget is used up, the interrupt is masked until the slicer
- * (the thread that gives the chip to vGPUs in turns) finds room in the budget
- * (vmach_nonstall_poll()).
+ * finds room in the budget (vmach_nonstall_poll()).
  *
  * The masking loses no interrupt: the chip keeps the interrupt's bit, and interrupts when it is
  * unmasked.
@@ -578,7 +559,7 @@ static void nonstall(void *ctx)
 		set_bit(PENDING_NONSTALL, &m->event.pending);
 		if (!READ_ONCE(m->event.waits))
 			continue;
-		vmach_events_kick(m);
+		event_later(m, 0);
 		any = true;
 	}
 	nonstall_pay(chip);
@@ -622,11 +603,7 @@ void vmach_waits_update(struct kvgpu_vgpu *v)
 		return;
 	WRITE_ONCE(m->event.waits, m->trap.wants_nonstall);
 	if (!m->event.waits)
-		/*
-		 * do not mask the interrupt here: the next one does so in nonstall(), if no driver
-		 * waits
-		 */
-		return;
+		return; /* if no driver waits, nonstall() masks the next interrupt */
 	spin_lock(&chip->event_lock);
 	nonstall_set(chip, false, chip->nonstall.held);
 	spin_unlock(&chip->event_lock);
@@ -680,7 +657,7 @@ static void alarm_work(struct work_struct *work)
 		container_of(to_delayed_work(work), struct kvgpu_machine, event.alarm);
 
 	set_bit(PENDING_ALARM, &m->event.pending);
-	vmach_events_kick(m);
+	event_later(m, 0);
 }
 
 /*
@@ -708,10 +685,7 @@ void vmach_events_init(struct kvgpu_machine *m)
 	INIT_DELAYED_WORK(&m->event.alarm, alarm_work);
 }
 
-/*
- * Ends the work items that deliver events and ring the alarm. Call it when the machine is off
- * chip->live. vgpu->lock may be held or not.
- */
+/* Ends the work items that deliver events and ring the alarm. */
 void vmach_events_fini(struct kvgpu_machine *m)
 {
 	WRITE_ONCE(m->event.gone, true);
@@ -720,9 +694,7 @@ void vmach_events_fini(struct kvgpu_machine *m)
 	cancel_delayed_work_sync(&m->event.alarm); /* event_work may have armed it again */
 }
 
-/*
- * Drops the guest's queued events, pending interrupts and alarm, when the vGPU is closed or reset.
- */
+/* Drops the guest's queued events, pending interrupts and alarm. */
 void vmach_events_reset(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;

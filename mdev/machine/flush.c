@@ -14,9 +14,8 @@
  *   host carries out: command.c); but a command that invalidates the TLB, and a page fault that
  *   shows the MMU's page (dirty.c), do only an owed FLUSH_BAR, and no owed FLUSH_L2_*
  * - at a read of the page that traps
- * - in the first poll after a *usage sample* (usage.c), by the slicer, the thread that gives the
- *   chip to vGPUs in turns. Its other polls do no flush, because guests can cause any number of
- *   them.
+ * - in the slicer's first poll after a usage sample (usage.c). Its other polls do no flush, because
+ *   guests can cause any number of them.
  *
  * It is harmless that FLUSH_BAR is late: programs of the guest can't reach this register. So no
  * program relies on this flush when it rings a doorbell, which does not trap.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphics context images that the host owns (docs/hardware.md). FECS is the microcontroller that
- * switches the contexts of GR, the graphics engine. FECS loads a context image, and carries out the
- * patch list (pairs of register and value) to which the image's header points. Therefore a guest
- * must be able to write neither the image nor the list.
+ * Graphics context images that the host owns (docs/hardware.md). FECS, the microcontroller that
+ * switches the contexts of GR, loads a context image, and carries out the patch list (pairs of
+ * register and value) to which the image's header points. Therefore a guest must be able to write
+ * neither the image nor the list.
  *
  * The guest's instance block has the virtual address of the context. At that address the shadow
- * tables, which the chip uses instead of the guest's page tables, lead to pages of the host:
+ * tables lead to pages of the host:
  * - a copy of the host's golden image, which is the image of a context in its initial state
  * - a page with a patch list that gtt-shadow/patch.c makes from the guest's list
  * - two buffers that units of GR use for the context: the page pool and the bundle buffer
@@ -131,20 +131,6 @@ static int fill_image(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 	return ret;
 }
 
-static int ctx_image_make(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
-{
-	int ret;
-
-	ret = vmach_pool_alloc(v, (u64)gr->pages << PAGE_SHIFT, &gr->image);
-	if (ret)
-		return ret;
-	ret = fill_image(v, gr);
-	ret = ret ?: kvgpu_shadow_as_subst(gr->space->as, gr->va, gr->pages, gr->image.at);
-	if (ret)
-		vmach_pool_free(v, &gr->image);
-	return ret;
-}
-
 struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va, u64 limit)
 {
 	u32 size = vmach_grctx_size(&v->gpu->hw);
@@ -163,9 +149,10 @@ struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp
 		return NULL;
 	gr->space = sp;
 	gr->va = va;
-	gr->pages = size >> PAGE_SHIFT;
 	gr->users = 1;
-	if (ctx_image_make(v, gr)) {
+	if (vmach_pool_alloc(v, size, &gr->image) || fill_image(v, gr) ||
+	    kvgpu_shadow_as_subst(sp->as, va, size >> PAGE_SHIFT, gr->image.at)) {
+		vmach_pool_free(v, &gr->image);
 		kfree(gr);
 		return NULL;
 	}
@@ -178,7 +165,7 @@ void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 {
 	if (--gr->users)
 		return;
-	kvgpu_shadow_as_unsubst(gr->space->as, gr->va, gr->pages);
+	kvgpu_shadow_as_unsubst(gr->space->as, gr->va, gr->image.size >> PAGE_SHIFT);
 	gr->space->flush = true;
 	list_move_tail(&gr->node, &v->m->mem.dead_images);
 }

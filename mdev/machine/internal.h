@@ -22,10 +22,11 @@
  * the engines' status at a random time, by which vGPUs are charged (usage.c). Observation: the same
  * while the slicer waits for the chip (wait.h). List: the entries of a vGPU's runlist that may
  * run; the chip's list consists of the lists of the vGPUs that the slicer lets onto the chip
- * (list.c). NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). PRAMIN:
- * 1 MiB of BAR0 that shows video memory at an address that the guest chooses. Flush page: a page of
- * registers, mapped into the guest, by which it asks for flushes (flush.c). Lost: the card has
- * failed, and is cut off from system memory (chip.c).
+ * (list.c). NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). PBDMA:
+ * a unit that fetches channels' commands. GR: the graphics engine. PRAMIN: 1 MiB of BAR0 that shows
+ * video memory at an address that the guest chooses. Flush page: a page of registers, mapped into
+ * the guest, by which it asks for flushes (flush.c). Lost: the card has failed, and is cut off from
+ * system memory (chip.c).
  *
  * "For the slicer" means: only the thread that has the chip (slicer->chip_lock) runs it, or uses
  * it. That is the slicer's own thread, or one that runs a request in its place (request.c), in
@@ -45,7 +46,6 @@
 #include <linux/bitfield.h>
 #include <linux/hashtable.h>
 #include <linux/ktime.h>
-#include <linux/rbtree.h>
 #include <linux/rtmutex.h>
 #include <linux/xarray.h>
 
@@ -245,8 +245,8 @@ struct machine_slice {
 	 * acct_lock. .seen: by a sample since the last poll, also while .paused. .busy: charged
 	 * until the next sample, or until it leaves the chip. .works: charged until the next
 	 * observation, while .paused. .left_busy: it left the chip while .busy, or late (LATE_NS,
-	 * slice.c): .busy again when it returns. .reported: the most ns that vmach_gpu_time_get()
-	 * has returned: it never returns less; no lock.
+	 * slice.c): .busy again when it returns. .reported: the most ns that
+	 * kvgpu_machine_gpu_time_get() has returned: it never returns less; no lock.
 	 */
 	struct {
 		bool seen, busy, works, left_busy;
@@ -319,19 +319,17 @@ struct kvgpu_chip {
 /* ------------------------------------------ struct kvgpu_chan: a channel that a guest has bound */
 
 struct kvgpu_chan {
-	struct rb_node by_gchid; /* in machine->ids.chans */
 	struct hlist_node by_inst; /* in chip->by_inst, by .host.inst.at */
 	struct kvgpu_vgpu *vgpu;
 	gchid_t gchid;
 	hchid_t hchid;
 	/*
-	 * As the guest has it. .runl: number of the runlist. .inst: its instance block. .block: the
-	 * words of .inst as read at the bind; vmach_chan_resync() updates some of them. .tsg: id of
-	 * the channel's group, as .host.tsg. .enabled: the slicer reads it, too. .listed: the
-	 * channel is in the list that the guest submitted last.
+	 * As the guest has it. .inst: its instance block. .block: the words of .inst as read at the
+	 * bind; vmach_chan_resync() updates some of them. .tsg: id of the channel's group, as
+	 * .host.tsg. .enabled: the slicer reads it, too. .listed: the channel is in the list that
+	 * the guest submitted last.
 	 */
 	struct {
-		u8 runl;
 		struct kvgpu_gaddr inst;
 		struct kvgpu_inst_guest block;
 		int tsg;
@@ -347,8 +345,7 @@ struct kvgpu_chan {
 		struct kvgpu_vram inst;
 		int tsg;
 	} host;
-	struct kvgpu_as *as;
-	struct kvgpu_space *space; /* the channel's space; .as is space->as */
+	struct kvgpu_space *space;
 	bool dead; /* the host has ended it, or the guest unbinds it; the slicer writes it */
 	bool ran; /* was enabled since the bind */
 	bool held; /* disabled on the chip while its block or its group changes */
@@ -448,7 +445,7 @@ struct kvgpu_grctx {
 	struct list_head node; /* in mem.grctxs of the machine; without users in .dead_images */
 	struct kvgpu_space *space;
 	u64 va;
-	u32 pages, users;
+	u32 users;
 	/* context image, patch list (what FECS writes at its load), page pool, bundle buffer */
 	struct kvgpu_vram image;
 };
@@ -559,31 +556,30 @@ struct kvgpu_machine {
 	 * id blocks back.
 	 */
 	struct {
-		struct rb_root chans;
+		struct xarray chans;
 		s16 block[KVGPU_NR_ID_BLOCKS];
 		u32 nr_blocks, max_blocks;
 		u64 given;
 	} ids;
 	/*
-	 * Runlists: runlist.c. .entries, .nr: by the guest's runlist: the list that the guest
-	 * submitted last. .htsg: guest's id of a TSG -> the chip's; -1: none. .nr_tsgs: number of
-	 * TSGs with an id of the chip. .tsgs_used: scratch: the guest's TSGs in use
-	 * (drop_groups()), or in the new list (publish_list()). .max: most entries of one list,
-	 * headers of TSGs included: the vGPU's share of channel ids. .published, .published_nr: by
-	 * the chip's runlist: entries to run; for the slicer. .next: list under construction, later
-	 * copied to .published. .blocked: bit per runlist that the guest has blocked.
+	 * The runlist: runlist.c. A guest has one (mmio-trap/), and the chip's list for it is GR's.
+	 * .entries, .nr: the list that the guest submitted last. .htsg: guest's id of a TSG -> the
+	 * chip's; -1: none. .nr_tsgs: number of TSGs with an id of the chip. .tsgs: scratch: the
+	 * guest's TSGs that are not in use any more (drop_groups()), or in the new list
+	 * (list_id_map()). .max: most entries of the list, headers of TSGs included: the vGPU's
+	 * share of channel ids. .published, .published_nr: entries to run; for the slicer. .next:
+	 * list under construction, later copied to .published.
 	 */
 	struct {
-		u64 *entries[KVGPU_MAX_RUNL];
-		u16 nr[KVGPU_MAX_RUNL];
+		u64 *entries;
+		u16 nr;
 		s16 htsg[GK110_FIFO_NR_TSG];
 		u32 nr_tsgs;
-		DECLARE_BITMAP(tsgs_used, GK110_FIFO_NR_TSG);
+		DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
 		u32 max;
-		u64 *published[KVGPU_MAX_RUNL];
-		u16 published_nr[KVGPU_MAX_RUNL];
+		u64 *published;
+		u16 published_nr;
 		u64 *next;
-		u32 blocked;
 	} runl;
 	spinlock_t event_lock; /* protects .event.queue, .put and .get */
 	/*
@@ -619,15 +615,13 @@ struct kvgpu_machine {
 	struct machine_slice slice;
 };
 
-/* ---- chip.c: read the time, declare the card lost, kick the slicer; no lock except where noted */
+/* ---------------------------------- chip.c: read the time, declare the card lost; needs no lock */
 
 bool vmach_gpu_lost(const struct kvgpu_gpu *gpu);
 /* Declares the card lost, with reason @why for the log. Does nothing if it is lost already. */
 void vmach_gpu_declare_lost(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu); /* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
-/* about how many ns the running command's next preempt may take; with vgpu->lock */
-u64 vmach_preempt_budget_get(const struct kvgpu_vgpu *v);
 
 /* ------------- request.c: have the slicer do what only it may do; turns of the preempt register */
 
@@ -707,14 +701,18 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_ch
 
 /* True: the list of @m is resident: the slicer lets it onto the chip. */
 bool vmach_list_resident(const struct kvgpu_machine *m);
-/* Removes the chip's channel @id from @m's list. True: call vmach_runlist_update() afterwards. */
-bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
 /*
- * Writes the chip's list: the lists that are resident, one after the other. Returns 0 or an error.
+ * Removes the entries of dead channels from @m's list, and headers of groups that are empty then.
+ * True: call vmach_runlist_update() afterwards.
  */
-int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
+bool vmach_runlist_drop_dead(struct kvgpu_machine *m);
+/*
+ * Writes the chip's list: the lists that are resident, one after the other. Returns 0, or an error
+ * if the card was lost for it.
+ */
+int vmach_runlist_merge(struct kvgpu_gpu *gpu);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
-int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
+int vmach_runlist_update(struct kvgpu_machine *m);
 
 /* ------- accounting.c (also wait.h): charge GPU time; for the slicer, except where noted */
 
@@ -726,7 +724,6 @@ int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now);
 /* charges @m for @ns, all of them before @now; slicer->acct_lock is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
-u64 vmach_gpu_time_get(struct kvgpu_machine *m); /* ns charged until now; needs no lock */
 
 /* ---------------------------------------------------- command.c: carry out the guest's commands */
 
@@ -888,7 +885,7 @@ void vmach_written_settle(struct kvgpu_vgpu *v); /* hides it if a page was marke
 /* -------------------------------------- chan.c: find, bind, enable, disable and unbind channels */
 
 struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id);
-void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gaddr inst);
+void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, struct kvgpu_gaddr inst);
 void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id);
@@ -909,22 +906,25 @@ void vmach_chans_stop(struct kvgpu_vgpu *v);
 /* returns 0 or -ENOMEM; call vmach_runlists_fini() after an error, too */
 int vmach_runlists_init(struct kvgpu_vgpu *v);
 void vmach_runlists_fini(struct kvgpu_vgpu *v); /* vgpu->lock is not held */
-void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
-/* bit r of @mask: the guest's runlist r; entries of a blocked one are not published */
-void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
-void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
-/* after a bind: notes again which channels the guest's list for @runl has, publishes the list */
-void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
+void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr list);
+/* the guest has ended its block of the runlist (trap.runl_blocked) */
+void vmach_runlist_allow(struct kvgpu_vgpu *v);
 /*
- * stores the guest's lists, translated, in m->runl.published, and has a change written to the chip
+ * Notes again which channels the guest's list has, and in which groups, and publishes the list:
+ * after a submit, or a bind of a channel that the list may name.
  */
-void vmach_runlist_publish(struct kvgpu_vgpu *v);
+void vmach_runlist_renew(struct kvgpu_vgpu *v, bool force);
+/*
+ * Stores the guest's list, translated, in m->runl.published, and has it written to the chip if it
+ * has changed or @force is true. Of a runlist that the guest has blocked, no entry is published.
+ */
+void vmach_runlist_publish(struct kvgpu_vgpu *v, bool force);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
 /* preempts the guest's channel or group @id, and ends it if that takes too long */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
- * Preempts the chip's channel or group @id. Takes about vmach_preempt_budget_get() ns at most.
- * Returns 0 when the preempt is done or the vGPU is off the chip, or a negative error code.
+ * Preempts the chip's channel or group @id, for as long as m->preempt_budget lets it. Returns 0
+ * when the preempt is done or the vGPU is off the chip, or a negative error code.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
 
@@ -950,30 +950,25 @@ u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 /* ------------------------ event.c, recover.c: queue and deliver events for guests, end channels */
 
 void vmach_events_init(struct kvgpu_machine *m); /* vgpu->lock is not held */
-/* call it when @m is off chip->live; chip->event_lock is not held */
+/* call it when @m is off chip->live; vgpu->lock may be held or not */
 void vmach_events_fini(struct kvgpu_machine *m);
 void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Starts the budget of interrupts (EVENTS_PER_SECOND) anew. */
 void vmach_events_forget(struct kvgpu_machine *m);
-/*
- * Shows waiting events to the guest; notes in m->event.irq_changed if there were any. vgpu->lock
- * held.
- */
+/* Shows waiting events to the guest; notes in m->event.irq_changed if there were any. */
 void vmach_events_deliver(struct kvgpu_vgpu *v);
-/* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
+/* call it after a possible change of trap.wants_nonstall */
 void vmach_waits_update(struct kvgpu_vgpu *v);
 /*
- * For the slicer's poll. If NON_STALL_INTERRUPTs are masked because the budget
- * is used up, unmasks them when it has room again. True: still masked, so poll again soon.
+ * For the slicer. If NON_STALL_INTERRUPTs are masked because their budget is used up, unmasks them
+ * when it has room again. True: still masked, so poll again soon.
  */
 bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now);
-/* Queues an event for the guest. Needs no vgpu->lock: takes m->event_lock only. */
-void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 /*
- * Has m->event.work deliver the events of @m. @m must not go away meanwhile: event_lock is
- * held, or the slicer calls, or vmach_events_fini() waits for the caller.
+ * Queues an event for the guest, and has m->event.work deliver it. Takes m->event_lock only. @m
+ * must not go away meanwhile: chip->event_lock is held, or the slicer calls.
  */
-void vmach_events_kick(struct kvgpu_machine *m);
+void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 void vmach_alarm_arm(struct kvgpu_vgpu *v);
 void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 
@@ -999,7 +994,7 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now);
  * group. @why: EVENT_FAULT or EVENT_SCHED. For the slicer.
  */
 void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);
-/* Has the slicer end @c as vmach_chan_isolate() does, if it is not dead. event_lock is held. */
+/* Disables @c if it is not dead, and has vmach_chan_isolate() end it. event_lock is held. */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 
 /* ---------------------------- slice.c, poll.c: give vGPUs the chip in turns, poll their work */
@@ -1034,8 +1029,6 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why);
 void vmach_storm_strike(struct kvgpu_chan *c);
 /* counts @nr engine resets or long evictions of @m's; beyond a budget each is a strike */
 void vmach_resets_note(struct kvgpu_machine *m, u32 nr);
-/* Clears strikes and suspension. Any thread. */
-void vmach_strikes_clear(struct kvgpu_vgpu *v);
 bool vmach_vgpu_suspended(struct kvgpu_machine *m); /* needs no lock */
 /*
  * Ends the due channels of suspended vGPUs. Returns when the next one is due, ktime in ns; or ~0.

@@ -32,33 +32,34 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
  * list, and the chip begins with the list's first entry. So a list of more than GROUPS_PER_SLICE
  * groups starts further on in each turn. A channel outside of groups counts as a group here.
  */
-static u32 first_group(const struct kvgpu_machine *m, u8 runl)
+static u32 first_group(const struct kvgpu_machine *m)
 {
-	u32 nr = m->runl.published_nr[runl], groups = 0, i;
+	u32 nr = m->runl.published_nr, groups = 0, i;
 
-	for (i = 0; i < nr; i = next_group(m->runl.published[runl], nr, i))
+	for (i = 0; i < nr; i = next_group(m->runl.published, nr, i))
 		groups++;
 	if (m->v->gpu->chip->slicer.lists.shared || groups <= GROUPS_PER_SLICE)
 		return 0;
 	groups = m->slice.turn * GROUPS_PER_SLICE % groups;
 	for (i = 0; groups; groups--)
-		i = next_group(m->runl.published[runl], nr, i);
+		i = next_group(m->runl.published, nr, i);
 	return i;
 }
 
-static void merge_append(u64 *out, const struct kvgpu_machine *m, u8 runl)
+static void merge_append(u64 *out, const struct kvgpu_machine *m)
 {
-	u32 nr = m->runl.published_nr[runl], first = first_group(m, runl);
+	u32 nr = m->runl.published_nr, first = first_group(m);
 
-	memcpy(out, m->runl.published[runl] + first, (nr - first) * sizeof(u64));
-	memcpy(out + nr - first, m->runl.published[runl], first * sizeof(u64));
+	memcpy(out, m->runl.published + first, (nr - first) * sizeof(u64));
+	memcpy(out + nr - first, m->runl.published, first * sizeof(u64));
 }
 
-int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
+int vmach_runlist_merge(struct kvgpu_gpu *gpu)
 {
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_machine *m;
 	u32 nr = 0;
+	int ret;
 
 	vmach_slicer_assert(gpu);
 	if (vmach_gpu_lost(gpu))
@@ -69,16 +70,19 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 		 * because the lists of all vGPUs that fit on a card fit into the chip's list.
 		 */
 		m->slice.merged = vmach_list_resident(m) &&
-				  m->runl.published_nr[runl] <= CHIP_RUNL_MAX - nr;
+				  m->runl.published_nr <= CHIP_RUNL_MAX - nr;
 		if (!m->slice.merged)
 			continue;
 		/* the chip may load channels of this list as soon as it has the list */
 		WRITE_ONCE(m->slice.on_chip, true);
 		m->slice.evicting = false;
-		merge_append(chip->merge + nr, m, runl);
-		nr += m->runl.published_nr[runl];
+		merge_append(chip->merge + nr, m);
+		nr += m->runl.published_nr;
 	}
-	return kvgpu_hw_runlist(&gpu->hw, runl, chip->merge, nr);
+	ret = kvgpu_hw_runlist(&gpu->hw, vmach_gr_runl_get(gpu), chip->merge, nr);
+	if (ret)
+		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
+	return ret;
 }
 
 /*
@@ -86,51 +90,45 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
  * vmach_list_resident() is false at once, but the chip's list has @m's entries (slice.merged) until
  * that list is written again. Until then a change of @m's list has to be written, too.
  */
-int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
+int vmach_runlist_update(struct kvgpu_machine *m)
 {
 	vmach_slicer_kick(m->v->gpu);
-	return vmach_list_resident(m) || m->slice.merged ? vmach_runlist_merge(m->v->gpu, runl) : 0;
+	return vmach_list_resident(m) || m->slice.merged ? vmach_runlist_merge(m->v->gpu) : 0;
 }
 
-/*
- * Corrects the count in the header of a group after one of the group's channels was removed from
- * the list. Removes the header if the group is empty now. *@nr: length of the list.
- */
-static void group_recount(u64 *list, u32 header, u32 *nr)
+static bool entry_is_dead(struct kvgpu_machine *m, u64 e)
 {
-	u32 count = FIELD_GET(RUNLIST_TSG_COUNT, list[header]);
+	struct kvgpu_chan *c = m->v->gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
 
-	if (count > 1) {
-		list[header] = (list[header] & ~(u64)RUNLIST_TSG_COUNT) |
-			       FIELD_PREP(RUNLIST_TSG_COUNT, count - 1);
-		return;
-	}
-	memmove(list + header, list + header + 1, (*nr - header - 1) * sizeof(u64));
-	--*nr;
+	return !c || c->dead;
 }
 
-bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id)
+/* One pass, because all channels of a long list may be dead. */
+bool vmach_runlist_drop_dead(struct kvgpu_machine *m)
 {
-	u64 *list = m->runl.published[runl];
-	u32 nr = m->runl.published_nr[runl], i, header = 0, left = 0;
+	u64 *list = m->runl.published;
+	u32 i = 0, nr = 0, was = m->runl.published_nr, header, left, count;
 
 	vmach_slicer_assert(m->v->gpu);
-	for (i = 0; i < nr; i++) {
-		if (list[i] & RUNLIST_TSG) {
-			header = i;
-			left = FIELD_GET(RUNLIST_TSG_COUNT, list[i]);
-			continue;
+	while (i < was) {
+		bool group = list[i] & RUNLIST_TSG;
+
+		header = nr;
+		left = group ? FIELD_GET(RUNLIST_TSG_COUNT, list[i]) : 1;
+		if (group)
+			list[nr++] = list[i++];
+		for (count = 0; left && i < was; left--, i++) {
+			if (entry_is_dead(m, list[i]))
+				continue;
+			list[nr++] = list[i];
+			count++;
 		}
-		if (FIELD_GET(RUNLIST_ID, list[i]) == id.v) {
-			memmove(list + i, list + i + 1, (nr - i - 1) * sizeof(u64));
-			nr--;
-			if (left)
-				group_recount(list, header, &nr);
-			m->runl.published_nr[runl] = nr;
-			return true;
-		}
-		if (left)
-			left--;
+		if (group && count)
+			list[header] = (list[header] & ~(u64)RUNLIST_TSG_COUNT) |
+				       FIELD_PREP(RUNLIST_TSG_COUNT, count);
+		else if (group)
+			nr = header;
 	}
-	return false;
+	m->runl.published_nr = nr;
+	return nr < was;
 }

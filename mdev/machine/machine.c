@@ -3,13 +3,12 @@
  * The machine behind a vGPU's registers: its life, and the entry for register accesses. In the life
  * of a vGPU:
  *
- * create: the vGPU's video memory (its partition) is filled with zeros (scrubbed). Its windows (its
- *   slices of the card's BAR1 and BAR3) show only the scrap page, a page of the host's video
- *   memory.
+ * create: the partition is filled with zeros (scrubbed). The windows show only the scrap page, a
+ *   page of the host's video memory.
  * open: if the vGPU was open before, its partition is scrubbed. Registers and windows are as after
  *   power-on.
- * close: no channel of the vGPU is left on the chip, or the card was lost (it can't reach system
- *   memory any more). No page of the guest is pinned.
+ * close: no channel of the vGPU is left on the chip, or the card was lost. No page of the guest is
+ *   pinned.
  * remove: the partition is scrubbed, unless the card has failed.
  *
  * machine.h says for each function which locks are held.
@@ -116,10 +115,7 @@ static void guest_stop(struct kvgpu_vgpu *v)
 	vmach_events_reset(v);
 }
 
-/*
- * Fills the partition with zeros, so that no data of an earlier user is left (S4 of
- * docs/invariants.md).
- */
+/* So that no data of an earlier user is left (S4 of docs/invariants.md). */
 static int part_scrub(struct kvgpu_vgpu *v)
 {
 	int ret;
@@ -199,84 +195,59 @@ static int own_alloc(struct kvgpu_vgpu *v)
 	return 0;
 }
 
-static void own_free(struct kvgpu_vgpu *v)
+static void guest_machine_free(struct kvgpu_vgpu *v)
 {
 	unsigned int i;
 
-	for (i = 0; i < VGPU_NR_OWN; i++) {
-		vfree(v->own[i].memory);
-		v->own[i].memory = NULL;
-	}
-}
-
-static void guest_machine_free(struct kvgpu_vgpu *v)
-{
 	vmach_windows_fini(v);
 	vmach_memory_fini(v);
 	vmach_runlists_fini(v);
-	own_free(v);
+	for (i = 0; i < VGPU_NR_OWN; i++)
+		vfree(v->own[i].memory);
 	kvfree(v->m->mem.slots);
 	kvfree(v->m);
 	v->m = NULL;
 }
 
-/* Tells the policy of @m. */
-static void slice_add(struct kvgpu_machine *m)
-{
-	struct kvgpu_vgpu *v = m->v;
-	struct machine_slicer *s = &v->gpu->chip->slicer;
-	const struct kvgpu_hw *hw = &v->gpu->hw;
-
-	vmach_slicer_assert(v->gpu);
-	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
-	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
-	m->slice.ent.fixed_ppm =
-		mul_u64_u64_div_u64(KVGPU_SCHED_PPM, v->part_size, hw->part_end - hw->part_first);
-	spin_lock(&s->lock);
-	kvgpu_sched_add(&s->sched, &m->slice.ent, ktime_get_ns());
-	spin_unlock(&s->lock);
-	vmach_slicer_kick(v->gpu);
-}
-
-/* Takes @m, off chip->live, from the policy, and its list from the chip. */
-static void slice_remove(struct kvgpu_machine *m)
-{
-	struct kvgpu_gpu *gpu = m->v->gpu;
-	struct machine_slicer *s = &gpu->chip->slicer;
-
-	vmach_slicer_assert(gpu);
-	spin_lock(&s->lock);
-	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
-	spin_unlock(&s->lock);
-	s->lists.stale = true;
-	if (vmach_runlist_merge(gpu, vmach_gr_runl_get(gpu)))
-		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
-	vmach_slicer_kick(gpu);
-}
-
-/* Puts a machine on chip->live, where interrupts and the slicer find it. */
+/* Puts a machine on chip->live, where interrupts and the slicer find it. Tells the policy of it. */
 static void live_list_add(void *arg)
 {
 	struct kvgpu_machine *m = arg;
-	struct kvgpu_chip *chip = m->v->gpu->chip;
+	struct kvgpu_vgpu *v = m->v;
+	struct kvgpu_chip *chip = v->gpu->chip;
+	const struct kvgpu_hw *hw = &v->gpu->hw;
 
 	spin_lock(&chip->event_lock);
 	list_add_tail(&m->node, &chip->live);
 	spin_unlock(&chip->event_lock);
-	slice_add(m);
+	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
+	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
+	m->slice.ent.fixed_ppm =
+		mul_u64_u64_div_u64(KVGPU_SCHED_PPM, v->part_size, hw->part_end - hw->part_first);
+	spin_lock(&chip->slicer.lock);
+	kvgpu_sched_add(&chip->slicer.sched, &m->slice.ent, ktime_get_ns());
+	spin_unlock(&chip->slicer.lock);
+	vmach_slicer_kick(v->gpu);
 }
 
+/* Undoes live_list_add(), and takes the vGPU's list from the chip. */
 static void live_list_remove(void *arg)
 {
 	struct kvgpu_machine *m = arg;
-	struct kvgpu_chip *chip = m->v->gpu->chip;
+	struct kvgpu_gpu *gpu = m->v->gpu;
+	struct machine_slicer *s = &gpu->chip->slicer;
 
-	spin_lock(&chip->event_lock);
+	spin_lock(&gpu->chip->event_lock);
 	list_del(&m->node);
-	if (chip->slicer.lists.owner == m)
-		chip->slicer.lists.owner = NULL;
-	spin_unlock(&chip->event_lock);
-	slice_remove(m);
+	if (s->lists.owner == m)
+		s->lists.owner = NULL;
+	spin_unlock(&gpu->chip->event_lock);
+	spin_lock(&s->lock);
+	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
+	spin_unlock(&s->lock);
+	s->lists.stale = true;
+	vmach_runlist_merge(gpu);
+	vmach_slicer_kick(gpu);
 }
 
 int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
@@ -289,7 +260,7 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
 	v->m = m;
 	m->v = v;
 	m->view.userd_bar1 = ~0ull;
-	m->ids.chans = RB_ROOT;
+	xa_init_flags(&m->ids.chans, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&m->mem.grctxs);
 	memset(m->ids.block, 0xff, sizeof(m->ids.block));
 	m->ids.max_blocks = id_block_share(v);
@@ -342,7 +313,7 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 	v->m->event.signals.left = max_t(s64, v->m->event.signals.left, 0);
 	/* do not count the last tenant's interrupts against this tenant */
 	vmach_events_forget(v->m);
-	vmach_strikes_clear(v);
+	kvgpu_machine_strikes_clear(v);
 	/* no mapping of the VMM before this one is left */
 	v->m->dirty.mmu_shown = v->m->dirty.mmu_mapped = false;
 	guest_power_on(v);
@@ -359,7 +330,7 @@ void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v)
 {
 	lockdep_assert_held(&v->lock);
 	guest_stop(v);
-	vmach_strikes_clear(v);
+	kvgpu_machine_strikes_clear(v);
 	guest_power_on(v);
 }
 

@@ -195,7 +195,8 @@ u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v); /* ns charged, up to
 u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v); /* ppm of the GPU's time */
 /* returns 0, or -ERANGE without a change if @val is out of range */
 int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val);
-void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v); /* clears strikes and suspension */
+/* clears strikes and suspension; vgpu->lock is held or not */
+void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v);
 
 /* Counters and knobs of a card, for sysfs.c. */
 struct machine_gpu_stats {

@@ -75,14 +75,13 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
 static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
-	u8 runl = vmach_gr_runl_get(gpu);
 	struct machine_slice *sl = &m->slice;
-	u32 nr = m->runl.published_nr[runl], n, polled = 0, asks = MAX_ASKS;
+	u32 nr = m->runl.published_nr, n, polled = 0, asks = MAX_ASKS;
 	struct kvgpu_chan *c;
 	bool any = false;
 
 	for (n = 0; n < nr && polled < MAX_POLLED && !(any && *moved); n++) {
-		u64 e = m->runl.published[runl][sl->found.scan_at++ % nr];
+		u64 e = m->runl.published[sl->found.scan_at++ % nr];
 
 		sl->found.quiet++;
 		if (e & RUNLIST_TSG)
@@ -135,16 +134,14 @@ static bool has_work(struct kvgpu_machine *m, bool said, const u32 *vgpu, bool i
 	sl->charge.seen = false;
 	if (seen)
 		sl->found.unsaid = !said;
-	else if ((idle && vmach_list_resident(m)) ||
-		 !m->runl.published_nr[vmach_gr_runl_get(m->v->gpu)])
+	else if ((idle && vmach_list_resident(m)) || !m->runl.published_nr)
 		sl->found.unsaid = false;
 	return said || sl->found.unsaid;
 }
 
 void vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 {
-	u8 runl = vmach_gr_runl_get(chip->gpu), e;
-	u32 vgpu[KVGPU_MAX_ENGINE], working = 0, resident = 0;
+	u32 vgpu[KVGPU_MAX_ENGINE], working = 0, resident = 0, e;
 	struct machine_slicer *s = &chip->slicer;
 	bool idle = !vmach_engines_name(chip, 1, vgpu), moved, here;
 	struct kvgpu_machine *m;
@@ -159,7 +156,7 @@ void vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 		m->slice.found.progress =
 			m->slice.found.work &&
 			(vmach_vgpu_named(m, vgpu) || m->slice.charge.busy || (moved && here));
-		resident += here && m->runl.published_nr[runl];
+		resident += here && m->runl.published_nr;
 		working += here && m->slice.found.work;
 	}
 	if (s->lists.shared && working < resident && resident > 1) {

@@ -316,12 +316,11 @@ static void guest_tell(struct kvgpu_chan *c, u8 why)
 		ev.sched.id = c->host.tsg >= 0 ? c->guest.tsg : c->gchid.v;
 	}
 	vmach_event_push(m, &ev);
-	vmach_events_kick(m);
 }
 
 void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 {
-	bool tsg = c->host.tsg >= 0, listed = false, reset;
+	bool tsg = c->host.tsg >= 0, reset;
 	struct kvgpu_machine *m = c->vgpu->m;
 	struct machine_wait w;
 	struct kvgpu_chan *o;
@@ -338,10 +337,9 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 		WRITE_ONCE(o->dead, true);
 		trace_kvgpu_chan(o->vgpu->id, o->gchid.v, o->hchid.v, KVGPU_CHAN_KILLED);
 		kvgpu_hw_chan_enable(&gpu->hw, o->hchid, o->host.runl, false);
-		listed |= vmach_runlist_drop(m, o->host.runl, o->hchid);
 	}
-	if (listed && vmach_runlist_update(m, c->host.runl))
-		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
+	if (vmach_runlist_drop_dead(m))
+		vmach_runlist_update(m);
 	vmach_wait_begin(&w, gpu);
 	reset = vmach_chan_evict(&w, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v);
 	/* other requests had to wait: a long eviction does as much harm as a reset */

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runlists, as the guest submits them. A list has three forms:
+ * The runlist, as the guest submits it. The list has three forms:
  *
  * machine->runl.entries: the list that the guest submitted, with the guest's ids. vgpu->lock.
  * machine->runl.published: the entries of runl.entries that may run, with the chip's ids.
- * gtt-shadow/ makes
- *   them, with ids from list_id_map(). To *publish* a list is to have the slicer store it here, and
- *   write the chip's list if the chip's list has entries of this vGPU or should have
- *   them.
+ *   gtt-shadow/ makes them, with ids from list_id_map(). To *publish* a list is to have the slicer
+ *   store it here, and write the chip's list if that has entries of this vGPU or should have them.
  * the chip's list: the published lists of the vGPUs that slice.c lets onto the chip, one after the
  *   other (list.c).
  *
- * A group is a channel group (TSG) here: its entry in a list, the header, is followed by its
- * channels' entries. But machine->ids.max_blocks counts blocks of KVGPU_ID_BLOCK channel ids:
- * ids.max_blocks times KVGPU_ID_BLOCK is the vGPU's share of channel ids.
+ * The entry of a group, the header, is followed by its channels' entries. The chip takes turns
+ * among the entries (plain round robin). While a vGPU is off the chip, its published list waits for
+ * the vGPU's turn, but a guest that submits a list is told at once that the list was taken.
  *
- * The chip takes turns among the entries (plain round robin). While a vGPU is off the chip, its
- * published list waits for the vGPU's turn, but a guest that submits a list is told at once that
- * the list was taken.
- *
- * If a guest blocks a runlist, the entries of that runlist are not published. Recovery removes dead
- * channels (ended by the host, or being unbound) from the published list without vgpu->lock.
- * Otherwise vgpu->lock is held.
+ * Recovery removes dead channels from the published list without vgpu->lock. Otherwise vgpu->lock
+ * is held.
  */
 #include <linux/completion.h>
 #include <linux/sched/signal.h>
@@ -33,12 +26,11 @@
 /* timeslice of a group in us; that of a channel outside of groups is in RAMFC_TIMESLICE_INIT */
 #define SLICE_US 1000
 
-/* ----------------------------------------------- allocate and free the memory of a vGPU's lists */
+/* ------------------------------------------------ allocate and free the memory of a vGPU's list */
 
 int vmach_runlists_init(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
-	u32 r;
 
 	/*
 	 * As many entries as channel ids. So the lists of all vGPUs together fit into the chip's
@@ -46,41 +38,20 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 	 * right that PFIFO_RUNLIST_COUNT has 12 bits.
 	 */
 	m->runl.max = m->ids.max_blocks * KVGPU_ID_BLOCK;
+	m->runl.entries = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	m->runl.next = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-	if (!m->runl.next)
-		return -ENOMEM;
-	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
-		m->runl.entries[r] = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-		m->runl.published[r] = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-		if (!m->runl.entries[r] || !m->runl.published[r])
-			return -ENOMEM;
-	}
-	return 0;
+	m->runl.published = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
+	return m->runl.entries && m->runl.next && m->runl.published ? 0 : -ENOMEM;
 }
 
 void vmach_runlists_fini(struct kvgpu_vgpu *v)
 {
-	u32 r;
-
+	kvfree(v->m->runl.published);
 	kvfree(v->m->runl.next);
-	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
-		kvfree(v->m->runl.entries[r]);
-		kvfree(v->m->runl.published[r]);
-		v->m->runl.entries[r] = NULL;
-	}
+	kvfree(v->m->runl.entries);
 }
 
 /* --------------------------------------------------- translate a guest's list to the chip's ids */
-
-/*
- * Argument of list_id_map(): the vGPU, the guest's and the chip's number of the runlist, and a bit
- * for each of the guest's groups that the new list has already.
- */
-struct translate {
-	struct kvgpu_vgpu *v;
-	u8 grunl, hrunl;
-	unsigned long *listed;
-};
 
 /*
  * Returns the chip's id of the guest's group @id, and takes a free id if the group has none yet.
@@ -111,60 +82,52 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 	return n;
 }
 
-/* Returns the chip's id of channel or group @id of a guest's list. -1: leave the entry out. */
+/*
+ * Returns the chip's id of channel or group @id of a guest's list. -1: leave the entry out.
+ * Notes in m->runl.tsgs which groups the new list has already.
+ */
 static int list_id_map(void *ctx, bool tsg, u16 id)
 {
-	struct translate *t = ctx;
+	struct kvgpu_vgpu *v = ctx;
 	struct kvgpu_chan *c;
 
-	if (id >= KVGPU_MAX_CHAN)
-		return -1;
 	/*
 	 * Take no new id here. note_members() has taken the ids, and has stored each in the
 	 * channels of its group. The chip gets a group once: what it does with a second header of
 	 * a group, before other channels, is not known.
 	 */
-	if (tsg) {
-		if (test_bit(id, t->listed))
-			return -1;
-		__set_bit(id, t->listed);
-		return t->v->m->runl.htsg[id];
-	}
-	c = vmach_chan_find(t->v, (gchid_t){ id });
-	if (!c || c->dead || c->guest.runl != t->grunl || c->host.runl != t->hrunl)
-		return -1;
-	return c->hchid.v;
+	if (tsg)
+		return test_and_set_bit(id, v->m->runl.tsgs) ? -1 : v->m->runl.htsg[id];
+	c = vmach_chan_find(v, (gchid_t){ id });
+	return c && !c->dead ? c->hchid.v : -1;
 }
 
 /*
- * Sets m->runl.tsgs_used: the guest's groups that are in one of its lists, or that a channel is in.
+ * Sets m->runl.tsgs: the guest's groups with an id of the chip that are not in the guest's list,
+ * and that no channel is in.
  */
-static void note_used_groups(struct kvgpu_machine *m)
+static void note_unused_groups(struct kvgpu_machine *m)
 {
 	/* a member, not allocated here: the end of a vGPU must not fail for lack of memory */
-	unsigned long *used = m->runl.tsgs_used;
-	struct rb_node *n;
-	u32 r, i;
+	unsigned long *unused = m->runl.tsgs, id;
+	struct kvgpu_chan *c;
+	u32 i;
 
-	bitmap_zero(used, GK110_FIFO_NR_TSG);
-	for (r = 0; r < KVGPU_MAX_RUNL; r++)
-		for (i = 0; i < m->runl.nr[r]; i++)
-			if (m->runl.entries[r][i] & RUNLIST_TSG)
-				__set_bit(FIELD_GET(RUNLIST_ID, m->runl.entries[r][i]), used);
-	for (n = rb_first(&m->ids.chans); n; n = rb_next(n))
-		if (rb_entry(n, struct kvgpu_chan, by_gchid)->guest.tsg >= 0)
-			__set_bit(rb_entry(n, struct kvgpu_chan, by_gchid)->guest.tsg, used);
-}
-
-/* Tells whether the guest's group @id has an id of the chip, and is not in m->runl.tsgs_used. */
-static bool has_unused_id(const struct kvgpu_machine *m, u32 id)
-{
-	return m->runl.htsg[id] >= 0 && !test_bit(id, m->runl.tsgs_used);
+	bitmap_zero(unused, GK110_FIFO_NR_TSG);
+	for (i = 0; i < GK110_FIFO_NR_TSG; i++)
+		if (m->runl.htsg[i] >= 0)
+			__set_bit(i, unused);
+	for (i = 0; i < m->runl.nr; i++)
+		if (m->runl.entries[i] & RUNLIST_TSG)
+			__clear_bit(FIELD_GET(RUNLIST_ID, m->runl.entries[i]), unused);
+	xa_for_each(&m->ids.chans, id, c)
+		if (c->guest.tsg >= 0)
+			__clear_bit(c->guest.tsg, unused);
 }
 
 /*
- * Gives back the chip's ids of groups that are in none of the guest's lists and that no channel of
- * the vGPU is in: no channel can be loaded under such an id. But the interrupt thread may have read
+ * Gives back the chip's ids of groups that are not in the guest's list and that no channel of the
+ * vGPU is in: no channel can be loaded under such an id. But the interrupt thread may have read
  * the id from an engine's status before the last channel left. Later that thread looks up the
  * channels that have the id. If another vGPU took the id in between, the report would be that
  * vGPU's. So this function waits for the interrupt thread, once for all these ids, before it gives
@@ -174,21 +137,17 @@ static void drop_groups(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_chip *chip = v->gpu->chip;
 	struct kvgpu_machine *m = v->m;
-	u32 id = 0;
+	u32 id;
 
 	if (!m->runl.nr_tsgs)
 		return;
-	note_used_groups(m);
-	while (id < GK110_FIFO_NR_TSG && !has_unused_id(m, id))
-		id++;
-	if (id == GK110_FIFO_NR_TSG)
+	note_unused_groups(m);
+	if (!bitmap_weight(m->runl.tsgs, GK110_FIFO_NR_TSG))
 		return;
 	if (!vmach_gpu_lost(v->gpu))
 		kvgpu_hw_intr_settle(&v->gpu->hw, KVGPU_HW_ALL_INST);
 	spin_lock(&chip->event_lock);
-	for (; id < GK110_FIFO_NR_TSG; id++) {
-		if (!has_unused_id(m, id))
-			continue;
+	for_each_set_bit(id, m->runl.tsgs, GK110_FIFO_NR_TSG) {
 		__clear_bit(m->runl.htsg[id], chip->ids.tsgs);
 		WRITE_ONCE(chip->has_id[1][m->runl.htsg[id]], 0);
 		m->runl.htsg[id] = -1;
@@ -233,22 +192,20 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 }
 
 /*
- * Notes which channels are in the guest's list of runlist @runl (.listed), and in which group. A
- * channel that is not in the list keeps its group, because it may be loaded as part of that group.
+ * Notes which channels are in the guest's list (.listed), and in which group. A channel that is not
+ * in the list keeps its group, because it may be loaded as part of that group.
  */
-static void note_members(struct kvgpu_vgpu *v, u8 runl)
+static void note_members(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_chan *c;
-	struct rb_node *n;
+	unsigned long id;
 	int group = -1;
 	u32 i, left = 0;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		c = rb_entry(n, struct kvgpu_chan, by_gchid);
-		c->guest.listed &= c->guest.runl != runl;
-	}
-	for (i = 0; i < v->m->runl.nr[runl]; i++) {
-		u64 e = v->m->runl.entries[runl][i];
+	xa_for_each(&v->m->ids.chans, id, c)
+		c->guest.listed = false;
+	for (i = 0; i < v->m->runl.nr; i++) {
+		u64 e = v->m->runl.entries[i];
 
 		if (e & RUNLIST_TSG) {
 			group = FIELD_GET(RUNLIST_ID, e);
@@ -257,7 +214,7 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 		}
 		c = vmach_chan_find(v, (gchid_t){ FIELD_GET(RUNLIST_ID, e) });
 		/* if the list has several entries of one channel, the first counts */
-		if (c && c->guest.runl == runl && !c->guest.listed) {
+		if (c && !c->guest.listed) {
 			c->guest.listed = true;
 			set_group(c, left ? group : -1, left ? map_group(v, group) : -1);
 		}
@@ -270,63 +227,21 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 static bool lacks_group(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_chan *c;
-	struct rb_node *n;
+	unsigned long id;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		c = rb_entry(n, struct kvgpu_chan, by_gchid);
+	xa_for_each(&v->m->ids.chans, id, c)
 		if (c->guest.listed && c->guest.tsg >= 0 && c->host.tsg < 0)
 			return true;
-	}
 	return false;
 }
 
 /* ------------------------------------------------------------------ publish a vGPU's list */
-
-static bool entry_is_dead(struct kvgpu_machine *m, u64 e)
-{
-	struct kvgpu_chan *c = m->v->gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
-
-	return !c || c->dead;
-}
-
-/*
- * Removes the entries of dead channels from the published list, and headers of groups that are
- * empty then: recovery may have ended a channel after its entry was translated. It may have ended
- * all channels of a long list, so this is one pass.
- */
-static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
-{
-	u64 *list = m->runl.published[hrunl];
-	u32 i = 0, nr = 0, header, left, count;
-
-	while (i < m->runl.published_nr[hrunl]) {
-		bool group = list[i] & RUNLIST_TSG;
-
-		header = nr;
-		left = group ? FIELD_GET(RUNLIST_TSG_COUNT, list[i]) : 1;
-		if (group)
-			list[nr++] = list[i++];
-		for (count = 0; left && i < m->runl.published_nr[hrunl]; left--, i++) {
-			if (entry_is_dead(m, list[i]))
-				continue;
-			list[nr++] = list[i];
-			count++;
-		}
-		if (group && count)
-			list[header] = (list[header] & ~(u64)RUNLIST_TSG_COUNT) |
-				       FIELD_PREP(RUNLIST_TSG_COUNT, count);
-		else if (group)
-			nr = header;
-	}
-	m->runl.published_nr[hrunl] = nr;
-}
 
 /*
  * Argument of list_store(): m->runl.next has .nr entries, made of .guest_nr entries of the guest.
  */
 struct new_list {
 	struct kvgpu_vgpu *v;
-	u8 hrunl;
 	bool force;
 	u32 nr, guest_nr;
 };
@@ -335,53 +250,38 @@ static void list_store(void *arg)
 {
 	struct new_list *l = arg;
 	struct kvgpu_machine *m = l->v->m;
-	u8 hrunl = l->hrunl;
 	int ret;
 
-	if (!l->force && l->nr == m->runl.published_nr[hrunl] &&
-	    !memcmp(m->runl.published[hrunl], m->runl.next, l->nr * sizeof(u64)))
+	if (!l->force && l->nr == m->runl.published_nr &&
+	    !memcmp(m->runl.published, m->runl.next, l->nr * sizeof(u64)))
 		return;
-	memcpy(m->runl.published[hrunl], m->runl.next, l->nr * sizeof(u64));
-	m->runl.published_nr[hrunl] = l->nr;
-	drop_dead_chans(m, hrunl);
-	ret = vmach_runlist_update(m, hrunl);
-	if (ret)
-		vmach_gpu_declare_lost(l->v->gpu, "a runlist was not taken");
-	trace_kvgpu_runlist(l->v->id, hrunl, l->guest_nr, m->runl.published_nr[hrunl], ret);
+	memcpy(m->runl.published, m->runl.next, l->nr * sizeof(u64));
+	m->runl.published_nr = l->nr;
+	/* recovery may have ended channels since the translation */
+	vmach_runlist_drop_dead(m);
+	ret = vmach_runlist_update(m);
+	trace_kvgpu_runlist(l->v->id, vmach_gr_runl_get(l->v->gpu), l->guest_nr,
+			    m->runl.published_nr, ret);
 }
 
-/* Translates the guest's lists and publishes the result, if it has changed or @force is true. */
-static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
+void vmach_runlist_publish(struct kvgpu_vgpu *v, bool force)
 {
 	struct kvgpu_machine *m = v->m;
-	struct translate t = { .v = v, .hrunl = hrunl, .listed = m->runl.tsgs_used };
-	struct new_list l = { .v = v, .hrunl = hrunl, .force = force };
-	u32 r;
+	struct new_list l = { .v = v, .force = force };
 
-	bitmap_zero(t.listed, GK110_FIFO_NR_TSG);
-	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
-		if (m->runl.blocked & BIT(r))
-			continue;
-		t.grunl = r;
-		l.guest_nr += m->runl.nr[r];
-		l.nr += kvgpu_shadow_runlist_build(m->runl.entries[r], m->runl.nr[r], list_id_map,
-						   &t, SLICE_US, m->runl.next + l.nr,
-						   m->runl.max - l.nr);
+	if (!m->trap.runl_blocked) {
+		bitmap_zero(m->runl.tsgs, GK110_FIFO_NR_TSG);
+		l.guest_nr = m->runl.nr;
+		l.nr = kvgpu_shadow_runlist_build(m->runl.entries, m->runl.nr, list_id_map, v,
+						  SLICE_US, m->runl.next, m->runl.max);
 	}
 	vmach_slicer_call(v->gpu, list_store, &l);
 }
 
-/* Publishes the runlist of GR, the graphics engine: all channels are on it (chan.c). */
-void vmach_runlist_publish(struct kvgpu_vgpu *v)
-{
-	publish_list(v, vmach_gr_runl_get(v->gpu), false);
-}
-
 void vmach_runlist_clear(struct kvgpu_vgpu *v)
 {
-	memset(v->m->runl.nr, 0, sizeof(v->m->runl.nr));
-	v->m->runl.blocked = 0;
-	vmach_runlist_publish(v);
+	v->m->runl.nr = 0;
+	vmach_runlist_publish(v, false);
 	drop_groups(v);
 }
 
@@ -402,73 +302,48 @@ static u32 runlist_fetch(struct kvgpu_vgpu *v, struct kvgpu_gaddr at, u32 count,
 	return done;
 }
 
-void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list)
+void vmach_runlist_renew(struct kvgpu_vgpu *v, bool force)
 {
-	struct rb_node *n;
-	u32 nr = min_t(u32, count, v->m->runl.max);
-
-	if (runl >= KVGPU_MAX_RUNL)
-		return;
-	if (nr < count)
-		kvgpu_mdev_fault_note(v, "runlist too long, cut", -1, list.addr, count);
-	v->m->runl.nr[runl] = runlist_fetch(v, list, nr, v->m->runl.entries[runl]);
-	if (v->m->runl.nr[runl] != nr)
-		kvgpu_mdev_fault_note(v, "runlist can't be read", -1, list.addr, nr);
-	/*
-	 * .listed still tells which channels the previous list of this runlist has. The guest may
-	 * have changed the instance block of a channel that the previous list does not have: read
-	 * the block again.
-	 */
-	for (n = rb_first(&v->m->ids.chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
-		if (c->guest.runl == runl && !c->guest.listed)
-			vmach_chan_resync(c);
-	}
-	note_members(v, runl);
-	publish_list(v, vmach_gr_runl_get(v->gpu), true);
+	note_members(v);
+	vmach_runlist_publish(v, force);
 	/* set_group() disables channels that change their group: enable these channels again */
 	vmach_chans_restart(v);
+}
+
+void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr list)
+{
+	u32 nr = min_t(u32, count, v->m->runl.max);
+	struct kvgpu_chan *c;
+	unsigned long id;
+
+	if (nr < count)
+		kvgpu_mdev_fault_note(v, "runlist too long, cut", -1, list.addr, count);
+	v->m->runl.nr = runlist_fetch(v, list, nr, v->m->runl.entries);
+	if (v->m->runl.nr != nr)
+		kvgpu_mdev_fault_note(v, "runlist can't be read", -1, list.addr, nr);
+	/*
+	 * .listed still tells which channels the previous list has. The guest may have changed the
+	 * instance block of a channel that the previous list does not have: read the block again.
+	 */
+	xa_for_each(&v->m->ids.chans, id, c)
+		if (!c->guest.listed && !fatal_signal_pending(current))
+			vmach_chan_resync(c);
+	vmach_runlist_renew(v, true);
 	drop_groups(v);
 	/* drop_groups() may have freed ids of groups that the previous list had */
-	if (lacks_group(v)) {
-		note_members(v, runl);
-		publish_list(v, vmach_gr_runl_get(v->gpu), false);
-		vmach_chans_restart(v);
-	}
+	if (lacks_group(v))
+		vmach_runlist_renew(v, false);
 }
 
-/*
- * Call it when a channel was bound: the list that the guest submitted last may name the channel. If
- * that list has the channel in a group, the channel is in that group from now on.
- */
-void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl)
+void vmach_runlist_allow(struct kvgpu_vgpu *v)
 {
-	if (runl >= KVGPU_MAX_RUNL)
-		return;
-	note_members(v, runl);
-	vmach_runlist_publish(v);
-	vmach_chans_restart(v);
-}
+	struct kvgpu_chan *c;
+	unsigned long id;
 
-void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask)
-{
-	v->m->runl.blocked |= mask;
-	vmach_runlist_publish(v);
-}
-
-void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
-{
-	struct rb_node *n;
-
-	for (n = rb_first(&v->m->ids.chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
-		if (mask & BIT(c->guest.runl))
+	xa_for_each(&v->m->ids.chans, id, c)
+		if (!fatal_signal_pending(current))
 			vmach_chan_resync(c);
-	}
-	v->m->runl.blocked &= ~mask;
-	vmach_runlist_publish(v);
+	vmach_runlist_publish(v, false);
 }
 
 /* A preempt on behalf of a guest. .most: ns that it may take. */
@@ -514,7 +389,8 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	struct guest_preempt g = {
 		.p = { .tsg = tsg, .id = id, .over = guest_preempt_over },
 		.v = v,
-		.most = vmach_preempt_budget_get(v),
+		.most = clamp_t(u64, v->m->preempt_budget, NSEC_PER_MSEC,
+				PREEMPT_GUEST_MS * (u64)NSEC_PER_MSEC),
 		.done = &done,
 	};
 
@@ -547,24 +423,23 @@ static void preempt_late(void *arg)
 }
 
 /*
- * Carries out the guest's preempt of its channel or group @id. If the preempt does not end in time,
- * ends the channel with its group. But a channel that waits for an engine which another channel
- * keeps is left as it is: it does no harm, and the watchdog ends the other one.
+ * A channel that waits for an engine which another channel keeps is left as it is: it does no harm,
+ * and the watchdog ends the other one.
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = v->gpu;
-	struct kvgpu_chan *c = NULL;
-	struct rb_node *n;
+	struct kvgpu_chan *c = NULL, *o;
+	unsigned long i;
 	int h = -1;
 
 	if (id >= KVGPU_MAX_CHAN || vmach_gpu_lost(gpu))
 		return;
 	if (tsg) {
 		h = v->m->runl.htsg[id];
-		for (n = rb_first(&v->m->ids.chans); n && h >= 0 && (!c || !c->ran); n = rb_next(n))
-			if (rb_entry(n, struct kvgpu_chan, by_gchid)->host.tsg == h)
-				c = rb_entry(n, struct kvgpu_chan, by_gchid);
+		xa_for_each(&v->m->ids.chans, i, o)
+			if (!c && h >= 0 && o->host.tsg == h && o->ran)
+				c = o;
 	} else {
 		c = vmach_chan_find(v, (gchid_t){ id });
 		if (c)

@@ -112,25 +112,24 @@ static void show_vgpu_state(struct seq_file *s, struct kvgpu_vgpu *v)
 		v->m->trap.nr_unlisted, v->m->trap.nr_dropped, v->m->trap.nr_denied);
 	seq_printf(s, "events waiting %u dropped %llu\n", v->m->event.put - v->m->event.get,
 		   v->m->event.dropped);
-	for (i = 0; i < KVGPU_MAX_RUNL; i++)
-		if (v->m->runl.nr[i])
-			seq_printf(s, "runlist %u entries %u%s\n", i, v->m->runl.nr[i],
-				   v->m->trap.runl_blocked & BIT(i) ? " blocked" : "");
+	if (v->m->runl.nr)
+		seq_printf(s, "runlist 0 entries %u%s\n", v->m->runl.nr,
+			   v->m->trap.runl_blocked ? " blocked" : "");
 }
 
 static void show_channels(struct seq_file *s, struct kvgpu_vgpu *v)
 {
-	struct rb_node *n;
+	struct kvgpu_chan *c;
+	unsigned long id;
 
-	for (n = rb_first(&v->m->ids.chans); n; n = rb_next(n)) {
-		const struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+	xa_for_each(&v->m->ids.chans, id, c) {
 		u32 get, put;
 
 		kvgpu_hw_userd_read(&v->gpu->hw, c->hchid, &get, &put);
 		seq_printf(
 			s,
-			"guest %u chip %u runlist %u -> %u instance %u:0x%llx shadow 0x%llx tsg %d -> %d get %u put %u%s%s%s\n",
-			c->gchid.v, c->hchid.v, c->guest.runl, c->host.runl, c->guest.inst.target,
+			"guest %u chip %u runlist 0 -> %u instance %u:0x%llx shadow 0x%llx tsg %d -> %d get %u put %u%s%s%s\n",
+			c->gchid.v, c->hchid.v, c->host.runl, c->guest.inst.target,
 			c->guest.inst.addr, c->host.inst.at.v, c->guest.tsg, c->host.tsg, get, put,
 			c->guest.enabled ? " enabled" : "", c->dead ? " dead" : "",
 			c->gr ? " gr" : "");
@@ -172,10 +171,7 @@ static void show_reg_slot(struct seq_file *s, const struct kvgpu_reg_slot *slot,
 		   info->unit ?: "-", info->name ?: "-");
 }
 
-/*
- * Prints the guest's value of a register beside the chip's value. Prints nothing unless the
- * register's class for reads is KVGPU_REG_FILE (reads return the stored value).
- */
+/* Prints the guest's stored value of a register, if reads return it, beside the chip's value. */
 static void show_hardware(struct seq_file *s, struct kvgpu_vgpu *v,
 			  const struct kvgpu_reg_slot *slot, const struct kvgpu_reg_info *info)
 {

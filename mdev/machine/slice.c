@@ -162,8 +162,7 @@ static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_mach
 		m->slice.evicting = !vmach_list_resident(m);
 		leave |= m->slice.evicting && m->slice.on_chip;
 	}
-	if (vmach_runlist_merge(chip->gpu, vmach_gr_runl_get(chip->gpu)))
-		vmach_gpu_declare_lost(chip->gpu, "a runlist was not taken");
+	vmach_runlist_merge(chip->gpu);
 	if (to_shared || (owner && owner != was && !leave))
 		slices_restore(chip, was);
 	s->lists.switches += !shared;

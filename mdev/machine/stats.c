@@ -2,7 +2,7 @@
 /*
  * The machine's counters and knobs, for sysfs.c. Most are read one by one, without locks: two
  * values may be of different times. slicer->lock is taken to change a knob of the policy, and to
- * read a value that the policy computes. The slicer clears strikes.
+ * read a value that the policy computes.
  */
 #include <linux/math64.h>
 
@@ -45,11 +45,6 @@ void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *s
 	};
 }
 
-u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)
-{
-	return vmach_gpu_time_get(v->m);
-}
-
 u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v)
 {
 	u32 ppm;
@@ -75,11 +70,6 @@ int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigne
 	spin_unlock(&s->lock);
 	vmach_slicer_kick(v->gpu);
 	return ret;
-}
-
-void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v)
-{
-	vmach_strikes_clear(v);
 }
 
 /* ----------------------------------------------------------------- counters and knobs of a card */

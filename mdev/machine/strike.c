@@ -87,7 +87,7 @@ static void strikes_clear(void *arg)
 	spin_unlock(&s->lock);
 }
 
-void vmach_strikes_clear(struct kvgpu_vgpu *v)
+void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v)
 {
 	vmach_slicer_call(v->gpu, strikes_clear, v->m);
 	vmach_slicer_kick(v->gpu);

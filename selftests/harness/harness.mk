@@ -10,7 +10,7 @@ HARNESS_TOPICS	:= $(patsubst selftests/harness/topics/%.c,%,$(wildcard selftests
 # headers of Linux that the module includes and that include/user does not have: made here, they
 # include kernel.h, and come before the system's headers of the same names
 HARNESS_LINUX	:= anon_inodes atomic bitmap bitops completion debugfs delay device dma-mapping err eventfd file firmware fs genalloc hashtable interrupt io \
-		   iommu kobject kthread ktime mdev mm module moduleparam mutex pci pid random rbtree rcupdate refcount rtmutex \
+		   iommu kobject kthread ktime mdev mm module moduleparam mutex pci pid random rcupdate refcount rtmutex \
 		   sched sched/mm sched/rt sched/signal seq_file sizes slab spinlock sysfs tracepoint uaccess vmalloc wait workqueue xarray
 # a folder for each list: a header of another list would come before include/user's
 HARNESS_INCLUDE	:= $(GENERATED)/harness/include-$(shell echo '$(HARNESS_LINUX)' | sha256sum | cut -c1-8)

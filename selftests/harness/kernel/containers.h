@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Hash lists, trees and the xarray: the kernel's interfaces, made of plain search trees and a
- * sorted array.
- */
+/* Hash lists and the xarray: the kernel's interfaces. The xarray is a sorted array. */
 #ifndef KVGPU_HARNESS_CONTAINERS_H
 #define KVGPU_HARNESS_CONTAINERS_H
 
@@ -47,22 +44,6 @@ static inline void hlist_del_init(struct hlist_node *n)
 	INIT_HLIST_NODE(n);
 }
 
-struct rb_node {
-	struct rb_node *parent, *rb_left, *rb_right;
-};
-struct rb_root {
-	struct rb_node *rb_node;
-};
-
-#define RB_ROOT			  ((struct rb_root){ NULL })
-#define RB_EMPTY_ROOT(r)	  (!(r)->rb_node)
-#define rb_entry(n, type, member) container_of(n, type, member)
-void rb_link_node(struct rb_node *n, struct rb_node *parent, struct rb_node **link);
-#define rb_insert_color(n, root) ((void)(n), (void)(root))
-void rb_erase(struct rb_node *n, struct rb_root *root);
-struct rb_node *rb_first(const struct rb_root *root);
-struct rb_node *rb_next(const struct rb_node *n);
-
 struct xa_slot {
 	unsigned long index;
 	void *entry;
@@ -83,6 +64,8 @@ void *xa_store(struct xarray *xa, unsigned long index, void *entry, gfp_t gfp);
 void *xa_erase(struct xarray *xa, unsigned long index);
 void *xa_load(struct xarray *xa, unsigned long index);
 void *xa_find(struct xarray *xa, unsigned long *index, unsigned long max, xa_mark_t filter);
+#define xa_for_each(xa, index, entry) \
+	for ((index) = 0; ((entry) = xa_find(xa, &(index), ULONG_MAX, XA_PRESENT)); (index)++)
 void xa_set_mark(struct xarray *xa, unsigned long index, xa_mark_t mark);
 bool xa_get_mark(struct xarray *xa, unsigned long index, xa_mark_t mark);
 bool xa_empty(const struct xarray *xa);
