@@ -82,8 +82,7 @@ static void two_switches(const struct explore *e, bool all)
 		run(e, &p, &eager);
 		k = (k + step) % pairs;
 	}
-	printf("# %s: %llu of %llu pairs of switches\n", e->name, (unsigned long long)done,
-	       (unsigned long long)pairs);
+	printf("# %s: %llu of %llu pairs of switches\n", e->name, done, pairs);
 }
 
 void explore(const struct explore *e)

@@ -72,7 +72,7 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when)
 	if (p || !world.gpu->chip->lost || !chip_is_zero(at, size))
 		harness_fail(
 			"S1: %s: a channel of vGPU %u uses a table or block at 0x%llx that is %s",
-			when, vgpu, (unsigned long long)at,
+			when, vgpu, at,
 			p ? "another one's" : "in memory that was given back, or not the host's");
 }
 
@@ -113,7 +113,7 @@ static void see_tail(u32 vgpu, u64 pd, u64 va, u64 at, const char *when)
 		    FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM)
 			harness_fail(
 				"S3: %s: page 0x%llx of the context of vGPU %u at 0x%llx is not the host's",
-				when, (unsigned long long)off, vgpu, (unsigned long long)va);
+				when, off, vgpu, va);
 	}
 }
 
@@ -130,17 +130,16 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 	    !(pte & GMMU_PTE_PRIV))
 		harness_fail(
 			"S3: %s: FECS would load a context of vGPU %u at 0x%llx that is the guest's",
-			when, vgpu, (unsigned long long)va);
+			when, vgpu, va);
 	/* The header of an image that is not written yet is 0: FECS takes no patches from it. */
 	header = (const u32 *)chip_vram(at + GR_CTX_OS_PATCH_COUNT);
 	if (header[0] && (u64)header[1] << 8 != va + world.gpu->hw.gr_ctx_size)
 		harness_fail("S3: %s: the context of vGPU %u at 0x%llx has its patches at 0x%llx",
-			     when, vgpu, (unsigned long long)va,
-			     (unsigned long long)header[1] << 8);
+			     when, vgpu, va, header[1] << 8);
 	if (at + vmach_grctx_size(&world.gpu->hw) > p->at + p->size)
 		harness_fail(
 			"S3: %s: the context of vGPU %u at 0x%llx is longer than the host's memory for it",
-			when, vgpu, (unsigned long long)va);
+			when, vgpu, va);
 	see_tail(vgpu, pd, va, at, when);
 	contexts++;
 }
@@ -167,26 +166,25 @@ void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
 		if (world.gpu->chip->lost && pte & GMMU_PTE_PRIV && is_nobodys(at, len))
 			return;
 		harness_fail("S1: %s: vGPU %u reaches video memory 0x%llx at 0x%llx", when, vgpu,
-			     (unsigned long long)at, (unsigned long long)va);
+			     at, va);
 	case GMMU_PTE_APERTURE_SYS_COH:
 	case GMMU_PTE_APERTURE_SYS_NCOH:
 		if (FIELD_GET(GMMU_PTE_APERTURE, pte) == GMMU_PTE_APERTURE_SYS_NCOH)
 			harness_fail(
 				"S4: %s: vGPU %u reads system memory at 0x%llx beside the CPU's caches, in which the zeros of a new page are",
-				when, vgpu, (unsigned long long)va);
+				when, vgpu, va);
 		e = iommu_find(at);
 		if (!e || !e->pfn)
 			harness_fail(
 				"S2: %s: vGPU %u reaches DMA address 0x%llx at 0x%llx, which is not mapped",
-				when, vgpu, (unsigned long long)at, (unsigned long long)va);
+				when, vgpu, at, va);
 		if (!container_pinned(e->pfn, container_of_vgpu(vgpu)))
 			harness_fail(
 				"S2: %s: vGPU %u reaches frame 0x%llx at 0x%llx, which is not pinned for it",
-				when, vgpu, (unsigned long long)e->pfn, (unsigned long long)va);
+				when, vgpu, e->pfn, va);
 		return;
 	default:
-		harness_fail("S1: %s: vGPU %u has an entry for a peer at 0x%llx", when, vgpu,
-			     (unsigned long long)va);
+		harness_fail("S1: %s: vGPU %u has an entry for a peer at 0x%llx", when, vgpu, va);
 	}
 }
 
@@ -198,8 +196,7 @@ u8 *oracle_host_page(u64 dma, const char *when)
 	u8 *page = e && e->pfn ? container_page(e->pfn) : NULL;
 
 	if (!page)
-		harness_fail("S2: %s: a BAR shows DMA address 0x%llx, which is not %s", when,
-			     (unsigned long long)dma,
+		harness_fail("S2: %s: a BAR shows DMA address 0x%llx, which is not %s", when, dma,
 			     e && e->pfn ? "pinned" : "mapped for a guest");
 	return page;
 }
@@ -227,9 +224,7 @@ static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 		return;
 	harness_fail(
 		"S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx",
-		(const char *)ctx, v->id, bar,
-		(unsigned long long)(phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS)),
-		(unsigned long long)vram);
+		(const char *)ctx, v->id, bar, (phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS)), vram);
 }
 
 /* The copy of @nr entries is what the guest's table has, if that is in the partition. */
@@ -241,7 +236,7 @@ static void see_copy(const struct kvgpu_vgpu *v, struct kvgpu_gaddr table, const
 	if (memcmp(chip_vram(v->part.v + table.addr), copy, nr * 8))
 		harness_fail(
 			"S2: %s: vGPU %u can invalidate by its page, and a table at 0x%llx is stale",
-			when, v->id, (unsigned long long)table.addr);
+			when, v->id, table.addr);
 }
 
 /* A guest that has the page of the MMU's registers mapped need not be served for an invalidate. */

@@ -80,9 +80,8 @@ bool alloc_fails(void)
 void harness_trace(const char *fmt, ...)
 {
 	char *at = traces[nr_traces++ % TRACES];
-	int n = snprintf(at, sizeof(traces[0]),
-			 "%llu.%06llu %s: ", (unsigned long long)harness_now / 1000000,
-			 (unsigned long long)harness_now % 1000000, current ? current->name : "-");
+	int n = snprintf(at, sizeof(traces[0]), "%llu.%06llu %s: ", harness_now / 1000000,
+			 harness_now % 1000000, current ? current->name : "-");
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -97,8 +96,8 @@ void harness_fail(const char *fmt, ...)
 
 	for (; i < nr_traces; i++)
 		fprintf(stderr, "# %s\n", traces[i % TRACES]);
-	fprintf(stderr, "harness: seed %llu, point %llu, %s: ", (unsigned long long)policy.seed,
-		(unsigned long long)points, current ? current->name : "-");
+	fprintf(stderr, "harness: seed %llu, point %llu, %s: ", policy.seed, points,
+		current ? current->name : "-");
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
@@ -194,7 +193,7 @@ static void deadlock(void)
 	for (i = 0; i < nr_tasks; i++)
 		if (tasks[i]->state == WAITING)
 			harness_trace("%s waits for %p until %llu", tasks[i]->name, tasks[i]->what,
-				      (unsigned long long)tasks[i]->until);
+				      tasks[i]->until);
 	harness_fail("S6: nobody can go on");
 }
 

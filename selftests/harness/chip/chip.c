@@ -46,7 +46,7 @@ u8 *chip_pages;
 u8 *chip_vram(u64 at)
 {
 	if (at >= CHIP_VRAM)
-		harness_fail("S1: video memory at 0x%llx does not exist", (unsigned long long)at);
+		harness_fail("S1: video memory at 0x%llx does not exist", at);
 	return chip.vram + at;
 }
 
@@ -241,8 +241,7 @@ static void load(u8 runl, u16 chid, bool tsg, u16 id)
 		chip.engine[runl].stuck = !runl && harness_chance(chip.manners.hang_ppm);
 	}
 	chip.loads++;
-	harness_trace("the chip loads channel %u with directory 0x%llx", chid,
-		      (unsigned long long)c.pd);
+	harness_trace("the chip loads channel %u with directory 0x%llx", chid, c.pd);
 	chip_look("a channel was loaded");
 }
 

@@ -30,7 +30,7 @@ static u8 *virtual(u64 pd, u64 va)
 	u64 pte = mmu_translate(pd, va);
 
 	if (!pte)
-		harness_fail("the host's copy channel faults at 0x%llx", (unsigned long long)va);
+		harness_fail("the host's copy channel faults at 0x%llx", va);
 	return chip_vram((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) + (va & 0xfff));
 }
 
@@ -40,8 +40,7 @@ static u8 *place(u32 target, u64 at, u32 len)
 
 	if (target == A0B5_PHYS_LOCAL_FB) {
 		if (at + len > CHIP_VRAM)
-			harness_fail("S1: the host's copy names video memory at 0x%llx",
-				     (unsigned long long)at);
+			harness_fail("S1: the host's copy names video memory at 0x%llx", at);
 		return chip_vram(at);
 	}
 	if (chip_no_master())
@@ -49,7 +48,7 @@ static u8 *place(u32 target, u64 at, u32 len)
 	e = iommu_find(at);
 	if (!e || !e->cpu || at + len > e->at + e->size)
 		harness_fail("S2: the host's copy names DMA address 0x%llx, which is not mapped",
-			     (unsigned long long)at);
+			     at);
 	return e->cpu + (at - e->at);
 }
 
@@ -77,8 +76,7 @@ static void fill(u64 at, u64 len, u32 value)
 static void stores_must_be_there(u32 target, u64 at, u64 len)
 {
 	if (target == A0B5_PHYS_LOCAL_FB && !flush_brought(at, len))
-		harness_fail("CPUs' stores may arrive after the host's copy at 0x%llx",
-			     (unsigned long long)at);
+		harness_fail("CPUs' stores may arrive after the host's copy at 0x%llx", at);
 }
 
 static void launch(u64 pd)

@@ -128,11 +128,10 @@ static u8 *behind(const void *at, bool write, u64 *vram)
 	bool valid;
 
 	if (p == PLACE_BAR0)
-		harness_fail("register 0x%llx taken for memory", (unsigned long long)off);
+		harness_fail("register 0x%llx taken for memory", off);
 	*vram = chip_show(p == PLACE_BAR1 ? 1 : 3, off, &valid);
 	if (!valid)
-		harness_fail("BAR%d faults at 0x%llx", p == PLACE_BAR1 ? 1 : 3,
-			     (unsigned long long)off);
+		harness_fail("BAR%d faults at 0x%llx", p == PLACE_BAR1 ? 1 : 3, off);
 	if (chip_shows_host(p == PLACE_BAR1 ? 1 : 3, off)) {
 		u8 *page = oracle_host_page(*vram & PAGE_MASK, "a CPU uses a BAR") +
 			   offset_in_page(off);

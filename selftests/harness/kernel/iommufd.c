@@ -66,7 +66,7 @@ int iommufd_pin(struct iommufd_access *a, u64 iova, int npage, struct page **pag
 	list_add(&p->node, &a->pieces);
 out:
 	mutex_unlock(&a->ioas_lock);
-	harness_trace("pins %d pages at 0x%llx: %d", npage, (unsigned long long)iova, ret);
+	harness_trace("pins %d pages at 0x%llx: %d", npage, iova, ret);
 	return ret;
 }
 
@@ -79,15 +79,14 @@ void iommufd_unpin(struct iommufd_access *a, u64 iova, int npage)
 	mutex_lock(&a->ioas_lock);
 	c = a->ioas_unpin;
 	if (!c)
-		harness_fail("S2: 0x%llx is unpinned by a device that is not attached",
-			     (unsigned long long)iova);
+		harness_fail("S2: 0x%llx is unpinned by a device that is not attached", iova);
 	list_for_each_entry(p, &a->pieces, node)
 		if (p->iova == iova && p->nr == npage)
 			break;
 	if (&p->node == &a->pieces)
 		harness_fail(
 			"S2: %d pages at 0x%llx are unpinned, and were not pinned in one piece",
-			npage, (unsigned long long)iova);
+			npage, iova);
 	list_del(&p->node);
 	free(p);
 	mutex_lock(&c->lock);
@@ -95,7 +94,7 @@ void iommufd_unpin(struct iommufd_access *a, u64 iova, int npage)
 		container_unpin(c, iova + (u64)i * PAGE_SIZE);
 	mutex_unlock(&c->lock);
 	mutex_unlock(&a->ioas_lock);
-	harness_trace("unpins %d pages at 0x%llx", npage, (unsigned long long)iova);
+	harness_trace("unpins %d pages at 0x%llx", npage, iova);
 	chip_look("pages were unpinned");
 }
 

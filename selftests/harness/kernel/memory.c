@@ -80,8 +80,7 @@ static void iommu_del(dma_addr_t at, size_t n)
 	u64 i;
 
 	if (!e || e->at != at || e->size != n)
-		harness_fail("S2: DMA address 0x%llx is unmapped that was not mapped",
-			     (unsigned long long)at);
+		harness_fail("S2: DMA address 0x%llx is unmapped that was not mapped", at);
 	for (i = 0; i < n >> PAGE_SHIFT; i++)
 		xa_erase(&iommu, (at >> PAGE_SHIFT) + i);
 	free(e);
@@ -152,8 +151,7 @@ struct iommu_domain *iommu_get_domain_for_dev(struct device *d)
 static void map_directly(const struct device *d, u64 last)
 {
 	if (last > min_not_zero(dma_get_mask(d), d->bus_dma_limit))
-		harness_fail("S6: dev_WARN_ONCE(\"DMA addr overflow\") for RAM at 0x%llx",
-			     (unsigned long long)last);
+		harness_fail("S6: dev_WARN_ONCE(\"DMA addr overflow\") for RAM at 0x%llx", last);
 }
 
 /* In a domain without translation, too, this is the frame that the device reaches. */
@@ -183,7 +181,7 @@ void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_dir
 	if (e && !flush_l2_ended(e->l2) && !world.gpu->chip->lost)
 		harness_fail(
 			"S2: a page is unmapped, and L2 may still write to it: DMA address 0x%llx",
-			(unsigned long long)at);
+			at);
 	iommu_del(at, n);
 	chip_look("a page was unmapped");
 }
@@ -235,9 +233,8 @@ void gen_pool_destroy(struct gen_pool *p)
 
 	if (p->nr)
 		harness_fail(
-			"%u pieces of the pool were not given back, the first one at 0x%llx of %llu",
-			p->nr, (unsigned long long)p->piece[0].at,
-			(unsigned long long)p->piece[0].owner);
+			"%u pieces of the pool were not given back, the first one at 0x%llx of %u",
+			p->nr, p->piece[0].at, p->piece[0].owner);
 	for (at = &pools; *at != p; at = &(*at)->next)
 		;
 	*at = p->next;

@@ -269,15 +269,14 @@ void container_unpin(struct container *c, u64 at)
 	u64 nr;
 
 	if (!m || !m->pins)
-		harness_fail("S2: 0x%llx is unpinned and is not mapped or not pinned",
-			     (unsigned long long)at);
+		harness_fail("S2: 0x%llx is unpinned and is not mapped or not pinned", at);
 	if (m->device_at) {
 		m->pins--;
 		return;
 	}
 	nr = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
 	if (!c->pins[nr])
-		harness_fail("S2: 0x%llx is unpinned and was not pinned", (unsigned long long)at);
+		harness_fail("S2: 0x%llx is unpinned and was not pinned", at);
 	c->pins[nr]--;
 	m->pins--;
 }
@@ -302,7 +301,7 @@ int vfio_pin_pages(struct vfio_device *v, dma_addr_t iova, int npage, int prot, 
 	while (ret < 0 && i--)
 		container_unpin(c, iova + (u64)i * PAGE_SIZE);
 	mutex_unlock(&c->lock);
-	harness_trace("pins %d pages at 0x%llx: %d", npage, (unsigned long long)iova, ret);
+	harness_trace("pins %d pages at 0x%llx: %d", npage, iova, ret);
 	return ret;
 }
 
@@ -319,7 +318,7 @@ void vfio_unpin_pages(struct vfio_device *v, dma_addr_t iova, int npage)
 	mutex_lock(&c->lock);
 	for (i = 0; i < npage; i++)
 		container_unpin(c, iova + (u64)i * PAGE_SIZE);
-	harness_trace("unpins %d pages at 0x%llx", npage, (unsigned long long)iova);
+	harness_trace("unpins %d pages at 0x%llx", npage, iova);
 	mutex_unlock(&c->lock);
 	chip_look("pages were unpinned");
 }

@@ -759,21 +759,17 @@ int main(int argc, char **argv)
 	with_cut_off = argc > 4 && !strcmp(argv[4], "cut-off");
 	for (i = first; i < first + nr; i++)
 		run(i, each);
-	printf("%llu steps from seed %llu on; of guests by kind:", (unsigned long long)steps,
-	       (unsigned long long)first);
+	printf("%llu steps from seed %llu on; of guests by kind:", steps, first);
 	for (i = 0; i < 20; i++)
-		printf(" %llu", (unsigned long long)done[i]);
-	printf("; %llu loads of channels, %u rounds of an unmap at most\n",
-	       (unsigned long long)loads, container_most_rounds());
-	printf("%llu looks at contexts, %llu golden contexts\n",
-	       (unsigned long long)oracle_contexts(), (unsigned long long)goldens);
+		printf(" %llu", done[i]);
+	printf("; %llu loads of channels, %u rounds of an unmap at most\n", loads,
+	       container_most_rounds());
+	printf("%llu looks at contexts, %llu golden contexts\n", oracle_contexts(), goldens);
 	printf("%llu hostile operations: %llu of registers, %llu of video memory, %llu doorbells, %llu calls of VMMs\n",
-	       (unsigned long long)(world_asked[ASKED_REGISTER] + world_asked[ASKED_MEMORY] +
-				    world_asked[ASKED_DOORBELL] + world_asked[ASKED_CALL]),
-	       (unsigned long long)world_asked[ASKED_REGISTER],
-	       (unsigned long long)world_asked[ASKED_MEMORY],
-	       (unsigned long long)world_asked[ASKED_DOORBELL],
-	       (unsigned long long)world_asked[ASKED_CALL]);
+	       (world_asked[ASKED_REGISTER] + world_asked[ASKED_MEMORY] +
+		world_asked[ASKED_DOORBELL] + world_asked[ASKED_CALL]),
+	       world_asked[ASKED_REGISTER], world_asked[ASKED_MEMORY], world_asked[ASKED_DOORBELL],
+	       world_asked[ASKED_CALL]);
 	if (steps > 2000 && loads < steps / 100 && !with_cut_off)
 		harness_fail("next to nothing ran");
 	if (steps > 2000 && !oracle_contexts())
