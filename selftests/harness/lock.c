@@ -190,17 +190,6 @@ void rt_mutex_lock(struct mutex *m)
 	}
 }
 
-void harness_wait_event(const wait_queue_head_t *w)
-{
-	harness_wait(w, NEVER);
-	task_starve();
-}
-
-void wake_up_all(const wait_queue_head_t *w)
-{
-	harness_wake(w);
-}
-
 void sched_set_fifo_low(struct task_struct *t)
 {
 	t->rt = true;

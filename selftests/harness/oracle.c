@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * oracle.h has the contracts. Reads the module's state without its locks. The only call of the
- * module is in counter().
+ * module is oracle_closed()'s, by sysfs.
  */
 #include "gk110/gr.h"
 #include "gtt-shadow/internal.h"
 #include "mdev/internal.h"
 #include "mdev/machine/internal.h"
+#include "selftests/harness/admin.h"
 #include "selftests/harness/chip/chip.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
@@ -135,7 +136,7 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 	header = (const u32 *)chip_vram(at + GR_CTX_OS_PATCH_COUNT);
 	if (header[0] && (u64)header[1] << 8 != va + world.gpu->hw.gr_ctx_size)
 		harness_fail("S3: %s: the context of vGPU %u at 0x%llx has its patches at 0x%llx",
-			     when, vgpu, va, header[1] << 8);
+			     when, vgpu, va, (u64)header[1] << 8);
 	if (at + vmach_grctx_size(&world.gpu->hw) > p->at + p->size)
 		harness_fail(
 			"S3: %s: the context of vGPU %u at 0x%llx is longer than the host's memory for it",
@@ -277,36 +278,19 @@ void oracle_mappings(const char *when)
 	}
 }
 
-/* Return the value of the vGPU's sysfs file @name; 0 if there is no such file. */
-static u64 counter(struct kvgpu_vgpu *v, const char *name)
+void oracle_closed(u32 i)
 {
-	struct attribute **a;
-	char buf[PAGE_SIZE];
-
-	for (a = kvgpu_vgpu_groups[0]->attrs; *a; a++)
-		if (!strcmp((*a)->name, name)) {
-			struct device_attribute *d =
-				container_of(*a, struct device_attribute, attr);
-
-			d->show(&v->mdev->dev, d, buf);
-			return strtoull(buf, NULL, 10);
-		}
-	return 0;
-}
-
-void oracle_closed(u32 vgpu)
-{
-	struct kvgpu_vgpu *v = vgpu_by_id(vgpu);
+	const struct kvgpu_vgpu *v = world.vgpu[i].v;
 	u32 id;
 
 	for (id = KVGPU_ID_BLOCK; id < KVGPU_MAX_CHAN; id++)
 		if (v->gpu->chip->by_hchid[id] && v->gpu->chip->by_hchid[id]->vgpu == v)
-			harness_fail("S2: vGPU %u is closed and has channel %u", vgpu, id);
+			harness_fail("S2: vGPU %u is closed and has channel %u", v->id, id);
 	/*
 	 * A space is kept for ever, rightly, when the chip answered with errors and so did not say
 	 * that it let go.
 	 */
-	if (counter(v, "spaces_kept") && !chip_errs())
+	if (admin_read(i, "spaces_kept") && !chip_errs())
 		harness_fail("S2: an address space of vGPU %u was to be let go under a channel",
-			     vgpu);
+			     v->id);
 }

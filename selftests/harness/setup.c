@@ -46,22 +46,6 @@ void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus
 	harness_policy(p);
 }
 
-void setup_knob(u32 i, const char *knob, const char *val)
-{
-	struct attribute **a;
-
-	for (a = kvgpu_vgpu_groups[0]->attrs; *a; a++)
-		if (!strcmp((*a)->name, knob)) {
-			struct device_attribute *d =
-				container_of(*a, struct device_attribute, attr);
-
-			if (d->store(&world.vgpu[i].mdev->dev, d, val, strlen(val)) != strlen(val))
-				harness_fail("%s can't be %s", knob, val);
-			return;
-		}
-	harness_fail("no knob %s", knob);
-}
-
 void setup_end(void)
 {
 	struct policy quiet = {};

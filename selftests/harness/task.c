@@ -454,11 +454,6 @@ void task_mm_set(struct mm_struct *mm)
 	current->mm = mm;
 }
 
-const char *task_name(void)
-{
-	return current ? current->name : "-";
-}
-
 void task_returns(void)
 {
 	struct file *f, *next;

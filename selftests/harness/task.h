@@ -24,7 +24,7 @@ struct policy {
 	u64 nomem_nth;
 	bool nomem_rest; /* all after nomem_nth fail, too */
 	/*
-	 * A lazy actor that slept in usleep_range(), rt_mutex_lock() or wait_event() gets a CPU so
+	 * A lazy actor that slept in usleep_range() or rt_mutex_lock() gets a CPU so
 	 * much later.
 	 */
 	u64 idle_ns;
@@ -97,7 +97,6 @@ u64 task_slept(const struct task_struct *t); /* ns in which it waited so far */
 struct mm_struct *task_mm(void);
 /* From now on the running thread acts for the VMM with this memory. */
 void task_mm_set(struct mm_struct *mm);
-const char *task_name(void);
 /* The host has as many open files as it may have: anon_inode_getfile() fails. */
 extern bool files_full;
 /* The running thread's call of the kernel ends: files that it gave to fput() are closed now. */

@@ -183,13 +183,6 @@ void work_serve(u32 vgpu)
 		chip_load_on_gr(work_id(vgpu, 1));
 }
 
-bool work_until_runs(u32 vgpu)
-{
-	while (!chip_engine_works(work_id(vgpu, 1)) && scene_goes_on())
-		harness_sleep(5 * US);
-	return scene_goes_on();
-}
-
 volatile u32 *work_flush_word(u32 vgpu, u32 reg)
 {
 	const struct vgpu_own *o = &world.vgpu[vgpu].v->own[VGPU_OWN_FLUSH];

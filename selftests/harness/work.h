@@ -41,8 +41,6 @@ void work_kick(u32 vgpu);
 void work_second(u32 vgpu);
 /* Have channel 1 on GR, if it may run: what the chip would serve next. */
 void work_serve(u32 vgpu);
-/* Wait until it has GR; false: the scene ends. */
-bool work_until_runs(u32 vgpu);
 /* The word of a flush register in the page of such registers, which a guest has mapped. */
 volatile u32 *work_flush_word(u32 vgpu, u32 reg);
 /* Ask for a flush of L2 by these words. */

@@ -110,7 +110,7 @@ void world_unmake(u32 i)
 	struct world_vgpu *w = &world.vgpu[i];
 	u64 part = w->v->part.v, size = w->v->part_size;
 
-	oracle_closed(w->v->id);
+	oracle_closed(i);
 	w->made = false;
 	mdev_remove(w->mdev);
 	if (!world.gpu->chip->lost && !chip_is_zero(part, size))
@@ -156,7 +156,7 @@ void world_close(u32 i)
 		device_close(w->dev);
 	w->open = w->ioas = false;
 	w->c = NULL;
-	oracle_closed(w->v->id);
+	oracle_closed(i);
 	chip_look("a vGPU was closed");
 }
 

@@ -121,8 +121,6 @@ void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus
  * has, page 17 one that all vGPUs have.
  */
 void setup_run(u32 i, u32 chan, u32 space);
-/* Write @val to the sysfs file @knob of vGPU @i. */
-void setup_knob(u32 i, const char *knob, const char *val);
 void setup_end(void);
 
 #endif

@@ -31,14 +31,10 @@
 #define __rcu
 #define __init
 #define __exit
-#define __percpu
-#define __must_check
 #define __maybe_unused __attribute__((unused))
 #define __aligned(n)   __attribute__((aligned(n)))
 #define fallthrough    __attribute__((fallthrough))
 #define __le32	       __u32
-#define likely(x)      (x)
-#define unlikely(x)    (x)
 #undef static_assert
 #define static_assert(expr, ...) _Static_assert(expr, #expr)
 #define typeof __typeof__
@@ -152,7 +148,6 @@ typedef struct {
 #define smp_mb__after_atomic() \
 	do {                   \
 	} while (0)
-#define atomic_set(a, n)	 ((void)((a)->v = (n)))
 #define atomic_inc(a)		 ((void)(a)->v++)
 #define atomic_dec(a)		 ((void)(a)->v--)
 #define atomic_inc_return(a)	 (++(a)->v)
@@ -254,9 +249,7 @@ static inline unsigned int bitmap_weight(const unsigned long *m, unsigned int nr
 	return n;
 }
 
-#define bitmap_zero(m, n)     memset(m, 0, BITS_TO_LONGS(n) * sizeof(long))
-#define bitmap_zalloc(n, gfp) ((unsigned long *)kcalloc(BITS_TO_LONGS(n), sizeof(long), gfp))
-#define bitmap_free	      kfree
+#define bitmap_zero(m, n) memset(m, 0, BITS_TO_LONGS(n) * sizeof(long))
 #define for_each_set_bit(bit, m, n) \
 	for ((bit) = find_next_bit(m, n, 0); (bit) < (n); (bit) = find_next_bit(m, n, (bit) + 1))
 
@@ -287,7 +280,6 @@ ktime_t ktime_get(void);
 #define ktime_add_ms(t, ms)  ((t) + (s64)(ms)*1000000)
 #define ktime_after(a, b)    ((a) > (b))
 #define ktime_before(a, b)   ((a) < (b))
-#define ktime_ms_delta(a, b) (((a) - (b)) / NSEC_PER_MSEC)
 #define ns_to_ktime(n)	     ((ktime_t)(n))
 #define msecs_to_jiffies(ms) ((unsigned long)DIV_ROUND_UP((ms)*HZ, 1000))
 #define nsecs_to_jiffies(ns) ((unsigned long)((ns) / (NSEC_PER_SEC / HZ)))
@@ -317,7 +309,6 @@ extern void (*const harness_module_exit)(void);
 struct module;
 
 #define wmb()
-#define rmb()
 #define dma_rmb()
 
 #define TRACE_EVENT(name, proto, ...)          \

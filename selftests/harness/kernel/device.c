@@ -23,17 +23,11 @@ struct mdev_driver *the_mdev_driver;
 struct mdev_parent *the_parent;
 /* The BARs' addresses for the CPU. Nothing is stored there. */
 static u8 *space;
-static bool log_on;
 static struct fwbuild firmware;
 static struct firmware blob;
 static u32 nr_host_reads;
 
 /* ------------------------------------------------------------------ words */
-
-void harness_log_to(bool on)
-{
-	log_on = on;
-}
 
 void harness_log(const struct device *dev, const char *level, const char *fmt, ...)
 {
@@ -45,8 +39,6 @@ void harness_log(const struct device *dev, const char *level, const char *fmt, .
 	va_end(ap);
 	text[strcspn(text, "\n")] = 0;
 	harness_trace("%s: %s", level, text);
-	if (log_on)
-		fprintf(stderr, "# %s: %s\n", level, text);
 }
 
 int sysfs_emit(char *buf, const char *fmt, ...)
@@ -161,7 +153,7 @@ static struct {
 	irqreturn_t (*hard)(int, void *), (*thread)(int, void *);
 	void *arg;
 	struct task_struct *task;
-	bool wake, stop, runs;
+	bool wake, stop;
 	u64 ran, worked;
 	u32 nr_runs, nr_slow;
 	struct {
@@ -466,26 +458,15 @@ static void irq_main(void *arg)
 
 	while (!irq.stop) {
 		if (!irq.wake && !chip_intr()) {
-			irq.runs = false;
-			harness_wake(&irq.runs);
 			harness_wait(&irq, NEVER);
 			continue;
 		}
 		began = harness_now;
 		slept = task_slept(irq.task);
-		irq.runs = true;
 		irq.nr_runs++;
 		if (irq.wake || irq.hard(33, irq.arg) == IRQ_WAKE_THREAD) {
 			irq.wake = false;
 			irq.thread(33, irq.arg);
-		}
-		/*
-		 * as the kernel's irq_thread(): the line is unmasked before the run has ended,
-		 * and the hard handler of the next interrupt wakes the thread again
-		 */
-		if (!chip_intr()) {
-			irq.runs = false;
-			harness_wake(&irq.runs);
 		}
 		irq.ran += harness_now - began + IRQ_NS;
 		irq.worked += harness_now - began + IRQ_NS - (task_slept(irq.task) - slept);
@@ -533,12 +514,6 @@ int request_threaded_irq(int n, irqreturn_t (*hard)(int, void *),
 	irq.task = task_new("interrupt", irq_main, NULL);
 	sched_set_fifo_low(irq.task);
 	return 0;
-}
-
-void synchronize_irq(int n)
-{
-	while (irq.runs)
-		harness_wait(&irq.runs, NEVER);
 }
 
 void free_irq(int n, void *arg)

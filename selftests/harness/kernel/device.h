@@ -136,7 +136,6 @@ int request_threaded_irq(int irq, irqreturn_t (*hard)(int, void *),
 			 irqreturn_t (*thread)(int, void *), unsigned long flags, const char *name,
 			 void *arg);
 void free_irq(int irq, void *arg);
-void synchronize_irq(int irq);
 void irq_wake_thread(int irq, void *arg);
 
 struct firmware {
@@ -192,7 +191,6 @@ dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t 
 void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_direction dir);
 #define dma_mapping_error(d, at) ((at) == ~0ull)
 #define is_zone_device_page(p)	 ((void)(p), false)
-#define device_iommu_mapped(d)	 ((void)(d), true) /* also true with iommu=pt */
 struct iommu_domain {
 	unsigned int type;
 };
@@ -229,7 +227,6 @@ struct vm_fault {
 	unsigned long address;
 	unsigned int flags;
 };
-#define FAULT_FLAG_WRITE	 0x01
 #define FAULT_FLAG_ALLOW_RETRY	 0x04
 #define FAULT_FLAG_RETRY_NOWAIT	 0x08
 #define FAULT_FLAG_USER		 0x40

@@ -99,11 +99,6 @@ void iommu_in_l2(dma_addr_t at)
 		e->l2 = flush_l2_next();
 }
 
-u32 iommu_entries(void)
-{
-	return iommu.nr;
-}
-
 void iommu_end(void)
 {
 	if (iommu.nr)

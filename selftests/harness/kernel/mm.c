@@ -406,11 +406,6 @@ unsigned long mm_access(struct mm_struct *mm, unsigned long at)
 	return mm_look(mm, at);
 }
 
-unsigned long mm_touch_copy(struct mm_struct *mm, unsigned long at)
-{
-	return frame_at(mm, at, FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_INTERRUPTIBLE);
-}
-
 unsigned long mm_for_device(struct mm_struct *mm, unsigned long at)
 {
 	return frame_at(mm, at, FAULT_FLAG_REMOTE);

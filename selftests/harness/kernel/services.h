@@ -29,7 +29,6 @@ extern struct mdev_driver *the_mdev_driver;
 extern struct mdev_parent *the_parent;
 void device_begin(void);
 void device_end(void);
-void harness_log_to(bool on);
 u32 host_reads(void); /* reads of the card by threads of the kernel */
 u64 irq_time(void); /* ns that the handler and its thread ran, with the sleeps of the thread */
 u64 irq_worked(void); /* the same without these sleeps */
@@ -54,7 +53,6 @@ struct dma_entry {
 const struct dma_entry *iommu_find(dma_addr_t at);
 /* The card has had a translation to the page at @at until now: L2 may have data of the page. */
 void iommu_in_l2(dma_addr_t at);
-u32 iommu_entries(void);
 /* From now on a page that is mapped for DMA gets a bounce buffer. */
 void iommu_bounce(bool on);
 /*
@@ -155,8 +153,6 @@ unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len);
 struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first);
 /* A CPU of the process touches a byte. Return the frame; 0: SIGBUS or SIGSEGV. */
 unsigned long mm_touch(struct mm_struct *mm, unsigned long at);
-/* The same in a copy from or to user memory. */
-unsigned long mm_touch_copy(struct mm_struct *mm, unsigned long at);
 /*
  * The same, but no thread runs between the touch and the return, so that the CPU's access of a byte
  * may follow.

@@ -104,21 +104,6 @@ void mutex_destroy(struct mutex *m);
 void rt_mutex_lock(struct mutex *m);
 bool rt_mutex_trylock(struct mutex *m);
 #define rt_mutex_unlock(m) mutex_unlock(m)
-#define might_lock(m)	   ((void)(m))
-
-typedef struct {
-	int unused;
-} wait_queue_head_t;
-#define init_waitqueue_head(w) ((void)(w))
-#define wait_event(w, cond)                       \
-	do {                                      \
-		while (!(cond))                   \
-			harness_wait_event(&(w)); \
-	} while (0)
-void harness_wait_event(const wait_queue_head_t *w);
-void wake_up_all(const wait_queue_head_t *w);
-#define wake_up		  wake_up_all
-#define wq_has_sleeper(w) ((void)(w), true)
 
 #define DEFINE_SPINLOCK(n) spinlock_t n
 #define spin_lock_init(l)  ((l)->owner = NULL)
@@ -178,7 +163,6 @@ void synchronize_rcu(void); /* waits for all readers; fails the run if the calle
 
 #define TASK_RUNNING	    0
 #define TASK_INTERRUPTIBLE  1
-#define TASK_IDLE	    2
 #define HRTIMER_MODE_ABS    0
 #define set_current_state   harness_set_state
 #define __set_current_state harness_set_state
@@ -206,11 +190,7 @@ struct delayed_work {
 	struct work_struct work;
 };
 struct workqueue_struct;
-#define system_percpu_wq  ((struct workqueue_struct *)1)
-#define system_highpri_wq ((struct workqueue_struct *)2)
-/* Linux 7.2 and later warn when an item is queued on one of these */
-#define system_wq		((struct workqueue_struct *)3)
-#define system_unbound_wq	((struct workqueue_struct *)4)
+#define system_percpu_wq	((struct workqueue_struct *)1)
 #define INIT_WORK(w, f)		harness_work_init(w, f)
 #define INIT_DELAYED_WORK(w, f) harness_work_init(&(w)->work, f)
 #define to_delayed_work(w)	container_of(w, struct delayed_work, work)
@@ -221,7 +201,6 @@ struct workqueue_struct *alloc_workqueue(const char *name, int flags, int max);
 void destroy_workqueue(struct workqueue_struct *wq);
 bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay);
 bool queue_work(struct workqueue_struct *wq, struct work_struct *w);
-bool schedule_delayed_work(struct delayed_work *w, unsigned long delay);
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay);
 bool cancel_delayed_work(struct delayed_work *w);
 bool cancel_delayed_work_sync(struct delayed_work *w);
