@@ -8,7 +8,7 @@
 #include "mdev/internal.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/admin.h"
-#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
@@ -93,12 +93,7 @@ static bool is_nobodys(u64 at, u64 len)
 	return !pool_find(at);
 }
 
-static u64 contexts;
-
-u64 oracle_contexts(void)
-{
-	return contexts;
-}
+u64 oracle_contexts;
 
 /*
  * The pages behind the first one of the context at @va: the rest of the image, the patch list, the
@@ -142,7 +137,7 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 			"S3: %s: the context of vGPU %u at 0x%llx is longer than the host's memory for it",
 			when, vgpu, va);
 	see_tail(vgpu, pd, va, at, when);
-	contexts++;
+	oracle_contexts++;
 }
 
 void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
@@ -290,7 +285,7 @@ void oracle_closed(u32 i)
 	 * A space is kept for ever, rightly, when the chip answered with errors and so did not say
 	 * that it let go.
 	 */
-	if (admin_read(i, "spaces_kept") && !chip_errs())
+	if (admin_read(i, "spaces_kept") && !chip.manners.error_ppm)
 		harness_fail("S2: an address space of vGPU %u was to be let go under a channel",
 			     v->id);
 }

@@ -30,7 +30,7 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when);
  */
 void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when);
 /* how many contexts oracle_context() has found mapped, since the program began */
-u64 oracle_contexts(void);
+extern u64 oracle_contexts;
 /*
  * S2: a BAR shows memory of the host at DMA address @dma. The page must be mapped for DMA, and
  * pinned. Return it.

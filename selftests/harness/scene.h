@@ -25,6 +25,12 @@ struct measure {
 	u64 (*read)(u32 vgpu);
 	enum { VALUE, GROWTH, PART } kind;
 };
+#define MEASURE(n, text, of, how)     \
+	static u64 read_##n(u32 vgpu) \
+	{                             \
+		return of;            \
+	}                             \
+	const struct measure m_##n = { text, read_##n, how }
 
 struct must {
 	const struct measure *what;
@@ -52,8 +58,8 @@ struct scene {
 	void (*after)(const struct scene *s); /* when all roles have ended */
 	struct must must[SCENE_MUSTS]; /* asked between roles and .after */
 	/*
-	 * The first two roles run with all kinds of interleavings (explore.h), which choose the
-	 * chip's manners and the policy.
+	 * The first two roles run with all kinds of interleavings, which choose the chip's
+	 * manners and the policy.
 	 */
 	bool interleaved;
 	bool slow; /* make check runs a quarter of these rows a day */
@@ -87,7 +93,7 @@ int scenes_main(int argc, char **argv, const struct scene *s, u32 nr);
 
 /* of a vGPU */
 extern const struct measure m_charged; /* gpu_time_ns, in thousandths of the time */
-extern const struct measure m_strikes;
+extern const struct measure m_strikes, m_suspended;
 extern const struct measure m_faults, m_events_dropped, m_lives; /* m_lives: of channel 1 */
 /* of the card; m_irq_ran: with its sleeps */
 extern const struct measure m_interrupts, m_irq_ran, m_irq_worked, m_resets, m_lost;

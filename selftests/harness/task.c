@@ -32,7 +32,8 @@ struct task_struct *tasks[TASKS_MAX];
 u32 nr_tasks;
 static struct task_struct first_task;
 static struct policy policy;
-static u64 rng, points, allocs, began;
+u64 harness_points, harness_allocs;
+static u64 rng, began;
 /* no thread waits for a time before this */
 static u64 next_wake;
 /* false: no thread of the kernel is READY */
@@ -70,9 +71,9 @@ bool harness_chance(u32 ppm)
 
 bool alloc_fails(void)
 {
-	allocs++;
-	if (policy.nomem_nth &&
-	    (policy.nomem_rest ? allocs >= policy.nomem_nth : allocs == policy.nomem_nth))
+	harness_allocs++;
+	if (policy.nomem_nth && (policy.nomem_rest ? harness_allocs >= policy.nomem_nth :
+						     harness_allocs == policy.nomem_nth))
 		return true;
 	return harness_chance(policy.nomem_ppm);
 }
@@ -96,7 +97,7 @@ void harness_fail(const char *fmt, ...)
 
 	for (; i < nr_traces; i++)
 		fprintf(stderr, "# %s\n", traces[i % TRACES]);
-	fprintf(stderr, "harness: seed %llu, point %llu, %s: ", policy.seed, points,
+	fprintf(stderr, "harness: seed %llu, point %llu, %s: ", policy.seed, harness_points,
 		current ? current->name : "-");
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
@@ -254,8 +255,8 @@ void harness_point(const char *where)
 	harness_now += POINT_NS;
 	if (!current || current->spins || current->state == DONE)
 		return;
-	points += current->actor || !policy.actors_only;
-	if (scripted < policy.nr_script && points >= policy.script[scripted].at) {
+	harness_points += current->actor || !policy.actors_only;
+	if (policy.switch_at[scripted] && harness_points >= policy.switch_at[scripted]) {
 		t = other_actor();
 		scripted++;
 		if (t) {
@@ -493,19 +494,9 @@ void harness_policy(const struct policy *p)
 	policy = *p;
 	rng = p->seed * 0x9e3779b97f4a7c15ull + 0x1234567;
 	rng = rng ?: 1;
-	points = 0;
-	allocs = 0;
+	harness_points = 0;
+	harness_allocs = 0;
 	scripted = 0;
-}
-
-u64 harness_points(void)
-{
-	return points;
-}
-
-u64 harness_allocs(void)
-{
-	return allocs;
 }
 
 void harness_begin(const struct policy *p)

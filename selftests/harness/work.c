@@ -102,29 +102,12 @@ void meter(const struct role *r)
 		had[i].paid = admin_read(i, "gpu_time_ns") - had[i].paid_before;
 }
 
-static u64 read_had(u32 vgpu)
-{
-	return had[vgpu == CARD ? WORLD_VGPUS : vgpu].ns;
-}
-const struct measure m_had = { "time of the GPU", read_had, PART };
-
-static u64 read_unpaid(u32 vgpu)
-{
-	return had[vgpu].ns - min(had[vgpu].ns, had[vgpu].paid);
-}
-const struct measure m_unpaid = { "time that is not paid for", read_unpaid, PART };
-
-static u64 read_overpaid(u32 vgpu)
-{
-	return had[vgpu].paid - min(had[vgpu].ns, had[vgpu].paid);
-}
-const struct measure m_overpaid = { "time that is paid for and not had", read_overpaid, PART };
-
-static u64 read_stopped(u32 vgpu)
-{
-	return stopped;
-}
-const struct measure m_stopped = { "time in which GR's list is stopped", read_stopped, PART };
+MEASURE(had, "time of the GPU", had[vgpu == CARD ? WORLD_VGPUS : vgpu].ns, PART);
+MEASURE(unpaid, "time that is not paid for", had[vgpu].ns - min(had[vgpu].ns, had[vgpu].paid),
+	PART);
+MEASURE(overpaid, "time that is paid for and not had",
+	had[vgpu].paid - min(had[vgpu].ns, had[vgpu].paid), PART);
+MEASURE(stopped, "time in which GR's list is stopped", stopped, PART);
 
 /* ------------------------------------------------------------------ what a guest does */
 
@@ -215,7 +198,7 @@ void work_slow_flushes(u32 reads)
 /* What the chip and the guest do at the end of a job. */
 static void job_ends(const struct role *r, u16 id)
 {
-	chip_at_work(id, false);
+	chip.at_work[id] = false;
 	if (r->arg & JOB_STOPS)
 		chip_pbdma_intr(id, PBDMA_INTR0_DEVICE);
 	if (!chip.manners.busy && !(r->arg & JOB_STAYS) && chip.pbdma[0].chid == id)
@@ -244,7 +227,7 @@ void work_jobs(const struct role *r)
 			work_serve(r->vgpu);
 		if (r->arg & JOB_QUIET)
 			store(r->vgpu, 1, USERD_GP_GET, n);
-		chip_at_work(id, !queue);
+		chip.at_work[id] = !queue;
 		harness_sleep((r->arg & 0xffff) * US);
 		job_ends(r, id);
 		scene_count[r->vgpu]++;
@@ -259,7 +242,7 @@ void work_kernels(const struct role *r)
 
 	for (; scene_goes_on(); harness_sleep(step)) {
 		if (!chip.at_work[id])
-			chip_at_work(id, harness_now >= next);
+			chip.at_work[id] = harness_now >= next;
 		else if (chip_engine_works(id))
 			ran += step;
 		if (chip.at_work[id])
@@ -268,9 +251,9 @@ void work_kernels(const struct role *r)
 			continue;
 		ran = 0;
 		next = harness_now + (r->arg >> 32) * US;
-		chip_at_work(id, false);
+		chip.at_work[id] = false;
 	}
-	chip_at_work(id, false);
+	chip.at_work[id] = false;
 }
 
 void work_preempts(const struct role *r)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* world.h has the contracts. The caller is the first thread, or an actor. */
 #include "mdev/machine/internal.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -29,7 +30,7 @@ void world_begin(const struct policy *p, const struct chip_manners *m)
 		harness_fail("the module is not loaded");
 	if (world_probe())
 		harness_fail("the card is not taken");
-	chip_set_manners(m);
+	chip.manners = *m;
 	harness_policy(p);
 }
 
@@ -38,13 +39,13 @@ int world_probe(void)
 	int ret = the_pci_driver->probe(&world.pdev, the_pci_driver->id_table);
 
 	world.gpu = ret ? NULL : pci_get_drvdata(&world.pdev);
-	pool_watch(!ret);
+	pool_watched = !ret;
 	return ret;
 }
 
 void world_unprobe(void)
 {
-	pool_watch(false);
+	pool_watched = false;
 	card_remove(&world.pdev);
 	world.gpu = NULL;
 }
@@ -70,7 +71,7 @@ void world_end(void)
 	for (i = 1; i < GK110_FIFO_NR_TSG; i++)
 		if (test_bit(i, world.gpu->chip->ids.tsgs))
 			harness_fail("S5: group %u of the chip is taken, and there is no vGPU", i);
-	pool_watch(false);
+	pool_watched = false;
 	card_remove(&world.pdev);
 	harness_module_exit();
 	work_end();
@@ -125,7 +126,7 @@ bool world_open(u32 i, struct container *c)
 	int ret;
 
 	if (!was)
-		task_mm_set(container_mm(c)); /* so that the opener's process is known */
+		task_mm_set(c->mm); /* so that the opener's process is known */
 	ret = device_open(w->dev, c);
 	task_mm_set(was);
 	if (ret)

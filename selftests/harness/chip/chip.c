@@ -433,11 +433,6 @@ bool chip_engine_works(u16 chid)
 	return r < CHIP_RUNLS && chip.engine[r].chid == chid && works(&chip.engine[r]);
 }
 
-void chip_at_work(u16 chid, bool on)
-{
-	chip.at_work[chid] = on;
-}
-
 static u32 engine_status(const struct context *c)
 {
 	const struct context *next = next_on_gr();
@@ -525,11 +520,6 @@ void chip_unpost(const u8 *rom, u32 size)
 	chip.reg[PMC_ENABLE / 4] = PMC_ENABLE_ISOHUB | PMC_ENABLE_DISP | PMC_ENABLE_PMU |
 				   PMC_ENABLE_PRIVRING;
 	memcpy(&chip.reg[PROM_BASE / 4], rom, size);
-}
-
-void chip_memory_end(u64 end)
-{
-	chip.memory_end = end;
 }
 
 bool chip_lacks_tables(void)
@@ -645,11 +635,6 @@ u32 chip_written(u32 reg, u32 *val)
 	return n;
 }
 
-void chip_watch_writes(void)
-{
-	chip.nr_written = 0;
-}
-
 void (*chip_before_write)(u32 reg, u32 val);
 void chip_write(u32 reg, u32 val)
 {
@@ -761,16 +746,6 @@ u32 chip_list(u8 runl, u64 *entry)
 {
 	memcpy(entry, chip.list[runl].entry, chip.list[runl].nr * sizeof(*entry));
 	return chip.list[runl].nr;
-}
-
-u32 chip_loads(void)
-{
-	return chip.loads;
-}
-
-void chip_set_manners(const struct chip_manners *m)
-{
-	chip.manners = *m;
 }
 
 /* ------------------------------------------------------------------ a card after POST */

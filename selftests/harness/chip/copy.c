@@ -43,7 +43,7 @@ static u8 *place(u32 target, u64 at, u32 len)
 			harness_fail("S1: the host's copy names video memory at 0x%llx", at);
 		return chip_vram(at);
 	}
-	if (chip_no_master())
+	if (chip.no_master)
 		return NULL;
 	e = iommu_find(at);
 	if (!e || !e->cpu || at + len > e->at + e->size)

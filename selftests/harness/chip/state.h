@@ -42,6 +42,7 @@ struct chip {
 		u64 entry[2 * KVGPU_MAX_CHAN];
 		u32 nr;
 	} list[CHIP_RUNLS];
+	/* the channel has something to do; false: its doorbell memory says whether */
 	bool at_work[KVGPU_MAX_CHAN];
 	struct context pbdma[CHIP_RUNLS], engine[CHIP_RUNLS]; /* chid NO_CHAN: empty */
 	struct {
@@ -61,7 +62,9 @@ struct chip {
 	struct {
 		u32 begun, ended;
 	} flush[5];
-	bool preempting, looking, no_master, copy_held, gr_halts;
+	bool preempting, looking, gr_halts;
+	bool no_master; /* it reaches no system memory */
+	bool copy_held; /* the host's copies wait, with the words that they had when rung for */
 	u32 copy_put;
 	/*
 	 * copy_stays: no reset ends the host's copies, as if the host had done none; stays_on:
@@ -84,7 +87,7 @@ struct chip {
 	/* interrupts of chip_pbdma_stop_next(); 0: none waits */
 	u32 next_intr;
 	u16 next_chid;
-	/* the first writes since chip_watch_writes() */
+	/* the first writes since .nr_written was 0 */
 	struct {
 		u32 reg, val;
 	} written[WRITTEN_MAX];

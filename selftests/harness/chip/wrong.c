@@ -303,26 +303,6 @@ bool chip_mem_ops(u16 chid)
 	return true;
 }
 
-bool chip_errs(void)
-{
-	return chip.manners.error_ppm;
-}
-
-void chip_copy_hold(bool on)
-{
-	chip.copy_held = on;
-}
-
-void chip_bus_master(bool on)
-{
-	chip.no_master = !on;
-}
-
-bool chip_no_master(void)
-{
-	return chip.no_master;
-}
-
 bool chip_hold(u16 chid, u64 ns)
 {
 	if (!chip_hang(chid, false))

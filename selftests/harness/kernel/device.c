@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "mdev/machine/internal.h"
-#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
@@ -25,7 +25,7 @@ struct mdev_parent *the_parent;
 static u8 *space;
 static struct fwbuild firmware;
 static struct firmware blob;
-static u32 nr_host_reads;
+u32 host_reads;
 
 /* ------------------------------------------------------------------ words */
 
@@ -148,36 +148,24 @@ static void put(void *at, const void *from, size_t n)
 		chip_doorbell(off, *(const u32 *)from);
 }
 
-/* The interrupt, and its thread */
-static struct {
-	irqreturn_t (*hard)(int, void *), (*thread)(int, void *);
-	void *arg;
-	struct task_struct *task;
-	bool wake, stop;
-	u64 ran, worked;
-	u32 nr_runs, nr_slow;
-	struct {
-		u32 reg;
-		u64 ns;
-	} slow[8];
-} irq;
+struct irq the_irq;
 void (*irq_has_read)(u32 reg);
 
 void irq_slow(u32 reg, u64 ns)
 {
-	irq.slow[irq.nr_slow].reg = reg;
-	irq.slow[irq.nr_slow++].ns = ns;
+	the_irq.slow[the_irq.nr_slow].reg = reg;
+	the_irq.slow[the_irq.nr_slow++].ns = ns;
 }
 
 static u32 read_register(u32 reg)
 {
 	u32 val = chip_read(reg), i;
 
-	if (current != irq.task)
+	if (current != the_irq.task)
 		return val;
-	for (i = 0; i < irq.nr_slow; i++)
-		if (irq.slow[i].reg == reg)
-			harness_now += irq.slow[i].ns;
+	for (i = 0; i < the_irq.nr_slow; i++)
+		if (the_irq.slow[i].reg == reg)
+			harness_now += the_irq.slow[i].ns;
 	if (irq_has_read)
 		irq_has_read(reg);
 	return val;
@@ -189,7 +177,7 @@ u32 ioread32(const void *at)
 	u32 val;
 
 	harness_now += 100 + harness_read_ns();
-	nr_host_reads += !task_mm();
+	host_reads += !task_mm();
 	harness_point("ioread32");
 	if (where(at, &off) == PLACE_BAR0)
 		return read_register(off);
@@ -204,11 +192,6 @@ u8 ioread8(const void *at)
 {
 	harness_point("ioread8");
 	return 0;
-}
-
-u32 host_reads(void)
-{
-	return nr_host_reads;
 }
 
 void iowrite32(u32 val, void *at)
@@ -368,13 +351,8 @@ int pci_enable_device_mem(struct pci_dev *p)
 }
 
 /* how long an access to configuration space takes, and whether a write of one is posted */
-static u64 config_ns;
+u64 config_ns;
 static bool config_posted;
-
-void pci_slow(u64 ns)
-{
-	config_ns = ns;
-}
 
 /* Other CPUs run while a thread waits for configuration space. */
 static void config_access(const char *what)
@@ -387,7 +365,7 @@ static void config_access(const char *what)
 static void config_arrives(struct pci_dev *p)
 {
 	if (config_posted)
-		chip_bus_master(p->master);
+		chip.no_master = !p->master;
 	config_posted = false;
 }
 
@@ -401,7 +379,7 @@ void pci_set_master(struct pci_dev *p)
 {
 	p->master = true;
 	config_posted = false;
-	chip_bus_master(true);
+	chip.no_master = false;
 }
 
 /* The write reaches the card at the latest when the card answers a read (PCI Express, 7.2.2). */
@@ -456,72 +434,57 @@ static void irq_main(void *arg)
 {
 	u64 began, slept;
 
-	while (!irq.stop) {
-		if (!irq.wake && !chip_intr()) {
-			harness_wait(&irq, NEVER);
+	while (!the_irq.stop) {
+		if (!the_irq.wake && !chip_intr()) {
+			harness_wait(&the_irq, NEVER);
 			continue;
 		}
 		began = harness_now;
-		slept = task_slept(irq.task);
-		irq.nr_runs++;
-		if (irq.wake || irq.hard(33, irq.arg) == IRQ_WAKE_THREAD) {
-			irq.wake = false;
-			irq.thread(33, irq.arg);
+		slept = task_slept(the_irq.task);
+		the_irq.runs++;
+		if (the_irq.wake || the_irq.hard(33, the_irq.arg) == IRQ_WAKE_THREAD) {
+			the_irq.wake = false;
+			the_irq.thread(33, the_irq.arg);
 		}
-		irq.ran += harness_now - began + IRQ_NS;
-		irq.worked += harness_now - began + IRQ_NS - (task_slept(irq.task) - slept);
+		the_irq.ran += harness_now - began + IRQ_NS;
+		the_irq.worked += harness_now - began + IRQ_NS - (task_slept(the_irq.task) - slept);
 		harness_now += IRQ_NS;
 		harness_point("interrupt");
 	}
 }
 
-u64 irq_time(void)
-{
-	return irq.ran;
-}
-
-u64 irq_worked(void)
-{
-	return irq.worked;
-}
-
-u32 irq_runs(void)
-{
-	return irq.nr_runs;
-}
-
 void irq_line(void)
 {
-	harness_wake(&irq);
+	harness_wake(&the_irq);
 }
 
 void irq_wake_thread(int n, void *arg)
 {
-	irq.wake = true;
-	harness_wake(&irq);
+	the_irq.wake = true;
+	harness_wake(&the_irq);
 }
 
 int request_threaded_irq(int n, irqreturn_t (*hard)(int, void *),
 			 irqreturn_t (*thread)(int, void *), unsigned long flags, const char *name,
 			 void *arg)
 {
-	irq.hard = hard;
-	irq.thread = thread;
-	irq.arg = arg;
-	irq.wake = irq.stop = false;
-	irq.nr_slow = 0;
+	the_irq.hard = hard;
+	the_irq.thread = thread;
+	the_irq.arg = arg;
+	the_irq.wake = the_irq.stop = false;
+	the_irq.nr_slow = 0;
 	irq_has_read = NULL;
-	irq.task = task_new("interrupt", irq_main, NULL);
-	sched_set_fifo_low(irq.task);
+	the_irq.task = task_new("interrupt", irq_main, NULL);
+	sched_set_fifo_low(the_irq.task);
 	return 0;
 }
 
 void free_irq(int n, void *arg)
 {
-	irq.stop = true;
-	harness_wake(&irq);
-	while (!task_done(irq.task))
-		harness_wait(irq.task, NEVER);
+	the_irq.stop = true;
+	harness_wake(&the_irq);
+	while (!task_done(the_irq.task))
+		harness_wait(the_irq.task, NEVER);
 }
 
 void device_begin(void)

@@ -13,7 +13,7 @@
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"
-#include "selftests/harness/kernel/container.h"
+#include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
 

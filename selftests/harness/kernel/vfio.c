@@ -8,7 +8,6 @@
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"
-#include "selftests/harness/kernel/container.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
@@ -17,15 +16,10 @@
 #define CONTAINERS 16
 
 static struct container containers[CONTAINERS];
-static u32 most_rounds;
+u32 container_most_rounds;
 void (*container_answer)(void);
 
 /* ------------------------------------------------------------------ containers */
-
-struct mm_struct *container_mm(struct container *c)
-{
-	return c->mm;
-}
 
 struct container *container_new(struct mm_struct *mm)
 {
@@ -65,11 +59,6 @@ void container_free(struct container *c)
 	c->used = false;
 }
 
-u8 *container_ram(struct container *c)
-{
-	return c->ram;
-}
-
 /*
  * A frame's number has the container's number in it, so that a page tells which container it is
  * from.
@@ -94,21 +83,11 @@ u8 *container_page(u64 pfn)
 	return containers[nr - 1].ram + ((pfn & (RAM_PAGES - 1)) << PAGE_SHIFT);
 }
 
-void container_slow(struct container *c, u64 ns)
-{
-	c->slow_ns = ns;
-}
-
-u32 container_most_rounds(void)
-{
-	return most_rounds;
-}
-
 struct mapping *container_find(struct container *c, u64 first, u64 last)
 {
 	struct mapping *m, *best = NULL;
 
-	for (m = c->map; m < c->map + MAPS; m++)
+	for (m = c->map; m < c->map + MAPPINGS_MAX; m++)
 		if (m->used && first < m->iova + m->size && last >= m->iova &&
 		    (!best || m->iova < best->iova))
 			best = m;
@@ -123,7 +102,7 @@ int container_map(struct container *c, u64 iova, u64 ram, u64 size)
 	mutex_lock(&c->lock);
 	if (!container_find(c, iova, iova + size - 1)) {
 		ret = -ENOSPC;
-		for (m = c->map; m < c->map + MAPS && ret; m++)
+		for (m = c->map; m < c->map + MAPPINGS_MAX && ret; m++)
 			if (!m->used) {
 				*m = (struct mapping){
 					.used = true, .iova = iova, .size = size, .ram = ram
@@ -168,7 +147,7 @@ u64 container_unmap(struct container *c, u64 iova, u64 size)
 		if (m == last) {
 			if (++rounds > ROUNDS_MAX)
 				harness_fail("S6: BUG_ON(++retries > 10) of vfio_dma_do_unmap()");
-			most_rounds = max(most_rounds, rounds);
+			container_most_rounds = max(container_most_rounds, rounds);
 		} else {
 			last = m;
 			rounds = 0;
@@ -186,16 +165,6 @@ u64 container_unmap(struct container *c, u64 iova, u64 size)
 	return done;
 }
 
-void container_lock_limit(struct container *c, u32 pages)
-{
-	c->lock_limit = pages;
-}
-
-u64 container_warned(const struct container *c)
-{
-	return c->warned;
-}
-
 /*
  * As vfio_pin_page_external(), for which vfio_lock_acct() counts pages by IOVA. For a page beyond
  * the limit it returns -ENOMEM, and the core logs a line by pr_warn(), which has no limit of its
@@ -206,7 +175,7 @@ static bool beyond(const struct container *c)
 	const struct mapping *m;
 	u32 n = 0;
 
-	for (m = c->map; m < c->map + MAPS; m++)
+	for (m = c->map; m < c->map + MAPPINGS_MAX; m++)
 		n += m->used ? m->pins : 0;
 	return c->lock_limit && n >= c->lock_limit;
 }

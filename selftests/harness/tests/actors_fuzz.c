@@ -17,6 +17,7 @@
 #include "gk110/ram.h"
 #include "mdev/internal.h"
 #include "mdev/machine/internal.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -269,7 +270,7 @@ static void write_small(struct world_vgpu *g, u32 space)
 /* Write an entry into memory of VMM @p, which may be a table or a directory. */
 static void write_in_ram(u32 p)
 {
-	u64 *ram = (u64 *)container_ram(c[p]), pte = harness_random();
+	u64 *ram = (u64 *)c[p]->ram, pte = harness_random();
 	u64 at = RAM * harness_below(4) + harness_below(64) * 4096;
 
 	if (harness_below(8))
@@ -576,7 +577,7 @@ static void unmap(u32 p, u64 at)
 static void attach_or_limit(u32 p, u32 i)
 {
 	if (!p || !with_iommufd) {
-		container_lock_limit(c[p], harness_below(2) ? 0 : 1 + harness_below(60));
+		c[p]->lock_limit = harness_below(2) ? 0 : 1 + harness_below(60);
 		return;
 	}
 	if (!enter(i))
@@ -729,13 +730,13 @@ static void run(u64 seed, u32 nr)
 	actor_new("VMM 1", mm[1], true, vmm, (void *)1);
 	actor_new("admin", NULL, false, admin, NULL);
 	if (with_cut_off) {
-		pci_slow(seed % 3 ? 0 : 20000);
+		config_ns = seed % 3 ? 0 : 20000;
 		actor_new("card", NULL, true, card_fails, (void *)(unsigned long)nr);
 	}
 	actors_run();
 	p = quiet;
 	harness_policy(&p);
-	loads += chip_loads();
+	loads += chip.loads;
 	world_check("at the end");
 	for (i = 0; i < GUESTS; i++) {
 		if (world.vgpu[i].open)
@@ -763,8 +764,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < 20; i++)
 		printf(" %llu", done[i]);
 	printf("; %llu loads of channels, %u rounds of an unmap at most\n", loads,
-	       container_most_rounds());
-	printf("%llu looks at contexts, %llu golden contexts\n", oracle_contexts(), goldens);
+	       container_most_rounds);
+	printf("%llu looks at contexts, %llu golden contexts\n", oracle_contexts, goldens);
 	printf("%llu hostile operations: %llu of registers, %llu of video memory, %llu doorbells, %llu calls of VMMs\n",
 	       (world_asked[ASKED_REGISTER] + world_asked[ASKED_MEMORY] +
 		world_asked[ASKED_DOORBELL] + world_asked[ASKED_CALL]),
@@ -772,7 +773,7 @@ int main(int argc, char **argv)
 	       world_asked[ASKED_CALL]);
 	if (steps > 2000 && loads < steps / 100 && !with_cut_off)
 		harness_fail("next to nothing ran");
-	if (steps > 2000 && !oracle_contexts())
+	if (steps > 2000 && !oracle_contexts)
 		harness_fail("no context was loaded");
 	return 0;
 }

@@ -522,10 +522,10 @@ static void unbinds_while_reads_fail(const struct role *r)
 		first = chip.pbdma[0];
 		chip_load_some(0, g_hchid(G, 2));
 		chip.engine[0] = first;
-		chip_set_manners(&wrong);
+		chip.manners = wrong;
 		g_unbind(G, 2);
 		chip_look("after the unbind");
-		chip_set_manners(&scene->chip);
+		chip.manners = scene->chip;
 	}
 }
 
@@ -628,7 +628,7 @@ static void is_put_off(const struct role *r)
 	g_ring(&world.vgpu[2], 1, 1);
 	g_write(&world.vgpu[2], PFIFO_RUNLIST_SUBMIT, 1);
 	UNTIL(chip_engine_works(id));
-	chip_at_work(id, true);
+	chip.at_work[id] = true;
 	g_ring(&world.vgpu[2], 1, 0);
 	harness_sleep(20 * MS);
 	g_ring(G, 1, 1);

@@ -97,8 +97,8 @@ static void again(u32 reg)
 
 	if (INTR0 || !(scene->arg[0] ? scene_count[0] < scene->arg[0] : scene_goes_on()))
 		return;
-	in_run = run == irq_runs() ? in_run + 1 : 1;
-	run = irq_runs();
+	in_run = run == the_irq.runs ? in_run + 1 : 1;
+	run = the_irq.runs;
 	scene_count[0]++;
 	scene_count[1] = max_t(u64, scene_count[1], in_run);
 	chip_pbdma_raise(0, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
@@ -405,11 +405,11 @@ static void more_than_fit(const struct role *r)
 {
 	struct admin_place p = admin_place(0);
 	struct world_vgpu *g = &world.vgpu[0];
-	u32 host, locked, i;
+	u32 i;
 	u64 first, last;
 
 	for (rounds = 1; rounds <= 5; rounds++) {
-		while (eventfd_signals(&host, &locked) < rounds)
+		while (signalled.nr < rounds)
 			harness_sleep(MS);
 		first = rounds * 0x10000;
 		for (i = 0; i < EVENTS - 1; i++)
@@ -658,7 +658,7 @@ static void all_units_trap(const struct role *r)
 	}
 	chip_gr_trap(0, 0, ~0u, ~0u);
 	chip_put(GR_TRAP_GPC_MASK, ~0u);
-	chip_watch_writes();
+	chip.nr_written = 0;
 	harness_sleep(10 * MS);
 	for (i = 0; i < nr_armed; i++)
 		if (!chip_written(armed[i], &val) || !(val & GR_ESR_CLEAR))
@@ -929,26 +929,10 @@ static void neighbour_binds(const struct role *r)
 	}
 }
 
-static u64 read_host_signals(u32 vgpu)
-{
-	u32 host, locked;
-
-	eventfd_signals(&host, &locked);
-	return host;
-}
 /* An eighth of a CPU is the vGPU's for signals by the host's threads. Some come from them. */
-static const struct measure m_host_signals = { "signals by the host", read_host_signals, VALUE };
+MEASURE(host_signals, "signals by the host", signalled.by_host, VALUE);
 #define AN_EIGHTH 2, 2 + 2000 / 8 / SIGNAL_MS
-
-static u64 read_locked_signals(u32 vgpu)
-{
-	u32 host, locked;
-
-	eventfd_signals(&host, &locked);
-	return locked;
-}
-static const struct measure m_locked_signals = { "signals under a lock of the card",
-						 read_locked_signals, VALUE };
+MEASURE(locked_signals, "signals under a lock of the card", signalled.locked, VALUE);
 
 static void signals_are_cheap(const struct scene *s)
 {
@@ -959,7 +943,6 @@ static void signals_are_cheap(const struct scene *s)
 static void next_tenant(const struct role *r)
 {
 	struct world_vgpu *g = &world.vgpu[0];
-	u32 n, host, locked;
 	u64 began;
 
 	set_irqs(0, MSI, TRIGGER | EVENTFD, 0, 1, 3);
@@ -977,10 +960,9 @@ static void next_tenant(const struct role *r)
 	harness_sleep(50 * MS);
 	began = harness_now;
 	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
-	do {
+	do
 		harness_sleep(MS);
-		n = eventfd_signals(&host, &locked);
-	} while (!n && harness_now - began < 20000 * MS);
+	while (!signalled.nr && harness_now - began < 20000 * MS);
 	scene_count[0] = (harness_now - began) / MS;
 }
 

@@ -83,7 +83,7 @@ static void want_of_memory(const struct role *r)
 		p.nomem_rest = i % 2;
 		harness_policy(&p);
 		done = ask();
-		n = max(n, harness_allocs());
+		n = max(n, harness_allocs);
 		harness_policy(&quiet);
 		if (world.gpu)
 			world_check(scene->name);
@@ -344,7 +344,7 @@ static void takes_the_card(const struct role *r)
 	V0->dev->refs++;
 	V0->made = false;
 	mdev_remove(V0->mdev);
-	pool_watch(false);
+	pool_watched = false;
 	card_remove(&world.pdev);
 	MUST(!world_probe());
 }
@@ -510,7 +510,7 @@ static void new_card(void)
 {
 	chip_end();
 	chip_begin(&calm);
-	chip_watch_writes();
+	chip.nr_written = 0;
 }
 
 static void meets(const struct role *r)
@@ -530,7 +530,7 @@ static void meets(const struct role *r)
 	for (i = 0; i < ARRAY_SIZE(c->put) && (c->put[i][0] | c->put[i][1]); i++)
 		chip.reg[c->put[i][0] / 4] = c->put[i][1];
 	if (c->memory_end)
-		chip_memory_end(c->memory_end);
+		chip.memory_end = c->memory_end;
 	ret = world_probe();
 	if (ret != c->want)
 		harness_fail("S6: the probe returns %d, not %d", ret, c->want);
@@ -563,7 +563,7 @@ static void was_posted_first(void)
 	MUST(chip.written[i + 2].reg == PTOP_DEVINIT && chip.written[i + 3].reg == PMC_ENABLE);
 	works();
 	world_unprobe();
-	chip_watch_writes();
+	chip.nr_written = 0;
 	MUST(!world_probe() && !chip_written(PBFB_BCAST + 0x1234, &val));
 }
 
@@ -571,7 +571,7 @@ static void was_posted_first(void)
 static void is_reset_from_outside(void)
 {
 	the_pci_driver->err_handler->reset_prepare(&world.pdev);
-	MUST(read_lost(CARD) && chip_no_master());
+	MUST(read_lost(CARD) && chip.no_master);
 	chip.reg[PTOP_DEVINIT / 4] = 0;
 	world_unprobe();
 	MUST(!world_probe() && !read_lost(CARD));
@@ -589,14 +589,14 @@ static u32 fifo_resets;
 /* The chip's copies go on as soon as it can reach memory. */
 static void goes_on(u32 reg, u32 val)
 {
-	if (!chip_no_master())
-		chip_copy_hold(false);
+	if (!chip.no_master)
+		chip.copy_held = false;
 }
 
 /* Engines are reset before the card reaches memory, and what is set up since then once only. */
 static void must_be_off_first(u32 reg, u32 val)
 {
-	if (!chip_no_master() && !was_off)
+	if (!chip.no_master && !was_off)
 		harness_fail("S2: the card reaches memory before its engines were reset");
 	if (reg != PMC_ENABLE)
 		return;
@@ -610,7 +610,7 @@ enum { AS_LEFT, MASTER_FIRST, MASTER_ON, UNITS_STAY };
 /* The copy for a channel that a guest binds hangs, and the card is taken from the module. */
 static void lose_the_card(u32 how)
 {
-	chip_copy_hold(how != MASTER_ON);
+	chip.copy_held = how != MASTER_ON;
 	g_inst(V0, 2, 0, 0);
 	g_bind(V0, 2);
 	MUST(read_lost(CARD) == (how != MASTER_ON));
@@ -619,7 +619,7 @@ static void lose_the_card(u32 how)
 	chip.copy_stays = how != MASTER_FIRST;
 	world_unprobe();
 	chip.copy_stays = false;
-	MUST(chip_no_master());
+	MUST(chip.no_master);
 }
 
 static void comes_back(int want, void (*before_write)(u32 reg, u32 val))
@@ -637,11 +637,11 @@ static void is_taken_again(const struct role *r)
 
 	lose_the_card(r->arg);
 	if (r->arg == MASTER_FIRST) { /* it turns bus mastering on first */
-		chip_bus_master(true);
-		chip_copy_hold(false);
+		chip.no_master = false;
+		chip.copy_held = false;
 		for (i = 0; i < 100; i++)
 			chip_write(PMC_ENABLE, ~0u);
-		chip_bus_master(false);
+		chip.no_master = true;
 	} else if (r->arg == MASTER_ON) {
 		pci_set_master(&world.pdev);
 	} else if (r->arg == UNITS_STAY) {
@@ -671,7 +671,7 @@ static void loses_the_card(const struct scene *s)
 		harness_sleep(MS);
 	while (!chip_misname(g_hchid(V0, 1), CHIP_NOBODY, true))
 		harness_sleep(MS);
-	pci_slow(s->arg[0]);
+	config_ns = s->arg[0];
 }
 
 static void unbinds(const struct role *r)
@@ -682,7 +682,7 @@ static void unbinds(const struct role *r)
 
 static void neighbour_takes_memory(const struct role *r)
 {
-	task_mm_set(container_mm(theirs));
+	task_mm_set(theirs->mm);
 	while (!read_lost(CARD))
 		harness_sleep(200);
 	MUST(container_unmap(theirs, SETUP_RAM, SETUP_RAM) == SETUP_RAM);
@@ -690,9 +690,9 @@ static void neighbour_takes_memory(const struct role *r)
 
 static void neighbour_leaves(const struct scene *s)
 {
-	struct mm_struct *mm = container_mm(theirs);
+	struct mm_struct *mm = theirs->mm;
 
-	pci_slow(0);
+	config_ns = 0;
 	world_close(1);
 	container_free(theirs);
 	mm_free(mm);
@@ -743,13 +743,13 @@ static void clock_falls_silent(const struct role *r)
 	u64 t, last = GUEST_TIME(0);
 	u32 i;
 
-	clock_silent(true);
+	clock_silent = true;
 	for (i = 0; i < 20; i++, last = t) {
 		harness_sleep(300 * MS);
 		t = GUEST_TIME(0);
 		MUST(t - last >= 300 * MS - 1000 && t - last < 310 * MS);
 	}
-	clock_silent(false);
+	clock_silent = false;
 	MUST(GUEST_TIME(0) - last < 10 * MS);
 }
 
@@ -760,9 +760,9 @@ static void clock_errs_once(const struct role *r)
 
 	GUEST_TIME(1);
 	harness_sleep(r->arg * MS);
-	clock_errs(0xbadf1100);
+	clock_error = 0xbadf1100;
 	g_read(V0, PTIMER_TIME_LOW);
-	clock_errs(0);
+	clock_error = 0;
 	harness_sleep(MS);
 	t = GUEST_TIME(1);
 	harness_sleep(60000 * MS);

@@ -180,21 +180,21 @@ static bool vmm_step(const struct step *s)
 	case PINS_OVER: return container_pins(setup_c) > s->a;
 	case MEMORY: container_map(setup_c, s->a, 0, RAM_PAGES * PAGE_SIZE); break;
 	case RAM_GOES: container_unmap(setup_c, SETUP_RAM, SETUP_RAM); break;
-	case RAM_IS_SLOW: container_slow(setup_c, s->a); break;
-	case LIMIT: container_lock_limit(setup_c, s->a); break;
+	case RAM_IS_SLOW: setup_c->slow_ns = s->a; break;
+	case LIMIT: setup_c->lock_limit = s->a; break;
 	case WARNED:
 		i = warned;
-		warned = container_warned(setup_c);
+		warned = setup_c->warned;
 		return warned > i && warned - i <= s->a;
-	case BOUNCE: iommu_bounce(true); break;
+	case BOUNCE: iommu_bounces = true; break;
 	case NO_SNOOP: return !world.pdev.no_snoop;
 	case REACH:
 		*(s->b ? &world.pdev.dev.bus_dma_limit : &world.pdev.dev.mask) =
 			(frame_of(40) << PAGE_SHIFT) + 3 * PAGE_SIZE - 2;
-		iommu_set(s->a);
+		iommu_kind = s->a;
 		break;
 	case WATCH: chip_before_write = s->a ? bars_first : NULL; break;
-	case HOLD: chip_copy_hold(s->a); break;
+	case HOLD: chip.copy_held = s->a; break;
 	case WITHIN: return harness_now - began <= s->a;
 	case MAP: at = mm_map(setup_mm, g->dev, s->a, s->b); return at;
 	case MAPS: return !mm_map(setup_mm, g->dev, s->a, s->b) == !s->c;
@@ -233,7 +233,7 @@ static bool vmm_step(const struct step *s)
 
 static bool step(const struct step *s)
 {
-	u64 *ram = (u64 *)container_ram(setup_c), i;
+	u64 *ram = (u64 *)setup_c->ram, i;
 
 	switch (s->op) {
 	case ON: g = &world.vgpu[s->a]; place = admin_place(s->a); break;

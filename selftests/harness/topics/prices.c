@@ -50,12 +50,6 @@ static void list_two(u32 vgpu)
 	g_list(G(vgpu), list, 2);
 }
 
-static u64 read_suspended(u32 vgpu)
-{
-	return admin_read(vgpu, "suspended");
-}
-static const struct measure m_suspended = { "suspended", read_suspended, VALUE };
-
 /* Half of the time for which GR's list stands must be paid for, at least. */
 static u64 read_free_stops(u32 vgpu)
 {
@@ -184,11 +178,11 @@ static void works_in_unbinds(const struct role *r)
 	while (scene_goes_on()) {
 		while (!kept && scene_goes_on())
 			harness_sleep(US);
-		chip_at_work(id, true);
+		chip.at_work[id] = true;
 		work_serve(r->vgpu);
 		for (end = harness_now + r->arg * US; kept && harness_now < end;)
 			harness_sleep(US);
-		chip_at_work(id, false);
+		chip.at_work[id] = false;
 		scene_count[r->vgpu]++;
 		while (kept && scene_goes_on())
 			harness_sleep(US);
@@ -377,7 +371,7 @@ static void faults_beside_a_kernel(const struct role *r)
 		id = work_id(0, 1);
 		while (!chip_hold(other, r->arg * MS))
 			harness_sleep(10 * US);
-		chip_at_work(other, true);
+		chip.at_work[other] = true;
 		harness_sleep(3 * MS);
 		chip.pbdma[0].chid = NO_CHAN;
 		chip_load_some(0, id);
@@ -385,7 +379,7 @@ static void faults_beside_a_kernel(const struct role *r)
 		while ((chip.chan[id].enabled || list_stands() || chip_is_stuck()) &&
 		       scene_goes_on())
 			harness_sleep(10 * US);
-		chip_at_work(other, false);
+		chip.at_work[other] = false;
 		harness_sleep(20 * MS);
 	}
 	scene_stop();
@@ -506,7 +500,7 @@ static void pieces_with_faults(const struct role *r)
 			driver_loads(32);
 			id = work_id(0, 2);
 		}
-		chip_at_work(id, true);
+		chip.at_work[id] = true;
 		while (!chip_begin_held(id, MS) && scene_goes_on()) {
 			chip_load_on_gr(id);
 			harness_sleep(5 * US);
@@ -517,7 +511,7 @@ static void pieces_with_faults(const struct role *r)
 		scene_count[0] += chip_fault_now(work_id(0, 3 + n % 31));
 		while ((list_stands() || chip_is_stuck()) && scene_goes_on())
 			harness_sleep(5 * US);
-		chip_at_work(id, false);
+		chip.at_work[id] = false;
 		harness_sleep(MS);
 	}
 }
@@ -568,7 +562,7 @@ static void turn_ends_late(const struct role *r)
 	u32 i;
 
 	while (scene_goes_on()) {
-		chip_at_work(id, true);
+		chip.at_work[id] = true;
 		while (!(work_listed(r->vgpu) && chip_engine_works(id)) && scene_goes_on())
 			harness_sleep(5 * US);
 		stop = harness_now + 1160 * US;
@@ -577,7 +571,7 @@ static void turn_ends_late(const struct role *r)
 			work_flush(i);
 		until_off(r->vgpu, stop);
 		scene_count[0] += work_listed(r->vgpu);
-		chip_at_work(id, !r->arg);
+		chip.at_work[id] = !r->arg;
 		until_off(r->vgpu, ~0ull);
 	}
 }

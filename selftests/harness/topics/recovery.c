@@ -38,14 +38,7 @@
 /* in scene_count[]: thousandths of the time, us, numbers, ms */
 enum { HAD, STILL, DEEDS, TOOK, HELD };
 
-#define STATE(n, of)                  \
-	static u64 read_##n(u32 vgpu) \
-	{                             \
-		return of;            \
-	}                             \
-	static const struct measure m_##n = { #n, read_##n, VALUE }
-STATE(suspended, admin_read(vgpu, "suspended"));
-STATE(lives2, admin_chan_lives(vgpu, 2));
+MEASURE(lives2, "lives2", admin_chan_lives(vgpu, 2), VALUE);
 
 static u16 id_of(u32 vgpu, u32 chan)
 {
@@ -110,7 +103,7 @@ static void suspend(u32 vgpu)
 	spend_budget(vgpu, id_of(vgpu, first));
 	for (; first < c; first++)
 		raise_and_wait(id_of(vgpu, first));
-	UNTIL(MS, read_suspended(vgpu));
+	UNTIL(MS, m_suspended.read(vgpu));
 }
 
 enum alarm { NO_ALARM, ALARM, BESIDE, OVER };
@@ -183,7 +176,7 @@ static void hangs_again(const struct role *r)
 	u64 end;
 
 	admin_write(CARD, "watchdog_ms", "100");
-	for (; !read_suspended(0); scene_count[DEEDS]++) {
+	for (; !m_suspended.read(0); scene_count[DEEDS]++) {
 		g_chan_anew(V(0), 1);
 		UNTIL(100 * US, chip_hang(id_of(0, 1), false));
 		UNTIL(MS, !admin_chan_lives(0, 1));
@@ -281,7 +274,7 @@ static void next_tenant(const struct role *r)
 
 	while (admin_read(0, "strikes") < 60) {
 		one_deed(FAULT);
-		if (read_suspended(0)) {
+		if (m_suspended.read(0)) {
 			world_reset(0);
 			setup_run(0, 1, 0);
 		}
@@ -397,7 +390,7 @@ static void bad_methods(const struct role *r)
 
 static bool is_over(void)
 {
-	return !scene_goes_on() || read_suspended(0);
+	return !scene_goes_on() || m_suspended.read(0);
 }
 
 /*
@@ -799,7 +792,7 @@ static void never_leaves(const struct role *r)
 	UNTIL(MS, admin_read(CARD, "lost"));
 	if (container_unmap(setup_c, SETUP_RAM, SETUP_RAM) != SETUP_RAM || container_pins(setup_c))
 		harness_fail("S6: memory can't be taken back from a card that is lost");
-	if (!chip_no_master())
+	if (!chip.no_master)
 		harness_fail("S2: a card that is lost reaches system memory");
 	world_check("the card was lost");
 	world_close(0);
@@ -807,7 +800,7 @@ static void never_leaves(const struct role *r)
 	for (i = 0; i < 8; i++) {
 		pde = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
 		      FIELD_PREP(GMMU_PDE_SMALL_ADDR, (G_TABLE(1) + i * 0x40000) >> 12);
-		memcpy(container_ram(setup_c) + SYS_PD + i * GMMU_ENTRY_SIZE, &pde, sizeof(pde));
+		memcpy(setup_c->ram + SYS_PD + i * GMMU_ENTRY_SIZE, &pde, sizeof(pde));
 		g_tlb(V(1), 0);
 		world_check("a table was made after the card was lost");
 	}

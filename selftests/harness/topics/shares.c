@@ -53,8 +53,8 @@ static bool shared(void)
 
 DO(sleeps, harness_sleep(n * US))
 /* Work of which the ring of channel 1 does not tell, and a ring that tells of what is not done. */
-DO(on, chip_at_work(work_id(i, 1), true); if (gr_has() == NO_CHAN) work_serve(i))
-DO(off, chip_at_work(work_id(i, 1), false))
+DO(on, chip.at_work[work_id(i, 1)] = true; if (gr_has() == NO_CHAN) work_serve(i))
+DO(off, chip.at_work[work_id(i, 1)] = false)
 DO(tells, work_put(i, 2, n & 1))
 DO(rings, work_put(i, 1, n & 1))
 DO(kicks, g_write(G, PFIFO_RUNLIST_SUBMIT, n % 3 ?: 2))
@@ -229,12 +229,12 @@ static void honest(const struct role *r)
 
 	while (scene_goes_on()) {
 		work_put(r->vgpu, 1, 1);
-		chip_at_work(id, true);
+		chip.at_work[id] = true;
 		for (did = 0; (!work || did < work) && scene_goes_on(); harness_sleep(step)) {
 			chip_turns(r->vgpu);
 			did += chip_engine_works(id) ? step : 0;
 		}
-		chip_at_work(id, false);
+		chip.at_work[id] = false;
 		work_put(r->vgpu, 1, 0);
 		harness_sleep((r->arg >> 32) * US);
 	}
@@ -323,7 +323,7 @@ static void unreported(const struct scene *s)
 		g_ring(G, 1, 1);
 		kicks(i, 1);
 		UNTIL(chip_engine_works(work_id(i, 1)), 20 * MS);
-		chip_at_work(work_id(i, 1), true);
+		chip.at_work[work_id(i, 1)] = true;
 		g_ring(G, 1, 0);
 		harness_sleep(20 * MS);
 	}
@@ -409,11 +409,7 @@ static void slow_flushes(const struct scene *s)
 	harness_sleep(500 * MS);
 }
 
-static u64 read_reads(u32 i)
-{
-	return host_reads();
-}
-static const struct measure m_reads = { "reads of the card by the host", read_reads, GROWTH };
+MEASURE(reads, "reads of the card by the host", host_reads, GROWTH);
 
 static void idle_many(const struct scene *s)
 {

@@ -4,7 +4,7 @@
  * one mapping, then it hits a BUG_ON(). iommufd asks 100 times for areas, then it warns (S6; the
  * stand-ins fail there). Guests that were kept from pinning meanwhile pin again afterwards (S5).
  */
-#include "selftests/harness/kernel/container.h"
+#include "selftests/harness/kernel/services.h"
 #include "selftests/harness/scene.h"
 
 #define RAM	 SETUP_RAM
@@ -17,11 +17,7 @@ static const struct policy starved = { .delay_ppm = 1000000, .delay_ns = 1000 * 
 static bool asked;
 static u32 attached;
 
-static u64 read_rounds(u32 vgpu)
-{
-	return container_most_rounds();
-}
-static const struct measure m_rounds = { "rounds", read_rounds, VALUE };
+MEASURE(rounds, "rounds", container_most_rounds, VALUE);
 
 /* Map the memory where it is not mapped, and let all guests use it. */
 static void pin_again(const struct scene *s)
@@ -162,11 +158,11 @@ static void is_killed(const struct role *r)
 
 	while (scene_goes_on())
 		harness_sleep(MS);
-	container_slow(setup_c, 1000 * SECOND);
+	setup_c->slow_ns = 1000 * SECOND;
 	at = harness_now;
 	world_close(0);
 	scene_count[0] = (harness_now - at) / MS;
-	container_slow(setup_c, 0);
+	setup_c->slow_ns = 0;
 }
 
 /* Another VMM opens the vGPU as soon as it may, counts refusals, and its guest pins memory. */
@@ -175,7 +171,7 @@ static struct container *next_tenant(bool (*opens)(u32 vgpu, struct container *c
 	struct container *c = container_new(mm_new());
 
 	container_map(c, RAM, 0, RAM);
-	task_mm_set(container_mm(c));
+	task_mm_set(c->mm);
 	for (; !opens(0, c); harness_sleep(SECOND / 100))
 		scene_count[0]++;
 	setup_run(0, 1, 0);
@@ -186,7 +182,7 @@ static struct container *next_tenant(bool (*opens)(u32 vgpu, struct container *c
 
 static void next_tenant_leaves(struct container *c)
 {
-	struct mm_struct *mm = container_mm(c);
+	struct mm_struct *mm = c->mm;
 
 	if (container_pins(c) != 2)
 		harness_fail("S5: the last VMM's unmap took the next tenant's memory off the GPU");
