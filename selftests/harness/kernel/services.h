@@ -135,12 +135,14 @@ extern void (*container_answer)(void);
 u8 *container_page(u64 pfn); /* NULL: the page is not pinned */
 bool container_pinned(u64 pfn, const struct container *c);
 u32 container_pins(const struct container *c);
-/* Call the next three with c->lock held. */
-/* Return the lowest mapping that has an address from @first to @last; NULL: none has. */
+/*
+ * Return the lowest mapping that has an address from @first to @last; NULL: none has. Call with
+ * c->lock held.
+ */
 struct mapping *container_find(struct container *c, u64 first, u64 last);
-bool container_pin(struct container *c, u64 at, struct page **page);
-void container_unpin(struct container *c, u64 at);
-/* takes c->lock itself */
+/* These take c->lock. */
+int container_pin_pages(struct container *c, u64 iova, int npage, struct page **pages);
+void container_unpin_pages(struct container *c, u64 iova, int npage);
 int container_rw(struct container *c, u64 iova, void *data, size_t len, bool write);
 
 /* not NULL: called in an unmap of iommufd before each device is asked */

@@ -213,14 +213,13 @@ static bool pin_device(struct container *c, struct mapping *m, struct page **pag
 	return true;
 }
 
-bool container_pin(struct container *c, u64 at, struct page **page)
+static bool pin(struct container *c, u64 at, struct page **page)
 {
 	struct mapping *m = container_find(c, at, at + PAGE_SIZE - 1);
 	u64 nr;
 
 	if (m && m->device_at)
 		return pin_device(c, m, page);
-
 	if (!m || m->prevent_access || at < m->iova || at + PAGE_SIZE > m->iova + m->size ||
 	    alloc_fails() || beyond_limit(c))
 		return false;
@@ -232,7 +231,7 @@ bool container_pin(struct container *c, u64 at, struct page **page)
 	return true;
 }
 
-void container_unpin(struct container *c, u64 at)
+static void unpin(struct container *c, u64 at)
 {
 	struct mapping *m = container_find(c, at, at);
 	u64 nr;
@@ -250,45 +249,56 @@ void container_unpin(struct container *c, u64 at)
 	m->pins--;
 }
 
-int vfio_pin_pages(struct vfio_device *v, dma_addr_t iova, int npage, int prot, struct page **pages)
+int container_pin_pages(struct container *c, u64 iova, int npage, struct page **pages)
 {
-	struct container *c = v->container;
 	int i, ret;
 
-	if (v->iommufd_access)
-		return iommufd_pin(v->iommufd_access, iova, npage, pages);
-	if (!c)
-		return -EINVAL;
 	/* with c->lock held, pages are brought in under the process's mmap_lock */
-	work_waits_for_vmm("the container's lock");
 	mutex_lock(&c->lock);
 	mmap_read_lock(c->mm);
 	mmap_read_unlock(c->mm);
-	for (i = 0; i < npage && container_pin(c, iova + (u64)i * PAGE_SIZE, &pages[i]); i++)
+	for (i = 0; i < npage && pin(c, iova + (u64)i * PAGE_SIZE, &pages[i]); i++)
 		;
 	ret = i == npage ? npage : beyond(c) ? -ENOMEM : -EFAULT;
 	while (ret < 0 && i--)
-		container_unpin(c, iova + (u64)i * PAGE_SIZE);
+		unpin(c, iova + (u64)i * PAGE_SIZE);
 	mutex_unlock(&c->lock);
+	return ret;
+}
+
+void container_unpin_pages(struct container *c, u64 iova, int npage)
+{
+	int i;
+
+	mutex_lock(&c->lock);
+	for (i = 0; i < npage; i++)
+		unpin(c, iova + (u64)i * PAGE_SIZE);
+	mutex_unlock(&c->lock);
+}
+
+int vfio_pin_pages(struct vfio_device *v, dma_addr_t iova, int npage, int prot, struct page **pages)
+{
+	int ret = -EINVAL;
+
+	if (v->iommufd_access) {
+		ret = iommufd_pin(v->iommufd_access, iova, npage, pages);
+	} else if (v->container) {
+		work_waits_for_vmm("the container's lock");
+		ret = container_pin_pages(v->container, iova, npage, pages);
+	}
 	harness_trace("pins %d pages at 0x%llx: %d", npage, iova, ret);
 	return ret;
 }
 
 void vfio_unpin_pages(struct vfio_device *v, dma_addr_t iova, int npage)
 {
-	struct container *c = v->container;
-	int i;
-
 	if (v->iommufd_access) {
 		iommufd_unpin(v->iommufd_access, iova, npage);
-		return;
+	} else {
+		work_waits_for_vmm("the container's lock");
+		container_unpin_pages(v->container, iova, npage);
 	}
-	work_waits_for_vmm("the container's lock");
-	mutex_lock(&c->lock);
-	for (i = 0; i < npage; i++)
-		container_unpin(c, iova + (u64)i * PAGE_SIZE);
 	harness_trace("unpins %d pages at 0x%llx", npage, iova);
-	mutex_unlock(&c->lock);
 	chip_look("pages were unpinned");
 }
 
@@ -444,12 +454,12 @@ void mdev_remove(struct mdev_device *m)
 }
 
 /*
- * Take both locks. The core just waits for device_list_lock here, with iommu->lock held. An unmap
+ * With both locks. The core just waits for device_list_lock here, with iommu->lock held. An unmap
  * of the same container has device_list_lock while its drivers unpin, and to unpin they take
  * iommu->lock. A VMM that does both at once has two threads that wait for each other, with any
  * mediated driver. So this function gives way.
  */
-static void lock_devices(struct container *c)
+static void set_container(struct vfio_device *v, struct container *c, bool in)
 {
 	mutex_lock(&c->lock);
 	while (!mutex_trylock(&c->device_list_lock)) {
@@ -457,12 +467,13 @@ static void lock_devices(struct container *c)
 		harness_sleep(5000);
 		mutex_lock(&c->lock);
 	}
-}
-
-static void unlock_devices(struct container *c)
-{
+	if (in)
+		list_add(&v->iommu_entry, &c->devices);
+	else
+		list_del(&v->iommu_entry);
 	mutex_unlock(&c->device_list_lock);
 	mutex_unlock(&c->lock);
+	v->container = in ? c : NULL;
 }
 
 /*
@@ -473,17 +484,10 @@ int device_open(struct vfio_device *v, struct container *c)
 {
 	int ret;
 
-	lock_devices(c);
-	list_add(&v->iommu_entry, &c->devices);
-	unlock_devices(c);
-	v->container = c;
+	set_container(v, c, true);
 	ret = v->ops->open_device(v);
-	if (ret) {
-		lock_devices(c);
-		list_del(&v->iommu_entry);
-		unlock_devices(c);
-		v->container = NULL;
-	}
+	if (ret)
+		set_container(v, c, false);
 	return ret;
 }
 
@@ -492,10 +496,7 @@ void device_close(struct vfio_device *v)
 	struct container *c = v->container;
 
 	v->ops->close_device(v);
-	lock_devices(c);
-	list_del(&v->iommu_entry);
-	unlock_devices(c);
-	v->container = NULL;
+	set_container(v, c, false);
 	if (list_empty(&c->devices) && container_pins(c))
 		harness_fail("S2: %u pages are pinned after the last device was closed",
 			     container_pins(c));
