@@ -82,14 +82,22 @@ int scenes_main(int argc, char **argv, const struct scene *s, u32 nr);
 		return scenes_main(argc, argv, table, ARRAY_SIZE(table)); \
 	}
 
-/* Wait for something that a row is about: a row fails that waits for 5 s. */
-#define UNTIL(cond)                                                              \
-	for (u64 end = harness_now + 5000 * MS; !(cond); harness_sleep(20 * US)) \
-		if (harness_now > end)                                           \
-	harness_fail("never: %s", #cond)
-/* g_list() of these entries; TSG: the header of group @id with @n members */
-#define LIST(g, ...) g_list(g, (u64[]){ __VA_ARGS__ }, sizeof((u64[]){ __VA_ARGS__ }) / sizeof(u64))
-#define TSG(id, n)   (RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, n) | (id))
+/* Wait until @cond holds, for @ns at most, and return whether it does. */
+#define WITHIN(ns, step, cond)                                \
+	({                                                    \
+		u64 end_ = harness_now + (ns);                \
+		bool is_;                                     \
+		while (!(is_ = (cond)) && harness_now < end_) \
+			harness_sleep(step);                  \
+		is_;                                          \
+	})
+/* Wait for something that a row is about: a row fails that waits for so long. */
+#define UNTIL_IN(ns, step, cond)                          \
+	do {                                              \
+		if (!WITHIN(ns, step, cond))              \
+			harness_fail("never: %s", #cond); \
+	} while (0)
+#define UNTIL(cond) UNTIL_IN(5000 * MS, 20 * US, cond)
 
 /* of a vGPU */
 extern const struct measure m_charged; /* gpu_time_ns, in thousandths of the time */

@@ -11,11 +11,6 @@
 
 /* ------------------------------------------------------------------ what the chip sees */
 
-u16 work_id(u32 vgpu, u32 chan)
-{
-	return g_hchid(&world.vgpu[vgpu], chan);
-}
-
 static bool is_of(u16 chid, u32 vgpu)
 {
 	u32 of = chip.chan[chid].vgpu;
@@ -138,21 +133,18 @@ void work_put(u32 vgpu, u32 chan, u32 put)
 
 void work_kick(u32 vgpu)
 {
-	g_write(&world.vgpu[vgpu], PFIFO_RUNLIST_SUBMIT, 2);
+	g_write(V(vgpu), PFIFO_RUNLIST_SUBMIT, 2);
 }
 
 void work_second(u32 vgpu)
 {
-	struct world_vgpu *g = &world.vgpu[vgpu];
-	u64 list[2] = { 1, 2 };
+	struct world_vgpu *g = V(vgpu);
 
 	g_ring(g, 1, 0);
-	g_inst(g, 2, 0, 0);
-	g_bind(g, 2);
-	g_enable(g, 2, true);
-	g_list(g, list, 2);
+	g_run(g, 2);
+	LIST(g, 1, 2);
 	g_ring(g, 2, 1);
-	while (!chip_pbdma_intr(work_id(vgpu, 2), FATAL))
+	while (!chip_pbdma_intr(id_of(vgpu, 2), FATAL))
 		harness_sleep(MS);
 	harness_sleep(MS);
 	g_preempt(g, false, 2);
@@ -163,7 +155,7 @@ void work_second(u32 vgpu)
 void work_serve(u32 vgpu)
 {
 	if (work_listed(vgpu))
-		chip_load_on_gr(work_id(vgpu, 1));
+		chip_load_on_gr(id_of(vgpu, 1));
 }
 
 volatile u32 *work_flush_word(u32 vgpu, u32 reg)
@@ -214,7 +206,7 @@ static void job_ends(const struct role *r, u16 id)
 void work_jobs(const struct role *r)
 {
 	u32 n = 0, queue = r->arg & JOB_UNSEEN ? 8 : 0;
-	u16 id = work_id(r->vgpu, 1);
+	u16 id = id_of(r->vgpu, 1);
 
 	while (scene_goes_on()) {
 		n = r->arg & JOB_QUIET ? (n + 1) % 64 : 1;
@@ -238,7 +230,7 @@ void work_jobs(const struct role *r)
 void work_kernels(const struct role *r)
 {
 	u64 ran = 0, next = 0, step = 10 * US;
-	u16 id = work_id(r->vgpu, 1);
+	u16 id = id_of(r->vgpu, 1);
 
 	for (; scene_goes_on(); harness_sleep(step)) {
 		if (!chip.at_work[id])
@@ -259,7 +251,7 @@ void work_kernels(const struct role *r)
 void work_preempts(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(US))
-		g_preempt(&world.vgpu[r->vgpu], false, 1);
+		g_preempt(V(r->vgpu), false, 1);
 }
 
 void work_served(const struct role *r)
@@ -273,4 +265,21 @@ void work_kicks(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(r->arg))
 		work_kick(r->vgpu);
+}
+
+void work_nobodys_copies(const struct role *r)
+{
+	for (; scene_goes_on(); harness_sleep(r->arg))
+		if (!chip_copy_raised())
+			chip_copy_raise(2, 0);
+}
+
+void work_interrupts(u16 id, u32 times)
+{
+	while (times--) {
+		while (!chip_pbdma_raise(0, id, PBDMA_INTR0_DEVICE))
+			harness_sleep(5 * US);
+		while (chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4])
+			harness_sleep(5 * US);
+	}
 }

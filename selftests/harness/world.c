@@ -95,7 +95,7 @@ struct world_vgpu *world_make(u32 i)
 
 struct world_vgpu *world_make_type(u32 i, const char *type)
 {
-	struct world_vgpu *w = &world.vgpu[i];
+	struct world_vgpu *w = V(i);
 
 	w->mdev = mdev_create(type);
 	if (!w->mdev)
@@ -108,7 +108,7 @@ struct world_vgpu *world_make_type(u32 i, const char *type)
 
 void world_unmake(u32 i)
 {
-	struct world_vgpu *w = &world.vgpu[i];
+	struct world_vgpu *w = V(i);
 	u64 part = w->v->part.v, size = w->v->part_size;
 
 	oracle_closed(i);
@@ -121,7 +121,7 @@ void world_unmake(u32 i)
 
 bool world_open(u32 i, struct container *c)
 {
-	struct world_vgpu *w = &world.vgpu[i];
+	struct world_vgpu *w = V(i);
 	struct mm_struct *was = task_mm();
 	int ret;
 
@@ -138,7 +138,7 @@ bool world_open(u32 i, struct container *c)
 
 bool world_open_ioas(u32 i, struct container *c)
 {
-	struct world_vgpu *w = &world.vgpu[i];
+	struct world_vgpu *w = V(i);
 
 	if (ioas_open(w->dev, c))
 		return false;
@@ -149,7 +149,7 @@ bool world_open_ioas(u32 i, struct container *c)
 
 void world_close(u32 i)
 {
-	struct world_vgpu *w = &world.vgpu[i];
+	struct world_vgpu *w = V(i);
 
 	if (w->ioas)
 		ioas_close(w->dev);

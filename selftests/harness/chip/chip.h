@@ -121,14 +121,7 @@ void chip_gr_trap(u64 inst, u32 gpc, u32 gpccs, u32 trap);
 void chip_put(u32 reg, u32 val); /* the register has this value from now on */
 /* Load the channel on GR in the place of what GR has, if it may be loaded and GR holds nothing. */
 void chip_load_on_gr(u16 chid);
-/*
- * PBDMA 0, which does not stop at what it interrupts for, goes on to channel @chid when its channel
- * has been read once, and stops there with the interrupts @bits.
- */
-void chip_pbdma_stop_next(u16 chid, u32 bits);
-/*
- * Return true when the engine of the channel's runlist has the channel, and is busy.
- */
+/* Return true when the engine of the channel's runlist has the channel, and is busy. */
 bool chip_engine_works(u16 chid);
 /* The channel's work on GR can't be preempted for @ns. */
 bool chip_hold(u16 chid, u64 ns);
@@ -153,11 +146,6 @@ bool chip_switch_timeout(void);
 void chip_alarm(void);
 /* For @ns from now on, the status of the copy engine of runlist 0 says that it saves @chid. */
 void chip_switch(u16 chid, u64 ns);
-/*
- * For @ns from now on, that engine switches between channels @a and @b all the time: it saves the
- * one, then loads the other one.
- */
-void chip_switch_between(u16 a, u16 b, u64 ns);
 /* That engine works for channel @chid until @until, whatever GR does. */
 void chip_copies(u16 chid, u64 until);
 /*
@@ -176,14 +164,9 @@ void chip_doorbell(u32 off, u32 val);
  */
 u32 chip_written(u32 reg, u32 *val);
 bool chip_loaded(u16 chid);
-/*
- * Copy the list that was submitted last for @runl. @entry has room for 2 * KVGPU_MAX_CHAN entries.
- * Return the number of entries.
- */
-u32 chip_list(u8 runl, u64 *entry);
 
 /*
- * bar.c: an access of the CPU at offset @off of the whole BAR. Return false when the entry there
+ * wrong.c: an access of the CPU at offset @off of the whole BAR. Return false when the entry there
  * is not valid or forbids it: then the BAR's unit has faulted.
  */
 bool bar_write(unsigned int bar, u64 off);
@@ -251,8 +234,9 @@ void copy_enable(u32 on);
 
 /* mmu.c */
 typedef void (*chip_leaf_fn)(void *ctx, u64 va, u64 pte, bool big);
+typedef void (*chip_table_fn)(void *ctx, u64 at, u64 size);
 /* @leaf may be NULL. */
-void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn leaf, void *ctx);
+void mmu_walk(u64 pd, chip_table_fn table, chip_leaf_fn leaf, void *ctx);
 /*
  * Return the entry that maps @va: the big page's if it is valid, else the small page's. 0: neither
  * is valid.

@@ -104,8 +104,7 @@ static void launch(u64 pd)
 void copy_fetch(u64 inst, u32 put)
 {
 	const u32 *in = (const u32 *)chip_vram(inst), *w;
-	u64 pd = (in[GMMU_INST_PDB_LO / 4] & ~0xfffu) | (u64)in[GMMU_INST_PDB_HI / 4] << 32;
-	u64 ring = in[RAMFC_GP_BASE / 4] & RAMFC_GP_BASE_LO, entry;
+	u64 pd = chip_pd(inst), ring = in[RAMFC_GP_BASE / 4] & RAMFC_GP_BASE_LO, entry;
 	u32 log2 = FIELD_GET(RAMFC_GP_BASE_LIMIT2, in[RAMFC_GP_BASE_HI / 4]), nr;
 
 	memcpy(&entry, virtual(pd, ring + ((put - 1) & ((1u << log2) - 1)) * GP_ENTRY_SIZE), 8);
@@ -119,9 +118,9 @@ void copy_fetch(u64 inst, u32 put)
 
 void copy_run(u64 inst)
 {
-	const u32 *in = (const u32 *)chip_vram(inst), *w;
-	u64 pd = (in[GMMU_INST_PDB_LO / 4] & ~0xfffu) | (u64)in[GMMU_INST_PDB_HI / 4] << 32;
+	u64 pd = chip_pd(inst);
 	u32 i, j, k, m, n;
+	const u32 *w;
 
 	for (j = 0; j < nr_held; j++) {
 		w = held[j].word;

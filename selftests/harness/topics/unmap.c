@@ -26,9 +26,9 @@ static void pin_again(const struct scene *s)
 
 	container_map(setup_c, RAM, 0, RAM);
 	for (i = 0; i < s->vgpus; i++) {
-		g_map_sys(&world.vgpu[i], 0, 16, RAM + i * 0x1000);
-		g_map_sys(&world.vgpu[i], 0, 17, RAM + 0x80000);
-		g_tlb(&world.vgpu[i], 0);
+		g_map_sys(V(i), 0, 16, RAM + i * 0x1000);
+		g_map_sys(V(i), 0, 17, RAM + 0x80000);
+		g_tlb(V(i), 0);
 	}
 	harness_sleep(30 * MS); /* what was put off is done */
 	if (container_pins(setup_c) != 2 * s->vgpus)
@@ -38,17 +38,20 @@ static void pin_again(const struct scene *s)
 
 /* ------------------------------------------------------------------ a container */
 
+static void take_back(bool by_iommufd)
+{
+	if (by_iommufd ? ioas_unmap(setup_c, RAM, RAM) : container_unmap(setup_c, RAM, RAM) != RAM)
+		harness_fail("S6: memory can't be taken back");
+	world_check("memory was taken back");
+	container_map(setup_c, RAM, 0, RAM);
+}
+
 static void unmaps(const struct role *r)
 {
 	u32 i;
 
-	for (i = 0; i < 2; i++) {
-		if (container_unmap(setup_c, RAM, RAM) != RAM)
-			harness_fail("S6: memory can't be taken back");
-		world_check("memory was taken back");
-		container_map(setup_c, RAM, 0, RAM);
-		harness_sleep(MS);
-	}
+	for (i = 0; i < 2; i++, harness_sleep(MS))
+		take_back(false);
 	scene_stop();
 }
 
@@ -63,7 +66,7 @@ static void unmaps_another(const struct role *r)
 static void invalidates(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(200 * US + harness_below(MS)))
-		g_tlb(&world.vgpu[r->vgpu], 0);
+		g_tlb(V(r->vgpu), 0);
 }
 
 static void reopens(const struct role *r)
@@ -71,9 +74,7 @@ static void reopens(const struct role *r)
 	for (; scene_goes_on(); harness_sleep(harness_below(MS))) {
 		world_close(0);
 		harness_sleep(100 * US + harness_below(MS));
-		if (!world_open(0, setup_c))
-			harness_fail("S5: a process can't open its vGPU while it unmaps");
-		setup_run(0, 1, 0);
+		setup_open(0); /* S5: a process can open its vGPU while it unmaps */
 	}
 }
 
@@ -82,9 +83,8 @@ static void opens_late(const struct role *r)
 {
 	world_close(0);
 	for (; container_pins(setup_c); harness_sleep(MS / 10))
-		g_tlb(&world.vgpu[1], 0);
-	world_open(0, setup_c);
-	setup_run(0, 1, 0);
+		g_tlb(V(1), 0);
+	setup_open(0);
 	invalidates(r);
 }
 
@@ -109,7 +109,7 @@ static void unmaps_and_calls(const struct role *r)
  */
 static void remaps(const struct role *r)
 {
-	struct world_vgpu *g = &world.vgpu[0];
+	struct world_vgpu *g = V(0);
 	u64 at = RAM;
 	u32 i;
 
@@ -135,13 +135,13 @@ static void two_pieces(const struct scene *s)
 	container_map(setup_c, RAM, 0, RAM / 2);
 	container_map(setup_c, RAM + RAM / 2, RAM / 2, RAM / 2);
 	container_map(setup_c, 8 * RAM, RAM, PAGE_SIZE);
-	g_tlb(&world.vgpu[0], 0);
+	g_tlb(V(0), 0);
 }
 
 /* The thread that unmaps has its answer, and is not back yet. Other memory is not unmapped. */
 static void maps_meanwhile(const struct role *r)
 {
-	struct world_vgpu *g = &world.vgpu[0];
+	struct world_vgpu *g = V(0);
 
 	while (container_pins(setup_c))
 		harness_sleep(MS / 10);
@@ -241,8 +241,8 @@ static void pin_areas(const struct scene *s)
 	by_iommufd(s);
 	for (k = 0; k < s->vgpus; k++) {
 		for (i = 0; i < NR_AREAS; i++)
-			g_map_sys(&world.vgpu[k], 0, 20 + i, AREA(i));
-		g_tlb(&world.vgpu[k], 0);
+			g_map_sys(V(k), 0, 20 + i, AREA(i));
+		g_tlb(V(k), 0);
 		if (k)
 			ioas_detach(world.vgpu[k].dev);
 	}
@@ -273,7 +273,7 @@ static void takes_turns(const struct role *r)
 		ioas_detach(world.vgpu[attached].dev);
 		attached = (attached + 1) % scene->vgpus;
 		ioas_attach(world.vgpu[attached].dev);
-		g_tlb(&world.vgpu[attached], 0);
+		g_tlb(V(attached), 0);
 		asked = false;
 	}
 }
@@ -285,7 +285,7 @@ static void areas_are_pinned(const struct scene *s)
 	map_areas();
 	for (k = 0; k < s->vgpus; k++) {
 		ioas_attach(world.vgpu[k].dev);
-		g_tlb(&world.vgpu[k], 0);
+		g_tlb(V(k), 0);
 	}
 	if (container_pins(setup_c) != NR_AREAS * s->vgpus)
 		harness_fail("S5: %u pages are pinned afterwards", container_pins(setup_c));
@@ -321,7 +321,7 @@ static void closes(const struct role *r)
 
 static void guest_maps(const struct role *r)
 {
-	struct world_vgpu *g = &world.vgpu[0];
+	struct world_vgpu *g = V(0);
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
@@ -342,7 +342,7 @@ static void detaches(const struct role *r)
 		harness_fail("S2: a device that is attached to nothing has pinned pages");
 	world_check("a device was detached");
 	harness_sleep(300 * US);
-	g_tlb(&world.vgpu[0], 0);
+	g_tlb(V(0), 0);
 	world_check("a device is detached");
 	if (ioas_attach(world.vgpu[0].dev) || ioas_attach(world.vgpu[0].dev) != -EBUSY)
 		harness_fail("S6: a device is attached twice, or can't be attached again");
@@ -350,10 +350,7 @@ static void detaches(const struct role *r)
 
 static void unmaps_by_iommufd(const struct role *r)
 {
-	if (ioas_unmap(setup_c, RAM, RAM))
-		harness_fail("S6: memory can't be taken back");
-	world_check("memory was taken back");
-	container_map(setup_c, RAM, 0, RAM);
+	take_back(true);
 	scene_stop();
 }
 
