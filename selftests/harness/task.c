@@ -15,7 +15,6 @@
 
 #define STACK	 (512u << 10)
 #define POINT_NS 20
-#define READ_NS	 100
 #define TRACES	 48
 /* For functions that run at each access to the chip: the sanitizers would make them slow. */
 #define UNCHECKED __attribute__((no_sanitize("address", "undefined")))
@@ -540,40 +539,15 @@ void harness_end(void)
 
 /* ------------------------------------------------------------------ time */
 
-ktime_t ktime_get(void)
-{
-	return harness_now;
-}
-
 u64 harness_read_ns(void)
 {
 	return policy.read_ns;
-}
-
-void msleep(unsigned int ms)
-{
-	harness_sleep(ms * 1000000ull);
-}
-
-void udelay(unsigned long us)
-{
-	harness_now += us * 1000;
 }
 
 void usleep_range(unsigned long first, unsigned long last)
 {
 	harness_sleep(first * 1000 + policy.oversleep_ns);
 	task_starve();
-}
-
-void cond_resched(void)
-{
-	harness_point("cond_resched");
-}
-
-u64 get_random_u64(void)
-{
-	return harness_random();
 }
 
 /* ------------------------------------------------------------------ threads of the kernel */
@@ -618,11 +592,6 @@ void put_pid(struct pid *p)
 		harness_fail("a pid is put once too often");
 	if (!p->refs)
 		free(p);
-}
-
-bool fatal_signal_pending(struct task_struct *t)
-{
-	return false;
 }
 
 void harness_set_state(int state)

@@ -40,13 +40,10 @@ u64 harness_read_ns(void); /* .read_ns of the policy */
 extern u64 harness_points; /* since harness_policy() */
 /* things that may fail and were asked for since then: allocations, pins, mappings, threads */
 extern u64 harness_allocs;
-u64 harness_random(void);
 u32 harness_below(u32 n);
 bool harness_chance(u32 ppm);
 bool harness_all(void); /* HARNESS_ALL is set: run the rare cases, too */
 
-void harness_point(const char *where);
-void harness_sleep(u64 ns);
 void harness_wait(const void *what, u64 until); /* until harness_wake(what) or that time */
 void harness_wake(const void *what);
 void task_ready(struct task_struct *t); /* @t, which waits, goes on */

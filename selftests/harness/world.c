@@ -88,11 +88,6 @@ void world_check(const char *when)
 	oracle_mappings(when);
 }
 
-struct world_vgpu *world_make(u32 i)
-{
-	return world_make_type(i, "512m");
-}
-
 struct world_vgpu *world_make_type(u32 i, const char *type)
 {
 	struct world_vgpu *w = V(i);

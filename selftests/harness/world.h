@@ -48,8 +48,8 @@ void world_unprobe(void);
  */
 void world_check(const char *when);
 
-struct world_vgpu *world_make(u32 i); /* NULL: refused */
-struct world_vgpu *world_make_type(u32 i, const char *type);
+struct world_vgpu *world_make_type(u32 i, const char *type); /* NULL: refused */
+#define world_make(i) world_make_type(i, "512m")
 void world_unmake(u32 i);
 bool world_open(u32 i, struct container *c);
 bool world_open_ioas(u32 i, struct container *c); /* binds to iommufd, opens, attaches */

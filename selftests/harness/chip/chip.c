@@ -6,7 +6,6 @@
 #include "gk110/ce.h"
 #include "gk110/fifo.h"
 #include "gk110/gr.h"
-#include "gk110/map.h"
 #include "gk110/mmu.h"
 #include "gk110/pfb.h"
 #include "gk110/pfuse.h"

@@ -7,7 +7,6 @@
 
 #include "gk110/falcon.h"
 #include "gk110/gr.h"
-#include "gk110/grinit.h"
 #include "gk110/ltc.h"
 #include "gk110/pfb.h"
 #include "gk110/pmc.h"

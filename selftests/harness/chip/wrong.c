@@ -4,11 +4,9 @@
  * chip_hold(). Accesses of the CPU by BAR1 and BAR3 that page table entries do not allow are
  * faults of that BAR's unit.
  */
-#include "gk110/bar.h"
 #include "gk110/ce.h"
 #include "gk110/fifo.h"
 #include "gk110/gr.h"
-#include "gk110/grinit.h"
 #include "gk110/mmu.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"

@@ -70,12 +70,6 @@ int kstrtouint(const char *text, unsigned int base, unsigned int *out)
 	return 0;
 }
 
-int kobject_uevent(struct kobject *k, int action)
-{
-	k->uevents++;
-	return 0;
-}
-
 int request_firmware(const struct firmware **fw, const char *name, struct device *dev)
 {
 	fwbuild_make(&firmware);
@@ -113,7 +107,7 @@ static int where(const void *at, u64 *off)
  * Return what is behind address @at of a BAR. *@vram: its address in video memory; HOST when memory
  * of the host is there.
  */
-static u8 *behind(const void *at, bool write, u64 *vram)
+static u8 *behind(const void *at, u64 *vram)
 {
 	u64 off;
 	int p = where(at, &off);
@@ -137,7 +131,7 @@ static u8 *behind(const void *at, bool write, u64 *vram)
 static void put(void *at, const void *from, size_t n)
 {
 	u64 vram, off;
-	u8 *to = behind(at, true, &vram);
+	u8 *to = behind(at, &vram);
 
 	memcpy(to, from, n);
 	if (vram != HOST) {
@@ -184,7 +178,7 @@ u32 ioread32(const void *at)
 	chip_read(0);
 	if (chip_lacks_tables())
 		return ~0u;
-	memcpy(&val, behind(at, false, &vram), 4);
+	memcpy(&val, behind(at, &vram), 4);
 	return val;
 }
 
@@ -233,7 +227,7 @@ void memset_io(void *at, int c, size_t n)
 
 	for (; n; n -= len, at += len) {
 		len = step(at, n);
-		memset(behind(at, true, &vram), c, len);
+		memset(behind(at, &vram), c, len);
 		if (vram == HOST)
 			continue;
 		if (c)
@@ -249,7 +243,7 @@ void memcpy_fromio(void *to, const void *from, size_t n)
 
 	for (; n; n -= len, from += len, to += len) {
 		len = step(from, n);
-		memcpy(to, behind(from, false, &vram), len);
+		memcpy(to, behind(from, &vram), len);
 	}
 }
 
@@ -265,7 +259,7 @@ void memcpy_toio(void *to, const void *from, size_t n)
 	for (; n; n -= len, from += len, to += len) {
 		len = step(to, n);
 		cut = (len / 2 & ~7ul) + 4;
-		behind(to, true, &vram);
+		behind(to, &vram);
 		if (vram != HOST && pool_find(vram) && cut < len) {
 			put(to, from, cut);
 			chip_look("half of a word was stored");

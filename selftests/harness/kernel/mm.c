@@ -453,13 +453,6 @@ unsigned long copy_from_user(void *to, const void *from, unsigned long n)
 	return 0;
 }
 
-unsigned long copy_to_user(void *to, const void *from, unsigned long n)
-{
-	fault_in();
-	memcpy(to, from, n);
-	return 0;
-}
-
 void *memdup_user(const void *from, size_t n)
 {
 	void *p = kmalloc(n, GFP_KERNEL);

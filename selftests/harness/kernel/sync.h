@@ -30,7 +30,7 @@ struct task_struct *pid_task(struct pid *p, enum pid_type type);
 void put_pid(struct pid *p);
 struct pid *task_tgid(struct task_struct *t);
 int pid_nr(const struct pid *p);
-bool fatal_signal_pending(struct task_struct *t);
+#define fatal_signal_pending(t) ((void)(t), false)
 
 /*
  * A file that user space can't open. After fput() it is closed when the thread that called fput()
@@ -63,10 +63,7 @@ void debugfs_create_file(const char *name, umode_t mode, struct dentry *parent, 
 void debugfs_remove(struct dentry *d);
 struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
 				int flags);
-static inline struct file *get_file(struct file *f)
-{
-	return f;
-}
+#define get_file(f) (f)
 void fput(struct file *f);
 
 /* ------------------------------------------------------------------ locks */
@@ -109,18 +106,10 @@ bool rt_mutex_trylock(struct mutex *m);
 #define spin_lock_init(l)  ((l)->owner = NULL)
 void spin_lock(spinlock_t *l);
 void spin_unlock(spinlock_t *l);
-#define spin_lock_irq	spin_lock
-#define spin_unlock_irq spin_unlock
-#define spin_lock_irqsave(l, flags) \
-	({                          \
-		(flags) = 0;        \
-		spin_lock(l);       \
-	})
-#define spin_unlock_irqrestore(l, flags) \
-	({                               \
-		(void)(flags);           \
-		spin_unlock(l);          \
-	})
+#define spin_lock_irq			 spin_lock
+#define spin_unlock_irq			 spin_unlock
+#define spin_lock_irqsave(l, flags)	 ((flags) = 0, spin_lock(l))
+#define spin_unlock_irqrestore(l, flags) ((void)(flags), spin_unlock(l))
 
 #define seqlock_init(s)	   spin_lock_init(&(s)->lock)
 #define write_seqlock(s)   spin_lock(&(s)->lock)

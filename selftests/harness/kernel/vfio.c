@@ -351,20 +351,10 @@ void *harness_vfio_alloc(size_t n, struct device *d, const struct vfio_device_op
 	return ERR_PTR(ret);
 }
 
-int vfio_register_emulated_iommu_dev(struct vfio_device *v)
-{
-	return 0;
-}
-
 void vfio_unregister_group_dev(struct vfio_device *v)
 {
 	if (v->container)
 		harness_fail("a device is removed while it is open");
-}
-
-void vfio_free_device(struct vfio_device *v)
-{
-	kfree(v);
 }
 
 void vfio_put_device(struct vfio_device *v)
@@ -518,10 +508,6 @@ int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_he
 	caps->buf = buf;
 	caps->size += size;
 	return 0;
-}
-
-void vfio_info_cap_shift(struct vfio_info_cap *caps, size_t offset)
-{
 }
 
 int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *hdr, int num_irqs, int max_irq_type,

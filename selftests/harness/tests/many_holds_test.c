@@ -21,7 +21,6 @@
  * wait for GR.
  */
 #include "gk110/fifo.h"
-#include "gk110/mmu.h"
 #include "gk110/pmc.h"
 #include "gk110/ram.h"
 #include "selftests/harness/work.h"

@@ -18,7 +18,6 @@
 #include "gk110/ptimer.h"
 #include "gk110/ptop.h"
 #include "gk110/ram.h"
-#include "gk110/vbios.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/scene.h"
 #include "selftests/unit/hw/postrom.h"

@@ -7,7 +7,6 @@
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
-#include "gk110/ram.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/scene.h"
@@ -392,7 +391,6 @@ static void counts_flush(u32 reg, u32 val)
 	flushes += reg == FLUSH_BAR;
 }
 
-/* The driver maps, or unmaps, pages of a space, and invalidates after each. */
 /* as nouveau: by mapped pages, where the VMM has mapped them */
 static void looks_at_mmu(void)
 {
@@ -402,6 +400,7 @@ static void looks_at_mmu(void)
 		g_read(g, FB_MMU_CTRL);
 }
 
+/* The driver maps, or unmaps, pages of a space, and invalidates after each. */
 static void maps_pages(u32 space, u32 nr, bool on)
 {
 	u64 entry;

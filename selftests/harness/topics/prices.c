@@ -403,10 +403,9 @@ static void until_loaded(u16 id)
 		chip_load_on_gr(id);
 }
 
-/* All channels fault, one after the other. */
-#define FAULTS_OF(nr) (nr)
-#define IN_RESTS      BIT(16) /* the interrupt thread rests at each, for nobody's interrupts */
-#define ON_GR	      BIT(17) /* half of the faults hold GR until its reset */
+/* So many channels (.arg) fault, one after the other. */
+#define IN_RESTS BIT(16) /* the interrupt thread rests at each, for nobody's interrupts */
+#define ON_GR	 BIT(17) /* half of the faults hold GR until its reset */
 
 static void faults_again(const struct role *r)
 {
