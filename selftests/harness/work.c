@@ -277,9 +277,7 @@ void work_nobodys_copies(const struct role *r)
 void work_interrupts(u16 id, u32 times)
 {
 	while (times--) {
-		while (!chip_pbdma_raise(0, id, PBDMA_INTR0_DEVICE))
-			harness_sleep(5 * US);
-		while (chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4])
-			harness_sleep(5 * US);
+		UNTIL_IN(20000 * MS, 5 * US, chip_pbdma_raise(0, id, PBDMA_INTR0_DEVICE));
+		UNTIL_IN(20000 * MS, 5 * US, !chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4]);
 	}
 }

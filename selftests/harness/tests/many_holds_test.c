@@ -53,9 +53,9 @@ static void own_chans(u32 i, u32 nr)
 		g_inst_at(g, OWN_INST(c), OWN_USERD(c), 0, 0);
 		g_bind_at(g, c, OWN_INST(c));
 		g_enable(g, c, true);
+		if (!admin_chan(i, c, &ac))
+			harness_fail("channel %u can't be bound", c);
 	}
-	if (nr && !admin_chan(i, c - 1, &ac))
-		harness_fail("channel %u can't be bound", c - 1);
 	g_write(g, PFIFO_RUNLIST_BASE, OWN_LIST >> 12);
 	g_write(g, PFIFO_RUNLIST_SUBMIT, nr);
 }
