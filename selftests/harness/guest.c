@@ -158,6 +158,13 @@ void g_enable(struct world_vgpu *g, u32 chan, bool on)
 	g_write(g, PCCSR_CHAN(chan), on ? PCCSR_CHAN_ENABLE_SET : PCCSR_CHAN_ENABLE_CLR);
 }
 
+void g_run(struct world_vgpu *g, u32 chan)
+{
+	g_inst(g, chan, 0, 0);
+	g_bind(g, chan);
+	g_enable(g, chan, true);
+}
+
 void g_list(struct world_vgpu *g, const u64 *entry, u32 nr)
 {
 	u32 i;
@@ -170,13 +177,11 @@ void g_list(struct world_vgpu *g, const u64 *entry, u32 nr)
 
 void g_chan_anew(struct world_vgpu *g, u32 chan)
 {
-	u64 list[] = { chan };
-
 	g_enable(g, chan, false);
 	g_unbind(g, chan);
 	g_inst(g, chan, 0, 0);
 	g_bind(g, chan);
-	g_list(g, list, 1);
+	LIST(g, chan);
 	g_enable(g, chan, true);
 }
 

@@ -41,7 +41,7 @@ static void look_for_cycle(const struct mutex *m)
 	harness_fail("S6: nobody can go on: locks in a circle, the last one is %s", m->name);
 }
 
-void mutex_lock(struct mutex *m)
+static void may_take(const struct mutex *m)
 {
 	if (m->dead)
 		harness_fail("%s was destroyed", m->name);
@@ -49,6 +49,11 @@ void mutex_lock(struct mutex *m)
 		harness_fail("%s taken with a spinlock held", m->name);
 	if (m->owner == current)
 		harness_fail("%s taken twice", m->name);
+}
+
+void mutex_lock(struct mutex *m)
+{
+	may_take(m);
 	harness_point("mutex_lock");
 	while (m->owner) {
 		current->wants = m;
@@ -162,10 +167,7 @@ static bool take(struct mutex *m)
 bool rt_mutex_trylock(struct mutex *m)
 {
 	harness_point("rt_mutex_trylock");
-	if (current->spins)
-		harness_fail("%s taken with a spinlock held", m->name);
-	if (m->owner == current)
-		harness_fail("%s taken twice", m->name);
+	may_take(m);
 	current->tried = m;
 	if (take(m))
 		return true;
@@ -188,17 +190,6 @@ void rt_mutex_lock(struct mutex *m)
 		harness_wait(m, NEVER);
 		task_starve();
 	}
-}
-
-void harness_wait_event(const wait_queue_head_t *w)
-{
-	harness_wait(w, NEVER);
-	task_starve();
-}
-
-void wake_up_all(const wait_queue_head_t *w)
-{
-	harness_wake(w);
 }
 
 void sched_set_fifo_low(struct task_struct *t)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * oracle.h has the contracts. Reads the module's state without its locks. The only call of the
- * module is in counter().
+ * module is oracle_closed()'s, by sysfs.
  */
 #include "gk110/gr.h"
 #include "gtt-shadow/internal.h"
 #include "mdev/internal.h"
 #include "mdev/machine/internal.h"
-#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/admin.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
@@ -72,7 +73,7 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when)
 	if (p || !world.gpu->chip->lost || !chip_is_zero(at, size))
 		harness_fail(
 			"S1: %s: a channel of vGPU %u uses a table or block at 0x%llx that is %s",
-			when, vgpu, (unsigned long long)at,
+			when, vgpu, at,
 			p ? "another one's" : "in memory that was given back, or not the host's");
 }
 
@@ -92,12 +93,7 @@ static bool is_nobodys(u64 at, u64 len)
 	return !pool_find(at);
 }
 
-static u64 contexts;
-
-u64 oracle_contexts(void)
-{
-	return contexts;
-}
+u64 oracle_contexts;
 
 /*
  * The pages behind the first one of the context at @va: the rest of the image, the patch list, the
@@ -113,7 +109,7 @@ static void see_tail(u32 vgpu, u64 pd, u64 va, u64 at, const char *when)
 		    FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM)
 			harness_fail(
 				"S3: %s: page 0x%llx of the context of vGPU %u at 0x%llx is not the host's",
-				when, (unsigned long long)off, vgpu, (unsigned long long)va);
+				when, off, vgpu, va);
 	}
 }
 
@@ -130,19 +126,18 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 	    !(pte & GMMU_PTE_PRIV))
 		harness_fail(
 			"S3: %s: FECS would load a context of vGPU %u at 0x%llx that is the guest's",
-			when, vgpu, (unsigned long long)va);
+			when, vgpu, va);
 	/* The header of an image that is not written yet is 0: FECS takes no patches from it. */
 	header = (const u32 *)chip_vram(at + GR_CTX_OS_PATCH_COUNT);
 	if (header[0] && (u64)header[1] << 8 != va + world.gpu->hw.gr_ctx_size)
 		harness_fail("S3: %s: the context of vGPU %u at 0x%llx has its patches at 0x%llx",
-			     when, vgpu, (unsigned long long)va,
-			     (unsigned long long)header[1] << 8);
+			     when, vgpu, va, (u64)header[1] << 8);
 	if (at + vmach_grctx_size(&world.gpu->hw) > p->at + p->size)
 		harness_fail(
 			"S3: %s: the context of vGPU %u at 0x%llx is longer than the host's memory for it",
-			when, vgpu, (unsigned long long)va);
+			when, vgpu, va);
 	see_tail(vgpu, pd, va, at, when);
-	contexts++;
+	oracle_contexts++;
 }
 
 void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
@@ -167,26 +162,25 @@ void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
 		if (world.gpu->chip->lost && pte & GMMU_PTE_PRIV && is_nobodys(at, len))
 			return;
 		harness_fail("S1: %s: vGPU %u reaches video memory 0x%llx at 0x%llx", when, vgpu,
-			     (unsigned long long)at, (unsigned long long)va);
+			     at, va);
 	case GMMU_PTE_APERTURE_SYS_COH:
 	case GMMU_PTE_APERTURE_SYS_NCOH:
 		if (FIELD_GET(GMMU_PTE_APERTURE, pte) == GMMU_PTE_APERTURE_SYS_NCOH)
 			harness_fail(
 				"S4: %s: vGPU %u reads system memory at 0x%llx beside the CPU's caches, in which the zeros of a new page are",
-				when, vgpu, (unsigned long long)va);
+				when, vgpu, va);
 		e = iommu_find(at);
 		if (!e || !e->pfn)
 			harness_fail(
 				"S2: %s: vGPU %u reaches DMA address 0x%llx at 0x%llx, which is not mapped",
-				when, vgpu, (unsigned long long)at, (unsigned long long)va);
+				when, vgpu, at, va);
 		if (!container_pinned(e->pfn, container_of_vgpu(vgpu)))
 			harness_fail(
 				"S2: %s: vGPU %u reaches frame 0x%llx at 0x%llx, which is not pinned for it",
-				when, vgpu, (unsigned long long)e->pfn, (unsigned long long)va);
+				when, vgpu, e->pfn, va);
 		return;
 	default:
-		harness_fail("S1: %s: vGPU %u has an entry for a peer at 0x%llx", when, vgpu,
-			     (unsigned long long)va);
+		harness_fail("S1: %s: vGPU %u has an entry for a peer at 0x%llx", when, vgpu, va);
 	}
 }
 
@@ -198,8 +192,7 @@ u8 *oracle_host_page(u64 dma, const char *when)
 	u8 *page = e && e->pfn ? container_page(e->pfn) : NULL;
 
 	if (!page)
-		harness_fail("S2: %s: a BAR shows DMA address 0x%llx, which is not %s", when,
-			     (unsigned long long)dma,
+		harness_fail("S2: %s: a BAR shows DMA address 0x%llx, which is not %s", when, dma,
 			     e && e->pfn ? "pinned" : "mapped for a guest");
 	return page;
 }
@@ -227,9 +220,7 @@ static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 		return;
 	harness_fail(
 		"S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx",
-		(const char *)ctx, v->id, bar,
-		(unsigned long long)(phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS)),
-		(unsigned long long)vram);
+		(const char *)ctx, v->id, bar, (phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS)), vram);
 }
 
 /* The copy of @nr entries is what the guest's table has, if that is in the partition. */
@@ -241,7 +232,7 @@ static void see_copy(const struct kvgpu_vgpu *v, struct kvgpu_gaddr table, const
 	if (memcmp(chip_vram(v->part.v + table.addr), copy, nr * 8))
 		harness_fail(
 			"S2: %s: vGPU %u can invalidate by its page, and a table at 0x%llx is stale",
-			when, v->id, (unsigned long long)table.addr);
+			when, v->id, table.addr);
 }
 
 /* A guest that has the page of the MMU's registers mapped need not be served for an invalidate. */
@@ -282,36 +273,19 @@ void oracle_mappings(const char *when)
 	}
 }
 
-/* Return the value of the vGPU's sysfs file @name; 0 if there is no such file. */
-static u64 counter(struct kvgpu_vgpu *v, const char *name)
+void oracle_closed(u32 i)
 {
-	struct attribute **a;
-	char buf[PAGE_SIZE];
-
-	for (a = kvgpu_vgpu_groups[0]->attrs; *a; a++)
-		if (!strcmp((*a)->name, name)) {
-			struct device_attribute *d =
-				container_of(*a, struct device_attribute, attr);
-
-			d->show(&v->mdev->dev, d, buf);
-			return strtoull(buf, NULL, 10);
-		}
-	return 0;
-}
-
-void oracle_closed(u32 vgpu)
-{
-	struct kvgpu_vgpu *v = vgpu_by_id(vgpu);
+	const struct kvgpu_vgpu *v = world.vgpu[i].v;
 	u32 id;
 
 	for (id = KVGPU_ID_BLOCK; id < KVGPU_MAX_CHAN; id++)
 		if (v->gpu->chip->by_hchid[id] && v->gpu->chip->by_hchid[id]->vgpu == v)
-			harness_fail("S2: vGPU %u is closed and has channel %u", vgpu, id);
+			harness_fail("S2: vGPU %u is closed and has channel %u", v->id, id);
 	/*
 	 * A space is kept for ever, rightly, when the chip answered with errors and so did not say
 	 * that it let go.
 	 */
-	if (counter(v, "spaces_kept") && !chip_errs())
+	if (admin_read(i, "spaces_kept") && !chip.manners.error_ppm)
 		harness_fail("S2: an address space of vGPU %u was to be let go under a channel",
-			     vgpu);
+			     v->id);
 }

@@ -30,7 +30,7 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when);
  */
 void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when);
 /* how many contexts oracle_context() has found mapped, since the program began */
-u64 oracle_contexts(void);
+extern u64 oracle_contexts;
 /*
  * S2: a BAR shows memory of the host at DMA address @dma. The page must be mapped for DMA, and
  * pinned. Return it.
@@ -42,10 +42,10 @@ u8 *oracle_host_page(u64 dma, const char *when);
  */
 void oracle_mappings(const char *when);
 /*
- * Fail the run if @vgpu has a channel, or if an address space was to be let go under a channel and
- * so was kept (spaces_kept); on a chip that answers with errors a kept space is right. Call after
- * the vGPU's close, and before its remove.
+ * Fail the run if vGPU @i of the world has a channel, or if an address space was to be let go under
+ * a channel and so was kept (spaces_kept). A kept space is right on a chip that answers with
+ * errors. Call after the vGPU's close, and before its remove.
  */
-void oracle_closed(u32 vgpu);
+void oracle_closed(u32 i);
 
 #endif

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "selftests/harness/explore.h"
 #include "selftests/harness/scene.h"
 
 void __gcov_dump(void) __attribute__((weak));
@@ -28,50 +27,20 @@ void scene_stop(void)
 
 /* ------------------------------------------------------------------ measures */
 
-#define SYSFS(n, file, k)                      \
-	static u64 read_##n(u32 vgpu)          \
-	{                                      \
-		return admin_read(vgpu, file); \
-	}                                      \
-	const struct measure m_##n = { file, read_##n, k }
-
-SYSFS(charged, "gpu_time_ns", PART);
-SYSFS(strikes, "strikes", GROWTH);
-SYSFS(faults, "faults", GROWTH);
-SYSFS(interrupts, "chip_interrupts", GROWTH);
-SYSFS(resets, "engine_resets", GROWTH);
-SYSFS(lost, "lost", VALUE);
-
-static u64 read_events_dropped(u32 vgpu)
-{
-	/* "events waiting 0 dropped 0" */
-	return admin_word(vgpu, "state", "events waiting 0 dropped ");
-}
-const struct measure m_events_dropped = { "events dropped", read_events_dropped, GROWTH };
-
-static u64 read_lives(u32 vgpu)
-{
-	return admin_chan_lives(vgpu, 1);
-}
-const struct measure m_lives = { "channel 1 lives", read_lives, VALUE };
-
-static u64 read_irq_ran(u32 vgpu)
-{
-	return irq_time();
-}
-const struct measure m_irq_ran = { "time of the interrupt thread", read_irq_ran, PART };
-
-static u64 read_irq_worked(u32 vgpu)
-{
-	return irq_worked();
-}
-const struct measure m_irq_worked = { "work of the interrupt thread", read_irq_worked, PART };
-
-static u64 read_count(u32 i)
-{
-	return scene_count[i];
-}
-const struct measure m_count = { "count", read_count, VALUE };
+MEASURE(charged, "gpu_time_ns", admin_read(vgpu, "gpu_time_ns"), PART);
+MEASURE(strikes, "strikes", admin_read(vgpu, "strikes"), GROWTH);
+MEASURE(suspended, "suspended", admin_read(vgpu, "suspended"), VALUE);
+MEASURE(faults, "faults", admin_read(vgpu, "faults"), GROWTH);
+MEASURE(interrupts, "chip_interrupts", admin_read(vgpu, "chip_interrupts"), GROWTH);
+MEASURE(resets, "engine_resets", admin_read(vgpu, "engine_resets"), GROWTH);
+MEASURE(lost, "lost", admin_read(vgpu, "lost"), VALUE);
+/* "events waiting 0 dropped 0" */
+MEASURE(events_dropped, "events dropped", admin_word(vgpu, "state", "events waiting 0 dropped "),
+	GROWTH);
+MEASURE(lives, "channel 1 lives", admin_chan_lives(vgpu, 1), VALUE);
+MEASURE(irq_ran, "time of the interrupt thread", the_irq.ran, PART);
+MEASURE(irq_worked, "work of the interrupt thread", the_irq.worked, PART);
+MEASURE(count, "count", scene_count[vgpu], VALUE);
 
 static void measure(const struct scene *s, u64 *val)
 {
@@ -120,29 +89,113 @@ static void begin(const struct policy *p, const struct chip_manners *chip)
 	ends = began + scene->ms * MS;
 }
 
-static void explore_begin(const struct chip_manners *chip)
-{
-	static const struct policy quiet = { .seed = 1 };
-
-	begin(&quiet, chip);
-}
-
-static void one(void *arg)
-{
-	act((void *)&scene->roles[0]);
-}
-
-static void other(void *arg)
-{
-	act((void *)&scene->roles[1]);
-}
-
-static void explore_end(void)
+static void end(void)
 {
 	if (scene->after)
 		scene->after(scene);
 	setup_end();
 }
+
+/* ------------------------------------------------------------------ interleavings */
+
+/*
+ * Three ways to switch between two roles.
+ * One switch: to the other role at each point of the run in turn, or at each POINTS_STEP-th point
+ * in a quick run.
+ * Two switches: to the other role at a point, and back at one of the next SPAN points. HARNESS_ALL
+ * in the environment tries all such pairs, in LONG_S of CPU time at most; a quick run tries
+ * QUICK_PAIRS, spread over the whole run.
+ * Seeds: any number of switches, on a restless chip.
+ */
+#define POINTS_STEP 29
+#define SEEDS	    12
+#define SPAN	    24
+#define QUICK_PAIRS 12
+#define LONG_S	    90.0
+
+static const struct chip_manners eager = { .eager = true }, restless = { .eager = true,
+									 .load_ppm = 30000,
+									 .look_ppm = 10000,
+									 .late = 3 };
+
+/* Run the first two roles by the policy. Return how many points there were. */
+static u64 interleave(const struct policy *p, const struct chip_manners *chip)
+{
+	static const struct policy quiet = { .seed = 1 };
+	u64 points;
+	u32 i;
+
+	begin(&quiet, chip);
+	harness_policy(p);
+	for (i = 0; i < 2; i++)
+		actor_new(scene->name, setup_mm, false, act, (void *)&scene->roles[i]);
+	actors_run();
+	points = harness_points;
+	end();
+	return points;
+}
+
+static double cpu_time(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void one_switch(bool all)
+{
+	struct policy p = { .seed = 1 };
+	u64 points = interleave(&p, &eager), i;
+
+	for (i = all ? 1 : 1 + (points / 3) % POINTS_STEP; i <= points;
+	     i += all ? 1 : POINTS_STEP) {
+		p.switch_at[0] = i;
+		interleave(&p, &eager);
+	}
+}
+
+static u64 no_common(u64 a, u64 n)
+{
+	u64 x = a, y = n, r;
+
+	for (; y; r = x % y, x = y, y = r)
+		;
+	return x == 1 ? a : no_common(a + 1, n);
+}
+
+static void two_switches(bool all)
+{
+	struct policy p = { .seed = 1, .actors_only = true };
+	u64 points = interleave(&p, &eager), pairs = points * SPAN,
+	    step = no_common(pairs * 5 / 8 + 1, pairs), k = 0, done;
+	double end = cpu_time() + LONG_S;
+
+	for (done = 0; done < pairs && (all ? cpu_time() < end : done < QUICK_PAIRS); done++) {
+		p.switch_at[0] = 1 + k / SPAN;
+		p.switch_at[1] = 2 + k / SPAN + k % SPAN;
+		interleave(&p, &eager);
+		k = (k + step) % pairs;
+	}
+	printf("# %s: %llu of %llu pairs of switches\n", scene->name, done, pairs);
+}
+
+static void explore(void)
+{
+	bool all = harness_all();
+	struct policy p = {};
+	u32 i;
+
+	one_switch(all);
+	two_switches(all);
+	for (i = 0; i < SEEDS * (all ? 20 : 1); i++) {
+		p.seed = 100 + i;
+		p.switch_ppm = 20000 + 40000 * (i % 4);
+		interleave(&p, &restless);
+	}
+}
+
+/* ------------------------------------------------------------------ a program */
 
 static void run(const struct scene *s)
 {
@@ -153,8 +206,7 @@ static void run(const struct scene *s)
 	scene = s;
 	p.seed = p.seed ?: 1;
 	if (s->interleaved) {
-		explore(&(struct explore){ s->name, explore_begin, explore_end, one, other,
-					   &setup_mm });
+		explore();
 		return;
 	}
 	begin(&p, &s->chip);
@@ -163,12 +215,8 @@ static void run(const struct scene *s)
 		actor_new(s->name, setup_mm, r->lazy, act, (void *)r);
 	actors_run();
 	judge(s, was);
-	if (s->after)
-		s->after(s);
-	setup_end();
+	end();
 }
-
-/* ------------------------------------------------------------------ a program */
 
 static bool wanted(int argc, char **argv, const struct scene *s)
 {

@@ -25,6 +25,12 @@ struct measure {
 	u64 (*read)(u32 vgpu);
 	enum { VALUE, GROWTH, PART } kind;
 };
+#define MEASURE(n, text, of, how)     \
+	static u64 read_##n(u32 vgpu) \
+	{                             \
+		return of;            \
+	}                             \
+	const struct measure m_##n = { text, read_##n, how }
 
 struct must {
 	const struct measure *what;
@@ -52,8 +58,8 @@ struct scene {
 	void (*after)(const struct scene *s); /* when all roles have ended */
 	struct must must[SCENE_MUSTS]; /* asked between roles and .after */
 	/*
-	 * The first two roles run with all kinds of interleavings (explore.h), which choose the
-	 * chip's manners and the policy.
+	 * The first two roles run with all kinds of interleavings, which choose the chip's
+	 * manners and the policy.
 	 */
 	bool interleaved;
 	bool slow; /* make check runs a quarter of these rows a day */
@@ -76,18 +82,26 @@ int scenes_main(int argc, char **argv, const struct scene *s, u32 nr);
 		return scenes_main(argc, argv, table, ARRAY_SIZE(table)); \
 	}
 
-/* Wait for something that a row is about: a row fails that waits for 5 s. */
-#define UNTIL(cond)                                                              \
-	for (u64 end = harness_now + 5000 * MS; !(cond); harness_sleep(20 * US)) \
-		if (harness_now > end)                                           \
-	harness_fail("never: %s", #cond)
-/* g_list() of these entries; TSG: the header of group @id with @n members */
-#define LIST(g, ...) g_list(g, (u64[]){ __VA_ARGS__ }, sizeof((u64[]){ __VA_ARGS__ }) / sizeof(u64))
-#define TSG(id, n)   (RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, n) | (id))
+/* Wait until @cond holds, for @ns at most, and return whether it does. */
+#define WITHIN(ns, step, cond)                                \
+	({                                                    \
+		u64 end_ = harness_now + (ns);                \
+		bool is_;                                     \
+		while (!(is_ = (cond)) && harness_now < end_) \
+			harness_sleep(step);                  \
+		is_;                                          \
+	})
+/* Wait for something that a row is about: a row fails that waits for so long. */
+#define UNTIL_IN(ns, step, cond)                          \
+	do {                                              \
+		if (!WITHIN(ns, step, cond))              \
+			harness_fail("never: %s", #cond); \
+	} while (0)
+#define UNTIL(cond) UNTIL_IN(5000 * MS, 20 * US, cond)
 
 /* of a vGPU */
 extern const struct measure m_charged; /* gpu_time_ns, in thousandths of the time */
-extern const struct measure m_strikes;
+extern const struct measure m_strikes, m_suspended;
 extern const struct measure m_faults, m_events_dropped, m_lives; /* m_lives: of channel 1 */
 /* of the card; m_irq_ran: with its sleeps */
 extern const struct measure m_interrupts, m_irq_ran, m_irq_worked, m_resets, m_lost;

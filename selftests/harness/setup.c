@@ -12,8 +12,7 @@ struct container *setup_c;
 
 void setup_run(u32 i, u32 chan, u32 space)
 {
-	struct world_vgpu *g = &world.vgpu[i];
-	u64 list[1] = { chan };
+	struct world_vgpu *g = V(i);
 
 	g_space(g, space);
 	g_map_sys(g, space, 16, SETUP_RAM + i * 0x1000);
@@ -21,9 +20,16 @@ void setup_run(u32 i, u32 chan, u32 space)
 	g_map_vram(g, space, 18, G_DATA);
 	g_inst(g, chan, space, 0);
 	g_bind(g, chan);
-	g_list(g, list, 1);
+	LIST(g, chan);
 	g_enable(g, chan, true);
 	g_ring(g, chan, 1);
+}
+
+void setup_open(u32 i)
+{
+	if (!world_open(i, setup_c))
+		harness_fail("vGPU %u can't be opened", i);
+	setup_run(i, 1, 0);
 }
 
 void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus)
@@ -36,30 +42,14 @@ void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus
 	setup_c = container_new(setup_mm);
 	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
 	for (i = 0; i < vgpus; i++) {
-		if (!world_make(i) || !world_open(i, setup_c))
+		if (!world_make(i))
 			harness_fail("vGPU %u can't be made", i);
-		setup_run(i, 1, 0);
+		setup_open(i);
 	}
 	if (getenv("HARNESS_POLICY"))
 		kvgpu_machine_gpu_knob_set(world.gpu, MACHINE_POLICY,
 					   atoi(getenv("HARNESS_POLICY")));
 	harness_policy(p);
-}
-
-void setup_knob(u32 i, const char *knob, const char *val)
-{
-	struct attribute **a;
-
-	for (a = kvgpu_vgpu_groups[0]->attrs; *a; a++)
-		if (!strcmp((*a)->name, knob)) {
-			struct device_attribute *d =
-				container_of(*a, struct device_attribute, attr);
-
-			if (d->store(&world.vgpu[i].mdev->dev, d, val, strlen(val)) != strlen(val))
-				harness_fail("%s can't be %s", knob, val);
-			return;
-		}
-	harness_fail("no knob %s", knob);
 }
 
 void setup_end(void)

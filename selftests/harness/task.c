@@ -15,7 +15,6 @@
 
 #define STACK	 (512u << 10)
 #define POINT_NS 20
-#define READ_NS	 100
 #define TRACES	 48
 /* For functions that run at each access to the chip: the sanitizers would make them slow. */
 #define UNCHECKED __attribute__((no_sanitize("address", "undefined")))
@@ -32,7 +31,8 @@ struct task_struct *tasks[TASKS_MAX];
 u32 nr_tasks;
 static struct task_struct first_task;
 static struct policy policy;
-static u64 rng, points, allocs, began;
+u64 harness_points, harness_allocs;
+static u64 rng, began;
 /* no thread waits for a time before this */
 static u64 next_wake;
 /* false: no thread of the kernel is READY */
@@ -70,9 +70,9 @@ bool harness_chance(u32 ppm)
 
 bool alloc_fails(void)
 {
-	allocs++;
-	if (policy.nomem_nth &&
-	    (policy.nomem_rest ? allocs >= policy.nomem_nth : allocs == policy.nomem_nth))
+	harness_allocs++;
+	if (policy.nomem_nth && (policy.nomem_rest ? harness_allocs >= policy.nomem_nth :
+						     harness_allocs == policy.nomem_nth))
 		return true;
 	return harness_chance(policy.nomem_ppm);
 }
@@ -80,9 +80,8 @@ bool alloc_fails(void)
 void harness_trace(const char *fmt, ...)
 {
 	char *at = traces[nr_traces++ % TRACES];
-	int n = snprintf(at, sizeof(traces[0]),
-			 "%llu.%06llu %s: ", (unsigned long long)harness_now / 1000000,
-			 (unsigned long long)harness_now % 1000000, current ? current->name : "-");
+	int n = snprintf(at, sizeof(traces[0]), "%llu.%06llu %s: ", harness_now / 1000000,
+			 harness_now % 1000000, current ? current->name : "-");
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -97,8 +96,8 @@ void harness_fail(const char *fmt, ...)
 
 	for (; i < nr_traces; i++)
 		fprintf(stderr, "# %s\n", traces[i % TRACES]);
-	fprintf(stderr, "harness: seed %llu, point %llu, %s: ", (unsigned long long)policy.seed,
-		(unsigned long long)points, current ? current->name : "-");
+	fprintf(stderr, "harness: seed %llu, point %llu, %s: ", policy.seed, harness_points,
+		current ? current->name : "-");
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
@@ -194,7 +193,7 @@ static void deadlock(void)
 	for (i = 0; i < nr_tasks; i++)
 		if (tasks[i]->state == WAITING)
 			harness_trace("%s waits for %p until %llu", tasks[i]->name, tasks[i]->what,
-				      (unsigned long long)tasks[i]->until);
+				      tasks[i]->until);
 	harness_fail("S6: nobody can go on");
 }
 
@@ -255,8 +254,8 @@ void harness_point(const char *where)
 	harness_now += POINT_NS;
 	if (!current || current->spins || current->state == DONE)
 		return;
-	points += current->actor || !policy.actors_only;
-	if (scripted < policy.nr_script && points >= policy.script[scripted].at) {
+	harness_points += current->actor || !policy.actors_only;
+	if (policy.switch_at[scripted] && harness_points >= policy.switch_at[scripted]) {
 		t = other_actor();
 		scripted++;
 		if (t) {
@@ -455,11 +454,6 @@ void task_mm_set(struct mm_struct *mm)
 	current->mm = mm;
 }
 
-const char *task_name(void)
-{
-	return current ? current->name : "-";
-}
-
 void task_returns(void)
 {
 	struct file *f, *next;
@@ -499,19 +493,9 @@ void harness_policy(const struct policy *p)
 	policy = *p;
 	rng = p->seed * 0x9e3779b97f4a7c15ull + 0x1234567;
 	rng = rng ?: 1;
-	points = 0;
-	allocs = 0;
+	harness_points = 0;
+	harness_allocs = 0;
 	scripted = 0;
-}
-
-u64 harness_points(void)
-{
-	return points;
-}
-
-u64 harness_allocs(void)
-{
-	return allocs;
 }
 
 void harness_begin(const struct policy *p)
@@ -555,40 +539,15 @@ void harness_end(void)
 
 /* ------------------------------------------------------------------ time */
 
-ktime_t ktime_get(void)
-{
-	return harness_now;
-}
-
 u64 harness_read_ns(void)
 {
 	return policy.read_ns;
-}
-
-void msleep(unsigned int ms)
-{
-	harness_sleep(ms * 1000000ull);
-}
-
-void udelay(unsigned long us)
-{
-	harness_now += us * 1000;
 }
 
 void usleep_range(unsigned long first, unsigned long last)
 {
 	harness_sleep(first * 1000 + policy.oversleep_ns);
 	task_starve();
-}
-
-void cond_resched(void)
-{
-	harness_point("cond_resched");
-}
-
-u64 get_random_u64(void)
-{
-	return harness_random();
 }
 
 /* ------------------------------------------------------------------ threads of the kernel */
@@ -633,11 +592,6 @@ void put_pid(struct pid *p)
 		harness_fail("a pid is put once too often");
 	if (!p->refs)
 		free(p);
-}
-
-bool fatal_signal_pending(struct task_struct *t)
-{
-	return false;
 }
 
 void harness_set_state(int state)

@@ -9,8 +9,6 @@
 
 #include "selftests/harness/kernel/kernel.h"
 
-#define SCRIPT_MAX 4
-
 struct policy {
 	u64 seed;
 	u32 switch_ppm; /* chance at a point: any ready thread goes on */
@@ -18,30 +16,20 @@ struct policy {
 	u32 delay_ppm;
 	u64 delay_ns;
 	u32 nomem_ppm; /* chance that an allocation fails */
-	/*
-	 * number of the allocation that fails, counted from harness_policy() on; 0: none fails so
-	 */
+	/* number of the allocation that fails, since harness_policy(); 0: none fails so */
 	u64 nomem_nth;
 	bool nomem_rest; /* all after nomem_nth fail, too */
 	/*
-	 * A lazy actor that slept in usleep_range(), rt_mutex_lock() or wait_event() gets a CPU so
+	 * A lazy actor that slept in usleep_range() or rt_mutex_lock() gets a CPU so
 	 * much later.
 	 */
 	u64 idle_ns;
-	/*
-	 * usleep_range() takes so much longer: a poll that waits in vain is fewer steps of the run
-	 */
+	/* so much longer usleep_range() takes: a poll in vain is fewer steps of the run */
 	u64 oversleep_ns;
 	u64 read_ns; /* so much longer a read of the card takes */
 	bool actors_only; /* only points of actors are counted */
-	/*
-	 * For explore.h: at the point of number script[i].at, counted from harness_policy() on, the
-	 * other actor goes on.
-	 */
-	struct {
-		u64 at;
-	} script[SCRIPT_MAX];
-	u32 nr_script;
+	/* numbers of points since harness_policy() where the other actor goes on; 0: no more */
+	u64 switch_at[3];
 };
 
 /* Begin a world without a card. harness_end() ends it, and fails if something was not freed. */
@@ -49,19 +37,13 @@ void harness_begin(const struct policy *p);
 void harness_end(void);
 void harness_policy(const struct policy *p); /* @p holds from now on */
 u64 harness_read_ns(void); /* .read_ns of the policy */
-u64 harness_points(void); /* the points since harness_policy() */
-/*
- * Return how many things that may fail were asked for since harness_policy(): allocations, pins,
- * mappings, threads.
- */
-u64 harness_allocs(void);
-u64 harness_random(void);
+extern u64 harness_points; /* since harness_policy() */
+/* things that may fail and were asked for since then: allocations, pins, mappings, threads */
+extern u64 harness_allocs;
 u32 harness_below(u32 n);
 bool harness_chance(u32 ppm);
 bool harness_all(void); /* HARNESS_ALL is set: run the rare cases, too */
 
-void harness_point(const char *where);
-void harness_sleep(u64 ns);
 void harness_wait(const void *what, u64 until); /* until harness_wake(what) or that time */
 void harness_wake(const void *what);
 void task_ready(struct task_struct *t); /* @t, which waits, goes on */
@@ -97,7 +79,6 @@ u64 task_slept(const struct task_struct *t); /* ns in which it waited so far */
 struct mm_struct *task_mm(void);
 /* From now on the running thread acts for the VMM with this memory. */
 void task_mm_set(struct mm_struct *mm);
-const char *task_name(void);
 /* The host has as many open files as it may have: anon_inode_getfile() fails. */
 extern bool files_full;
 /* The running thread's call of the kernel ends: files that it gave to fput() are closed now. */

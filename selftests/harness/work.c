@@ -11,11 +11,6 @@
 
 /* ------------------------------------------------------------------ what the chip sees */
 
-u16 work_id(u32 vgpu, u32 chan)
-{
-	return g_hchid(&world.vgpu[vgpu], chan);
-}
-
 static bool is_of(u16 chid, u32 vgpu)
 {
 	u32 of = chip.chan[chid].vgpu;
@@ -102,29 +97,12 @@ void meter(const struct role *r)
 		had[i].paid = admin_read(i, "gpu_time_ns") - had[i].paid_before;
 }
 
-static u64 read_had(u32 vgpu)
-{
-	return had[vgpu == CARD ? WORLD_VGPUS : vgpu].ns;
-}
-const struct measure m_had = { "time of the GPU", read_had, PART };
-
-static u64 read_unpaid(u32 vgpu)
-{
-	return had[vgpu].ns - min(had[vgpu].ns, had[vgpu].paid);
-}
-const struct measure m_unpaid = { "time that is not paid for", read_unpaid, PART };
-
-static u64 read_overpaid(u32 vgpu)
-{
-	return had[vgpu].paid - min(had[vgpu].ns, had[vgpu].paid);
-}
-const struct measure m_overpaid = { "time that is paid for and not had", read_overpaid, PART };
-
-static u64 read_stopped(u32 vgpu)
-{
-	return stopped;
-}
-const struct measure m_stopped = { "time in which GR's list is stopped", read_stopped, PART };
+MEASURE(had, "time of the GPU", had[vgpu == CARD ? WORLD_VGPUS : vgpu].ns, PART);
+MEASURE(unpaid, "time that is not paid for", had[vgpu].ns - min(had[vgpu].ns, had[vgpu].paid),
+	PART);
+MEASURE(overpaid, "time that is paid for and not had",
+	had[vgpu].paid - min(had[vgpu].ns, had[vgpu].paid), PART);
+MEASURE(stopped, "time in which GR's list is stopped", stopped, PART);
 
 /* ------------------------------------------------------------------ what a guest does */
 
@@ -155,21 +133,18 @@ void work_put(u32 vgpu, u32 chan, u32 put)
 
 void work_kick(u32 vgpu)
 {
-	g_write(&world.vgpu[vgpu], PFIFO_RUNLIST_SUBMIT, 2);
+	g_write(V(vgpu), PFIFO_RUNLIST_SUBMIT, 2);
 }
 
 void work_second(u32 vgpu)
 {
-	struct world_vgpu *g = &world.vgpu[vgpu];
-	u64 list[2] = { 1, 2 };
+	struct world_vgpu *g = V(vgpu);
 
 	g_ring(g, 1, 0);
-	g_inst(g, 2, 0, 0);
-	g_bind(g, 2);
-	g_enable(g, 2, true);
-	g_list(g, list, 2);
+	g_run(g, 2);
+	LIST(g, 1, 2);
 	g_ring(g, 2, 1);
-	while (!chip_pbdma_intr(work_id(vgpu, 2), FATAL))
+	while (!chip_pbdma_intr(id_of(vgpu, 2), FATAL))
 		harness_sleep(MS);
 	harness_sleep(MS);
 	g_preempt(g, false, 2);
@@ -180,14 +155,7 @@ void work_second(u32 vgpu)
 void work_serve(u32 vgpu)
 {
 	if (work_listed(vgpu))
-		chip_load_on_gr(work_id(vgpu, 1));
-}
-
-bool work_until_runs(u32 vgpu)
-{
-	while (!chip_engine_works(work_id(vgpu, 1)) && scene_goes_on())
-		harness_sleep(5 * US);
-	return scene_goes_on();
+		chip_load_on_gr(id_of(vgpu, 1));
 }
 
 volatile u32 *work_flush_word(u32 vgpu, u32 reg)
@@ -222,7 +190,7 @@ void work_slow_flushes(u32 reads)
 /* What the chip and the guest do at the end of a job. */
 static void job_ends(const struct role *r, u16 id)
 {
-	chip_at_work(id, false);
+	chip.at_work[id] = false;
 	if (r->arg & JOB_STOPS)
 		chip_pbdma_intr(id, PBDMA_INTR0_DEVICE);
 	if (!chip.manners.busy && !(r->arg & JOB_STAYS) && chip.pbdma[0].chid == id)
@@ -238,7 +206,7 @@ static void job_ends(const struct role *r, u16 id)
 void work_jobs(const struct role *r)
 {
 	u32 n = 0, queue = r->arg & JOB_UNSEEN ? 8 : 0;
-	u16 id = work_id(r->vgpu, 1);
+	u16 id = id_of(r->vgpu, 1);
 
 	while (scene_goes_on()) {
 		n = r->arg & JOB_QUIET ? (n + 1) % 64 : 1;
@@ -251,7 +219,7 @@ void work_jobs(const struct role *r)
 			work_serve(r->vgpu);
 		if (r->arg & JOB_QUIET)
 			store(r->vgpu, 1, USERD_GP_GET, n);
-		chip_at_work(id, !queue);
+		chip.at_work[id] = !queue;
 		harness_sleep((r->arg & 0xffff) * US);
 		job_ends(r, id);
 		scene_count[r->vgpu]++;
@@ -262,11 +230,11 @@ void work_jobs(const struct role *r)
 void work_kernels(const struct role *r)
 {
 	u64 ran = 0, next = 0, step = 10 * US;
-	u16 id = work_id(r->vgpu, 1);
+	u16 id = id_of(r->vgpu, 1);
 
 	for (; scene_goes_on(); harness_sleep(step)) {
 		if (!chip.at_work[id])
-			chip_at_work(id, harness_now >= next);
+			chip.at_work[id] = harness_now >= next;
 		else if (chip_engine_works(id))
 			ran += step;
 		if (chip.at_work[id])
@@ -275,15 +243,15 @@ void work_kernels(const struct role *r)
 			continue;
 		ran = 0;
 		next = harness_now + (r->arg >> 32) * US;
-		chip_at_work(id, false);
+		chip.at_work[id] = false;
 	}
-	chip_at_work(id, false);
+	chip.at_work[id] = false;
 }
 
 void work_preempts(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(US))
-		g_preempt(&world.vgpu[r->vgpu], false, 1);
+		g_preempt(V(r->vgpu), false, 1);
 }
 
 void work_served(const struct role *r)
@@ -297,4 +265,19 @@ void work_kicks(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(r->arg))
 		work_kick(r->vgpu);
+}
+
+void work_nobodys_copies(const struct role *r)
+{
+	for (; scene_goes_on(); harness_sleep(r->arg))
+		if (!chip_copy_raised())
+			chip_copy_raise(2, 0);
+}
+
+void work_interrupts(u16 id, u32 times)
+{
+	while (times--) {
+		UNTIL_IN(20000 * MS, 5 * US, chip_pbdma_raise(0, id, PBDMA_INTR0_DEVICE));
+		UNTIL_IN(20000 * MS, 5 * US, !chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4]);
+	}
 }

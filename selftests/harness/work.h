@@ -11,7 +11,6 @@
 
 /* ------------------------------------------------------------------ what the chip sees */
 
-u16 work_id(u32 vgpu, u32 chan); /* the chip's id of a bound channel */
 bool work_listed(u32 vgpu); /* GR's list has a channel of the vGPU */
 bool work_alone(u32 vgpu); /* and none of another vGPU */
 bool work_runs(u32 vgpu); /* an engine works for a channel of the vGPU */
@@ -41,8 +40,6 @@ void work_kick(u32 vgpu);
 void work_second(u32 vgpu);
 /* Have channel 1 on GR, if it may run: what the chip would serve next. */
 void work_serve(u32 vgpu);
-/* Wait until it has GR; false: the scene ends. */
-bool work_until_runs(u32 vgpu);
 /* The word of a flush register in the page of such registers, which a guest has mapped. */
 volatile u32 *work_flush_word(u32 vgpu, u32 reg);
 /* Ask for a flush of L2 by these words. */
@@ -66,5 +63,14 @@ void work_preempts(const struct role *r);
 void work_served(const struct role *r);
 /* Submit the list each .arg ns. */
 void work_kicks(const struct role *r);
+/*
+ * Each .arg ns copies have ended, and told so. Their channels have left the engine when that is
+ * served.
+ */
+void work_nobodys_copies(const struct role *r);
+
+#define PER_SECOND 2000 /* docs/interrupts.md: the budget of a vGPU, and of nobody's */
+/* PBDMA 0 interrupts so many times for the channel, each when the last time is served. */
+void work_interrupts(u16 id, u32 times);
 
 #endif

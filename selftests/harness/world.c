@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* world.h has the contracts. The caller is the first thread, or an actor. */
 #include "mdev/machine/internal.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -29,7 +30,7 @@ void world_begin(const struct policy *p, const struct chip_manners *m)
 		harness_fail("the module is not loaded");
 	if (world_probe())
 		harness_fail("the card is not taken");
-	chip_set_manners(m);
+	chip.manners = *m;
 	harness_policy(p);
 }
 
@@ -38,13 +39,13 @@ int world_probe(void)
 	int ret = the_pci_driver->probe(&world.pdev, the_pci_driver->id_table);
 
 	world.gpu = ret ? NULL : pci_get_drvdata(&world.pdev);
-	pool_watch(!ret);
+	pool_watched = !ret;
 	return ret;
 }
 
 void world_unprobe(void)
 {
-	pool_watch(false);
+	pool_watched = false;
 	card_remove(&world.pdev);
 	world.gpu = NULL;
 }
@@ -70,7 +71,7 @@ void world_end(void)
 	for (i = 1; i < GK110_FIFO_NR_TSG; i++)
 		if (test_bit(i, world.gpu->chip->ids.tsgs))
 			harness_fail("S5: group %u of the chip is taken, and there is no vGPU", i);
-	pool_watch(false);
+	pool_watched = false;
 	card_remove(&world.pdev);
 	harness_module_exit();
 	work_end();
@@ -87,14 +88,9 @@ void world_check(const char *when)
 	oracle_mappings(when);
 }
 
-struct world_vgpu *world_make(u32 i)
-{
-	return world_make_type(i, "512m");
-}
-
 struct world_vgpu *world_make_type(u32 i, const char *type)
 {
-	struct world_vgpu *w = &world.vgpu[i];
+	struct world_vgpu *w = V(i);
 
 	w->mdev = mdev_create(type);
 	if (!w->mdev)
@@ -107,10 +103,10 @@ struct world_vgpu *world_make_type(u32 i, const char *type)
 
 void world_unmake(u32 i)
 {
-	struct world_vgpu *w = &world.vgpu[i];
+	struct world_vgpu *w = V(i);
 	u64 part = w->v->part.v, size = w->v->part_size;
 
-	oracle_closed(w->v->id);
+	oracle_closed(i);
 	w->made = false;
 	mdev_remove(w->mdev);
 	if (!world.gpu->chip->lost && !chip_is_zero(part, size))
@@ -120,12 +116,12 @@ void world_unmake(u32 i)
 
 bool world_open(u32 i, struct container *c)
 {
-	struct world_vgpu *w = &world.vgpu[i];
+	struct world_vgpu *w = V(i);
 	struct mm_struct *was = task_mm();
 	int ret;
 
 	if (!was)
-		task_mm_set(container_mm(c)); /* so that the opener's process is known */
+		task_mm_set(c->mm); /* so that the opener's process is known */
 	ret = device_open(w->dev, c);
 	task_mm_set(was);
 	if (ret)
@@ -137,7 +133,7 @@ bool world_open(u32 i, struct container *c)
 
 bool world_open_ioas(u32 i, struct container *c)
 {
-	struct world_vgpu *w = &world.vgpu[i];
+	struct world_vgpu *w = V(i);
 
 	if (ioas_open(w->dev, c))
 		return false;
@@ -148,7 +144,7 @@ bool world_open_ioas(u32 i, struct container *c)
 
 void world_close(u32 i)
 {
-	struct world_vgpu *w = &world.vgpu[i];
+	struct world_vgpu *w = V(i);
 
 	if (w->ioas)
 		ioas_close(w->dev);
@@ -156,7 +152,7 @@ void world_close(u32 i)
 		device_close(w->dev);
 	w->open = w->ioas = false;
 	w->c = NULL;
-	oracle_closed(w->v->id);
+	oracle_closed(i);
 	chip_look("a vGPU was closed");
 }
 

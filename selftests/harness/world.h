@@ -28,6 +28,7 @@ struct world {
 };
 
 extern struct world world;
+#define V(i) (&world.vgpu[i])
 
 /*
  * How often guests and VMMs, which may mean ill, have called the module since the program began.
@@ -47,8 +48,8 @@ void world_unprobe(void);
  */
 void world_check(const char *when);
 
-struct world_vgpu *world_make(u32 i); /* NULL: refused */
-struct world_vgpu *world_make_type(u32 i, const char *type);
+struct world_vgpu *world_make_type(u32 i, const char *type); /* NULL: refused */
+#define world_make(i) world_make_type(i, "512m")
 void world_unmake(u32 i);
 bool world_open(u32 i, struct container *c);
 bool world_open_ioas(u32 i, struct container *c); /* binds to iommufd, opens, attaches */
@@ -97,8 +98,13 @@ void g_bind(struct world_vgpu *g, u32 chan);
 /* The same, with the instance block at @at. */
 void g_bind_at(struct world_vgpu *g, u32 chan, u64 at);
 void g_unbind(struct world_vgpu *g, u32 chan);
+/* Write the channel's instance block, in space 0, bind and enable it. */
+void g_run(struct world_vgpu *g, u32 chan);
 void g_enable(struct world_vgpu *g, u32 chan, bool on);
 void g_list(struct world_vgpu *g, const u64 *entry, u32 nr);
+/* g_list() of these entries; TSG: the header of group @id with @n members */
+#define LIST(g, ...) g_list(g, (u64[]){ __VA_ARGS__ }, sizeof((u64[]){ __VA_ARGS__ }) / sizeof(u64))
+#define TSG(id, n)   (RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, n) | (id))
 /* Disable and unbind the channel, and bind, list (it alone) and enable it again, in space 0. */
 void g_chan_anew(struct world_vgpu *g, u32 chan);
 void g_preempt(struct world_vgpu *g, bool tsg, u32 id);
@@ -107,6 +113,7 @@ void g_preempt(struct world_vgpu *g, bool tsg, u32 id);
 void g_ring(struct world_vgpu *g, u32 chan, u32 put);
 /* The chip's id of a channel; CHIP_NOBODY: it is not bound. */
 u16 g_hchid(struct world_vgpu *g, u32 chan);
+#define id_of(vgpu, chan) g_hchid(V(vgpu), chan)
 
 /* --------------------------------------------------------------- setup.c: a VMM whose vGPUs run */
 
@@ -121,8 +128,8 @@ void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus
  * has, page 17 one that all vGPUs have.
  */
 void setup_run(u32 i, u32 chan, u32 space);
-/* Write @val to the sysfs file @knob of vGPU @i. */
-void setup_knob(u32 i, const char *knob, const char *val);
+/* Open vGPU @i for the VMM, and run channel 1. */
+void setup_open(u32 i);
 void setup_end(void);
 
 #endif

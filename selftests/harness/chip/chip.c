@@ -6,7 +6,6 @@
 #include "gk110/ce.h"
 #include "gk110/fifo.h"
 #include "gk110/gr.h"
-#include "gk110/map.h"
 #include "gk110/mmu.h"
 #include "gk110/pfb.h"
 #include "gk110/pfuse.h"
@@ -46,7 +45,7 @@ u8 *chip_pages;
 u8 *chip_vram(u64 at)
 {
 	if (at >= CHIP_VRAM)
-		harness_fail("S1: video memory at 0x%llx does not exist", (unsigned long long)at);
+		harness_fail("S1: video memory at 0x%llx does not exist", at);
 	return chip.vram + at;
 }
 
@@ -73,12 +72,24 @@ bool chip_is_zero(u64 at, u64 len)
 	return true;
 }
 
-u64 chip_bar_pd(unsigned int bar)
+u64 chip_pd(u64 inst)
+{
+	const u32 *in = (const u32 *)chip_vram(inst);
+
+	return (in[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) |
+	       (u64)(in[GMMU_INST_PDB_HI / 4] & 0xff) << 32;
+}
+
+u64 chip_bar_inst(unsigned int bar)
 {
 	u32 v = chip.reg[(bar == 1 ? HOSTMEM_BAR1 : HOSTMEM_BAR3) / 4];
-	const u32 *in = (const u32 *)chip_vram((u64)FIELD_GET(HOSTMEM_INST, v) << 12);
 
-	return (in[GMMU_INST_PDB_LO / 4] & ~0xfffu) | (u64)in[GMMU_INST_PDB_HI / 4] << 32;
+	return (u64)FIELD_GET(HOSTMEM_INST, v) << 12;
+}
+
+u64 chip_bar_pd(unsigned int bar)
+{
+	return chip_pd(chip_bar_inst(bar));
 }
 
 /*
@@ -225,15 +236,13 @@ bool chip_may_load(u16 chid, u8 runl)
 
 static void load(u8 runl, u16 chid, bool tsg, u16 id)
 {
-	const u32 *in = (const u32 *)chip_vram(chip.chan[chid].inst);
 	struct context c = { .chid = chid,
 			     .id = id,
 			     .tsg = tsg,
 			     .inst = chip.chan[chid].inst,
+			     .pd = chip_pd(chip.chan[chid].inst),
 			     .vgpu = chip.chan[chid].vgpu };
 
-	c.pd = (in[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) |
-	       (u64)(in[GMMU_INST_PDB_HI / 4] & 0xff) << 32;
 	chip.pbdma[runl] = c;
 	if (chip.engine[runl].chid == NO_CHAN ||
 	    (!chip.engine[runl].stuck && (chip.manners.busy || !harness_below(4)))) {
@@ -241,8 +250,7 @@ static void load(u8 runl, u16 chid, bool tsg, u16 id)
 		chip.engine[runl].stuck = !runl && harness_chance(chip.manners.hang_ppm);
 	}
 	chip.loads++;
-	harness_trace("the chip loads channel %u with directory 0x%llx", chid,
-		      (unsigned long long)c.pd);
+	harness_trace("the chip loads channel %u with directory 0x%llx", chid, c.pd);
 	chip_look("a channel was loaded");
 }
 
@@ -434,35 +442,31 @@ bool chip_engine_works(u16 chid)
 	return r < CHIP_RUNLS && chip.engine[r].chid == chid && works(&chip.engine[r]);
 }
 
-void chip_at_work(u16 chid, bool on)
+/* The bits of a status that name the channel or group. */
+static u32 name_of(const struct context *c)
 {
-	chip.at_work[chid] = on;
+	return FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
 }
 
 static u32 engine_status(const struct context *c)
 {
+	const u32 saves = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE;
 	const struct context *next = next_on_gr();
 
 	if (c->chid == NO_CHAN)
 		return 0;
 	if (next)
-		return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE |
-		       PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) |
-		       (c->tsg ? PFIFO_STATUS_TSG : 0) |
+		return saves | PFIFO_STATUS_VALID | name_of(c) |
 		       FIELD_PREP(PFIFO_STATUS_NEXT_ID, next->id) |
 		       (next->tsg ? PFIFO_STATUS_NEXT_TSG : 0);
 	if (c->stuck && chip.preempting && chip_held_up())
-		return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE |
-		       FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
-	return (works(c) ? PFIFO_STATUS_BUSY : 0) | PFIFO_STATUS_VALID |
-	       FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
+		return saves | name_of(c);
+	return (works(c) ? PFIFO_STATUS_BUSY : 0) | PFIFO_STATUS_VALID | name_of(c);
 }
 
 static u32 status_of(const struct context *c)
 {
-	return c->chid == NO_CHAN ? 0 :
-				    PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) |
-					    (c->tsg ? PFIFO_STATUS_TSG : 0);
+	return c->chid == NO_CHAN ? 0 : PFIFO_STATUS_VALID | name_of(c);
 }
 
 static u32 chan_status(u16 chid)
@@ -528,15 +532,9 @@ void chip_unpost(const u8 *rom, u32 size)
 	memcpy(&chip.reg[PROM_BASE / 4], rom, size);
 }
 
-void chip_memory_end(u64 end)
-{
-	chip.memory_end = end;
-}
-
 bool chip_lacks_tables(void)
 {
-	return chip.memory_end &&
-	       (u64)FIELD_GET(HOSTMEM_INST, chip.reg[HOSTMEM_BAR1 / 4]) << 12 >= chip.memory_end;
+	return chip.memory_end && chip_bar_inst(1) >= chip.memory_end;
 }
 
 u32 chip_read(u32 reg)
@@ -646,11 +644,6 @@ u32 chip_written(u32 reg, u32 *val)
 	return n;
 }
 
-void chip_watch_writes(void)
-{
-	chip.nr_written = 0;
-}
-
 void (*chip_before_write)(u32 reg, u32 val);
 void chip_write(u32 reg, u32 val)
 {
@@ -756,22 +749,6 @@ bool chip_loaded(u16 chid)
 		if (chip.pbdma[r].chid == chid || chip.engine[r].chid == chid)
 			return true;
 	return false;
-}
-
-u32 chip_list(u8 runl, u64 *entry)
-{
-	memcpy(entry, chip.list[runl].entry, chip.list[runl].nr * sizeof(*entry));
-	return chip.list[runl].nr;
-}
-
-u32 chip_loads(void)
-{
-	return chip.loads;
-}
-
-void chip_set_manners(const struct chip_manners *m)
-{
-	chip.manners = *m;
 }
 
 /* ------------------------------------------------------------------ a card after POST */

@@ -60,10 +60,7 @@ struct chip_manners {
 };
 
 void chip_begin(const struct chip_manners *m);
-void chip_set_manners(const struct chip_manners *m);
 void chip_end(void);
-/* Return true when the chip's manners are to answer with errors at times. */
-bool chip_errs(void);
 /* S1, S2 (docs/invariants.md): fail the run if the chip reaches what it must not reach */
 void chip_look(const char *when);
 
@@ -124,14 +121,7 @@ void chip_gr_trap(u64 inst, u32 gpc, u32 gpccs, u32 trap);
 void chip_put(u32 reg, u32 val); /* the register has this value from now on */
 /* Load the channel on GR in the place of what GR has, if it may be loaded and GR holds nothing. */
 void chip_load_on_gr(u16 chid);
-/*
- * PBDMA 0, which does not stop at what it interrupts for, goes on to channel @chid when its channel
- * has been read once, and stops there with the interrupts @bits.
- */
-void chip_pbdma_stop_next(u16 chid, u32 bits);
-/*
- * Return true when the engine of the channel's runlist has the channel, and is busy.
- */
+/* Return true when the engine of the channel's runlist has the channel, and is busy. */
 bool chip_engine_works(u16 chid);
 /* The channel's work on GR can't be preempted for @ns. */
 bool chip_hold(u16 chid, u64 ns);
@@ -148,11 +138,6 @@ bool chip_is_stuck(void);
  */
 bool chip_is_held(u16 *chid);
 /*
- * @on: the channel has something to do, whatever its doorbell memory says. Off: that memory
- * decides.
- */
-void chip_at_work(u16 chid, bool on);
-/*
  * The chip's own alarm for a hung channel that is preempted and stays. Return false when there is
  * none such.
  */
@@ -161,11 +146,6 @@ bool chip_switch_timeout(void);
 void chip_alarm(void);
 /* For @ns from now on, the status of the copy engine of runlist 0 says that it saves @chid. */
 void chip_switch(u16 chid, u64 ns);
-/*
- * For @ns from now on, that engine switches between channels @a and @b all the time: it saves the
- * one, then loads the other one.
- */
-void chip_switch_between(u16 a, u16 b, u64 ns);
 /* That engine works for channel @chid until @until, whatever GR does. */
 void chip_copies(u16 chid, u64 until);
 /*
@@ -174,30 +154,19 @@ void chip_copies(u16 chid, u64 until);
  * if the channel is not loaded.
  */
 bool chip_mem_ops(u16 chid);
-/* @on: the host's copies wait, with the words they had when they were rung for. */
-void chip_copy_hold(bool on);
 /* a channel executes a NON_STALL_INTERRUPT, at most one in NONSTALL_NS */
 void chip_nonstall(void);
 /* The host stores @val at offset @off of the page with its own channels' doorbells. */
 void chip_doorbell(u32 off, u32 val);
-void chip_watch_writes(void);
 /*
- * Return how often @reg was written since chip_watch_writes(); *@val: the last value. WRITTEN_MAX
+ * Return how often @reg was written since .nr_written was 0; *@val: the last value. WRITTEN_MAX
  * writes are noted.
  */
 u32 chip_written(u32 reg, u32 *val);
 bool chip_loaded(u16 chid);
-u32 chip_loads(void);
-/*
- * Copy the list that was submitted last for @runl. @entry has room for 2 * KVGPU_MAX_CHAN entries.
- * Return the number of entries.
- */
-u32 chip_list(u8 runl, u64 *entry);
-void chip_bus_master(bool on); /* false: it reaches no system memory */
-bool chip_no_master(void);
 
 /*
- * bar.c: an access of the CPU at offset @off of the whole BAR. Return false when the entry there
+ * wrong.c: an access of the CPU at offset @off of the whole BAR. Return false when the entry there
  * is not valid or forbids it: then the BAR's unit has faulted.
  */
 bool bar_write(unsigned int bar, u64 off);
@@ -230,8 +199,6 @@ bool flush_l2_ended(struct l2_flushes nr);
  * is what its ROM shows.
  */
 void chip_unpost(const u8 *rom, u32 size);
-/* Memory from @end on does not answer. */
-void chip_memory_end(u64 end);
 /* Return true when BAR1's own tables are in memory that does not answer. */
 bool chip_lacks_tables(void);
 
@@ -241,9 +208,8 @@ bool clock_write(u32 reg, u32 val);
 /* PTIMER runs faster than the CPU's clock by @ppm from now on. chip_begin() does not reset that. */
 void clock_begin(s32 ppm);
 u64 clock_now(void);
-void clock_silent(bool on); /* its reads are not answered */
-/* Not 0: its reads give @code, an error of the register ring. */
-void clock_errs(u32 code);
+extern bool clock_silent; /* its reads are not answered */
+extern u32 clock_error; /* not 0: its reads give this error of the register ring */
 u32 clock_read(u32 reg);
 
 /*
@@ -268,8 +234,9 @@ void copy_enable(u32 on);
 
 /* mmu.c */
 typedef void (*chip_leaf_fn)(void *ctx, u64 va, u64 pte, bool big);
+typedef void (*chip_table_fn)(void *ctx, u64 at, u64 size);
 /* @leaf may be NULL. */
-void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn leaf, void *ctx);
+void mmu_walk(u64 pd, chip_table_fn table, chip_leaf_fn leaf, void *ctx);
 /*
  * Return the entry that maps @va: the big page's if it is valid, else the small page's. 0: neither
  * is valid.

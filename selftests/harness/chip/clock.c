@@ -12,14 +12,14 @@
 static s32 drift_ppm;
 static u64 base, since; /* it was .base at the harness's time .since */
 static u32 source, mul, divisor;
-static bool silent;
-static u32 wrong;
+bool clock_silent;
+u32 clock_error;
 
 void clock_begin(s32 ppm)
 {
 	drift_ppm = ppm;
-	silent = false;
-	wrong = 0;
+	clock_silent = false;
+	clock_error = 0;
 }
 
 void clock_reset(void)
@@ -66,21 +66,11 @@ bool clock_write(u32 reg, u32 val)
 	return true;
 }
 
-void clock_silent(bool on)
-{
-	silent = on;
-}
-
-void clock_errs(u32 code)
-{
-	wrong = code;
-}
-
 u32 clock_read(u32 reg)
 {
-	if (silent)
+	if (clock_silent)
 		return ~0u;
-	if (wrong)
-		return wrong;
+	if (clock_error)
+		return clock_error;
 	return reg == PTIMER_TIME_LOW ? clock_now() & PTIMER_TIME_LOW_BITS : clock_now() >> 32;
 }

@@ -30,7 +30,7 @@ static u8 *virtual(u64 pd, u64 va)
 	u64 pte = mmu_translate(pd, va);
 
 	if (!pte)
-		harness_fail("the host's copy channel faults at 0x%llx", (unsigned long long)va);
+		harness_fail("the host's copy channel faults at 0x%llx", va);
 	return chip_vram((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) + (va & 0xfff));
 }
 
@@ -40,16 +40,15 @@ static u8 *place(u32 target, u64 at, u32 len)
 
 	if (target == A0B5_PHYS_LOCAL_FB) {
 		if (at + len > CHIP_VRAM)
-			harness_fail("S1: the host's copy names video memory at 0x%llx",
-				     (unsigned long long)at);
+			harness_fail("S1: the host's copy names video memory at 0x%llx", at);
 		return chip_vram(at);
 	}
-	if (chip_no_master())
+	if (chip.no_master)
 		return NULL;
 	e = iommu_find(at);
 	if (!e || !e->cpu || at + len > e->at + e->size)
 		harness_fail("S2: the host's copy names DMA address 0x%llx, which is not mapped",
-			     (unsigned long long)at);
+			     at);
 	return e->cpu + (at - e->at);
 }
 
@@ -77,8 +76,7 @@ static void fill(u64 at, u64 len, u32 value)
 static void stores_must_be_there(u32 target, u64 at, u64 len)
 {
 	if (target == A0B5_PHYS_LOCAL_FB && !flush_brought(at, len))
-		harness_fail("CPUs' stores may arrive after the host's copy at 0x%llx",
-			     (unsigned long long)at);
+		harness_fail("CPUs' stores may arrive after the host's copy at 0x%llx", at);
 }
 
 static void launch(u64 pd)
@@ -106,8 +104,7 @@ static void launch(u64 pd)
 void copy_fetch(u64 inst, u32 put)
 {
 	const u32 *in = (const u32 *)chip_vram(inst), *w;
-	u64 pd = (in[GMMU_INST_PDB_LO / 4] & ~0xfffu) | (u64)in[GMMU_INST_PDB_HI / 4] << 32;
-	u64 ring = in[RAMFC_GP_BASE / 4] & RAMFC_GP_BASE_LO, entry;
+	u64 pd = chip_pd(inst), ring = in[RAMFC_GP_BASE / 4] & RAMFC_GP_BASE_LO, entry;
 	u32 log2 = FIELD_GET(RAMFC_GP_BASE_LIMIT2, in[RAMFC_GP_BASE_HI / 4]), nr;
 
 	memcpy(&entry, virtual(pd, ring + ((put - 1) & ((1u << log2) - 1)) * GP_ENTRY_SIZE), 8);
@@ -121,9 +118,9 @@ void copy_fetch(u64 inst, u32 put)
 
 void copy_run(u64 inst)
 {
-	const u32 *in = (const u32 *)chip_vram(inst), *w;
-	u64 pd = (in[GMMU_INST_PDB_LO / 4] & ~0xfffu) | (u64)in[GMMU_INST_PDB_HI / 4] << 32;
+	u64 pd = chip_pd(inst);
 	u32 i, j, k, m, n;
+	const u32 *w;
 
 	for (j = 0; j < nr_held; j++) {
 		w = held[j].word;

@@ -7,7 +7,6 @@
 
 #include "gk110/falcon.h"
 #include "gk110/gr.h"
-#include "gk110/grinit.h"
 #include "gk110/ltc.h"
 #include "gk110/pfb.h"
 #include "gk110/pmc.h"
@@ -15,7 +14,7 @@
 #include "gk110/therm.h"
 #include "gk110/mmu.h"
 #include "hw/gr.h"
-#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/chip/state.h"
 
 #define FALCON_BYTES 0x4000u
 #define CTX_SIZE     0x2000u
@@ -42,14 +41,12 @@ static u32 *word(struct falcon *f, u32 step)
 
 static void save_context(const u32 *reg)
 {
-	u64 inst = (u64)(reg[(GR_FECS + FECS_CHAN_ADDR) / 4] & FECS_CHAN_INST) << 12, pd, va, page,
-	    pte;
+	u64 inst = (u64)(reg[(GR_FECS + FECS_CHAN_ADDR) / 4] & FECS_CHAN_INST) << 12, va, page, pte;
 	const u32 *in = (const u32 *)chip_vram(inst);
 
-	pd = (in[GMMU_INST_PDB_LO / 4] & ~0xfffu) | (u64)in[GMMU_INST_PDB_HI / 4] << 32;
 	va = (in[GR_INST_CTX_LO / 4] & GR_INST_CTX_ADDR) | (u64)in[GR_INST_CTX_HI / 4] << 32;
 	for (page = va; page < va + CTX_SIZE; page += 4096) {
-		pte = mmu_translate(pd, page);
+		pte = mmu_translate(chip_pd(inst), page);
 		assert(pte);
 		memset(chip_vram((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) + (page == va ? 256 : 0)),
 		       0x5a, page == va ? 3840 : 4096);

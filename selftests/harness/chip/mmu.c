@@ -58,12 +58,26 @@ static void walk_table(u64 table, u32 nr, u64 va, u32 shift, bool big, chip_leaf
 }
 
 /*
- * A directory entry of the host never has system memory behind it. If there is one, @table
- * gets ~0 in place of its address, which is no address in video memory.
+ * The table of one size of pages behind entry @pde. A directory entry of the host never has system
+ * memory behind it. If there is one, @table gets ~0 in place of its address, which is no address
+ * in video memory.
  */
-void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn leaf, void *ctx)
+static void walk_pde(u64 pde, u64 va, bool big, chip_table_fn table, chip_leaf_fn leaf, void *ctx)
 {
-	u64 pde, at, va;
+	u32 aperture = big ? FIELD_GET(GMMU_PDE_BIG_APERTURE, pde) :
+			     FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde);
+	u32 nr = (big ? BIG_ENTRIES : SMALL_ENTRIES) >> FIELD_GET(GMMU_PDE_SIZE, pde);
+	u64 at = big ? FIELD_GET(GMMU_PDE_BIG_ADDR, pde) : FIELD_GET(GMMU_PDE_SMALL_ADDR, pde);
+
+	if (!aperture)
+		return;
+	at <<= GMMU_ADDR_SHIFT;
+	table(ctx, aperture == GMMU_PDE_APERTURE_VRAM ? at : ~0ull, nr * GMMU_ENTRY_SIZE);
+	walk_table(at, nr, va, big ? GMMU_BIG_SHIFT_128K : GMMU_SMALL_SHIFT, big, leaf, ctx);
+}
+
+void mmu_walk(u64 pd, chip_table_fn table, chip_leaf_fn leaf, void *ctx)
+{
 	u32 i, k;
 
 	table(ctx, pd, PD_ENTRIES * GMMU_ENTRY_SIZE);
@@ -72,32 +86,8 @@ void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn l
 			continue;
 		for (k = next_entry(pd, i, i + 512); k < i + 512;
 		     k = next_entry(pd, k + 1, i + 512)) {
-			pde = entry(pd, k);
-			va = (u64)k << 27;
-			if (FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde)) {
-				at = FIELD_GET(GMMU_PDE_SMALL_ADDR, pde) << GMMU_ADDR_SHIFT;
-				table(ctx,
-				      FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde) ==
-						      GMMU_PDE_APERTURE_VRAM ?
-					      at :
-					      ~0ull,
-				      SMALL_ENTRIES * GMMU_ENTRY_SIZE >>
-					      FIELD_GET(GMMU_PDE_SIZE, pde));
-				walk_table(at, SMALL_ENTRIES >> FIELD_GET(GMMU_PDE_SIZE, pde), va,
-					   GMMU_SMALL_SHIFT, false, leaf, ctx);
-			}
-			if (FIELD_GET(GMMU_PDE_BIG_APERTURE, pde)) {
-				at = FIELD_GET(GMMU_PDE_BIG_ADDR, pde) << GMMU_ADDR_SHIFT;
-				table(ctx,
-				      FIELD_GET(GMMU_PDE_BIG_APERTURE, pde) ==
-						      GMMU_PDE_APERTURE_VRAM ?
-					      at :
-					      ~0ull,
-				      BIG_ENTRIES * GMMU_ENTRY_SIZE >>
-					      FIELD_GET(GMMU_PDE_SIZE, pde));
-				walk_table(at, BIG_ENTRIES >> FIELD_GET(GMMU_PDE_SIZE, pde), va,
-					   GMMU_BIG_SHIFT_128K, true, leaf, ctx);
-			}
+			walk_pde(entry(pd, k), (u64)k << 27, false, table, leaf, ctx);
+			walk_pde(entry(pd, k), (u64)k << 27, true, table, leaf, ctx);
 		}
 	}
 }

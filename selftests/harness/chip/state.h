@@ -42,6 +42,7 @@ struct chip {
 		u64 entry[2 * KVGPU_MAX_CHAN];
 		u32 nr;
 	} list[CHIP_RUNLS];
+	/* the channel has something to do; false: its doorbell memory says whether */
 	bool at_work[KVGPU_MAX_CHAN];
 	struct context pbdma[CHIP_RUNLS], engine[CHIP_RUNLS]; /* chid NO_CHAN: empty */
 	struct {
@@ -61,7 +62,9 @@ struct chip {
 	struct {
 		u32 begun, ended;
 	} flush[5];
-	bool preempting, looking, no_master, copy_held, gr_halts;
+	bool preempting, looking, gr_halts;
+	bool no_master; /* it reaches no system memory */
+	bool copy_held; /* the host's copies wait, with the words that they had when rung for */
 	u32 copy_put;
 	/*
 	 * copy_stays: no reset ends the host's copies, as if the host had done none; stays_on:
@@ -81,10 +84,13 @@ struct chip {
 	u16 copying;
 	u64 copying_until;
 	bool copies_tsg; /* .copying, .switching and .switching_to are ids of groups */
-	/* interrupts of chip_pbdma_stop_next(); 0: none waits */
+	/*
+	 * if not 0: PBDMA 0, which does not stop at what it interrupts for, goes on to .next_chid
+	 * when its channel has been read once, and stops there with these interrupts
+	 */
 	u32 next_intr;
 	u16 next_chid;
-	/* the first writes since chip_watch_writes() */
+	/* the first writes since .nr_written was 0 */
 	struct {
 		u32 reg, val;
 	} written[WRITTEN_MAX];
@@ -93,6 +99,8 @@ struct chip {
 
 extern struct chip chip;
 
+u64 chip_pd(u64 inst); /* the directory that an instance block names */
+u64 chip_bar_inst(unsigned int bar);
 u64 chip_bar_pd(unsigned int bar);
 /*
  * Set @bits in PFIFO_INTR, and interrupt. 0: only interrupt, for a bit that the caller has set in
@@ -112,7 +120,7 @@ void chip_load_some(u8 runl, u16 want);
  */
 bool chip_held_up(void);
 u32 chip_copy_engine_status(u32 e);
-/* Return PBDMA_CHANNEL of PBDMA 0, which chip_pbdma_stop_next() may change after this read. */
+/* Return PBDMA_CHANNEL of PBDMA 0, which .next_intr may change after this read. */
 u32 chip_pbdma_channel(void);
 /* PBDMA 0 interrupts if it has an enabled interrupt that is not acknowledged. */
 void chip_pbdma_again(void);

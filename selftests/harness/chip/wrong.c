@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What goes wrong with channels: hangs, faults, interrupts, a full queue, and the end of a
- * chip_hold().
+ * chip_hold(). Accesses of the CPU by BAR1 and BAR3 that page table entries do not allow are
+ * faults of that BAR's unit.
  */
 #include "gk110/ce.h"
 #include "gk110/fifo.h"
 #include "gk110/gr.h"
-#include "gk110/grinit.h"
 #include "gk110/mmu.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
@@ -15,7 +15,7 @@
 
 #include <linux/bitfield.h>
 
-/* For so long an engine of chip_switch_between() saves or loads a channel. */
+/* With .switching_to an engine saves or loads a channel for so long. */
 #define PHASE_NS 30000
 
 static struct context *loaded(u16 chid)
@@ -67,23 +67,30 @@ void chip_nonstall(void)
 	if (harness_now < chip.nonstall_at)
 		return;
 	chip.nonstall_at = harness_now + NONSTALL_NS;
-	chip.reg[PFIFO_INTR / 4] |= PFIFO_INTR_NONSTALL;
-	if (chip_intr())
-		irq_line();
+	chip_raise(PFIFO_INTR_NONSTALL);
+}
+
+static bool unit_faults(u32 unit)
+{
+	return chip.reg[GMMU_FAULT_SOURCE / 4] & BIT(unit);
+}
+
+static void unit_fault(u32 unit, u64 inst, u64 va, u32 info)
+{
+	chip_put(GMMU_FAULT_INST(unit), FIELD_PREP(GMMU_FAULT_INST_ADDR, inst >> GMMU_ADDR_SHIFT));
+	chip_put(GMMU_FAULT_VA_LO(unit), lower_32_bits(va));
+	chip_put(GMMU_FAULT_VA_HI(unit), upper_32_bits(va));
+	chip_put(GMMU_FAULT_INFO(unit), info);
+	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(unit);
 }
 
 bool chip_fault(u16 chid, u64 va)
 {
 	struct context *c = loaded(chid);
 
-	if (!c || chip.reg[GMMU_FAULT_SOURCE / 4] & BIT(GR_FAULT_UNIT))
+	if (!c || unit_faults(GR_FAULT_UNIT))
 		return false;
-	chip.reg[GMMU_FAULT_INST(GR_FAULT_UNIT) / 4] =
-		FIELD_PREP(GMMU_FAULT_INST_ADDR, c->inst >> 12);
-	chip.reg[GMMU_FAULT_VA_LO(GR_FAULT_UNIT) / 4] = lower_32_bits(va);
-	chip.reg[GMMU_FAULT_VA_HI(GR_FAULT_UNIT) / 4] = upper_32_bits(va);
-	chip.reg[GMMU_FAULT_INFO(GR_FAULT_UNIT) / 4] = 2;
-	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(GR_FAULT_UNIT);
+	unit_fault(GR_FAULT_UNIT, c->inst, va, 2);
 	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(chip.chan[chid].runl);
 	harness_trace("channel %u faults", chid);
 	chip.at_work[chid] = true; /* the channel was in the middle of something */
@@ -96,33 +103,29 @@ bool chip_fault(u16 chid, u64 va)
 	return true;
 }
 
-bool chip_pbdma_intr(u16 chid, u32 bits)
+static void pbdma_raise(u32 p, u16 chid, u32 bits)
 {
-	struct context *c = loaded(chid);
-	u32 p;
-
-	if (!c)
-		return false;
-	p = c - chip.pbdma;
-	chip.reg[(PBDMA(p) + PBDMA_CHANNEL) / 4] = PBDMA_CHANNEL_VALID |
-						   FIELD_PREP(PBDMA_CHANNEL_ID, chid);
+	chip_put(PBDMA(p) + PBDMA_CHANNEL,
+		 PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, chid));
 	chip.reg[(PBDMA(p) + PBDMA_INTR0) / 4] |= bits;
 	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(p);
 	chip_raise(0);
-	return true;
+}
+
+bool chip_pbdma_intr(u16 chid, u32 bits)
+{
+	struct context *c = loaded(chid);
+
+	if (c)
+		pbdma_raise(c - chip.pbdma, chid, bits);
+	return c;
 }
 
 bool chip_pbdma_raise(u32 p, u16 chid, u32 bits)
 {
-	u32 *intr = &chip.reg[(PBDMA(p) + PBDMA_INTR0) / 4];
-
-	if (*intr)
+	if (chip.reg[(PBDMA(p) + PBDMA_INTR0) / 4])
 		return false;
-	chip_put(PBDMA(p) + PBDMA_CHANNEL,
-		 PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, chid));
-	*intr |= bits;
-	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(p);
-	chip_raise(0);
+	pbdma_raise(p, chid, bits);
 	return true;
 }
 
@@ -140,20 +143,11 @@ bool chip_copy_raised(void)
 	return chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4];
 }
 
-static void unit_fault(u32 unit, u64 inst, u64 va)
-{
-	chip_put(GMMU_FAULT_INST(unit), FIELD_PREP(GMMU_FAULT_INST_ADDR, inst >> GMMU_ADDR_SHIFT));
-	chip_put(GMMU_FAULT_VA_LO(unit), lower_32_bits(va));
-	chip_put(GMMU_FAULT_VA_HI(unit), upper_32_bits(va));
-	chip_put(GMMU_FAULT_INFO(unit), 2);
-	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(unit);
-}
-
 bool chip_fault_now(u16 chid)
 {
 	if (!chip_loaded(chid))
 		return false;
-	unit_fault(0, chip.chan[chid].inst, 0x1000);
+	unit_fault(GR_FAULT_UNIT, chip.chan[chid].inst, 0x1000, 2);
 	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(0);
 	chip_raise(0);
 	return true;
@@ -161,11 +155,37 @@ bool chip_fault_now(u16 chid)
 
 bool chip_bar_fault(u32 unit, u64 va)
 {
-	if (chip.reg[GMMU_FAULT_SOURCE / 4] & BIT(unit))
+	if (unit_faults(unit))
 		return false;
-	unit_fault(unit, 0, va);
+	unit_fault(unit, 0, va, 2);
 	chip_raise(0);
 	return true;
+}
+
+static bool bar_access(unsigned int bar, u64 off, u64 forbids)
+{
+	u32 unit = bar == 3 ? GMMU_UNIT_BAR3 : GMMU_UNIT_BAR1;
+	u64 pte = mmu_translate(chip_bar_pd(bar), off);
+
+	if (pte & GMMU_PTE_VALID && !(pte & forbids))
+		return true;
+	if (unit_faults(unit)) {
+		chip_raise(GMMU_PFIFO_INTR_DROPPED_FAULT);
+		return false;
+	}
+	unit_fault(unit, chip_bar_inst(bar), off & ~0xfffull, 0x7c6);
+	chip_raise(0);
+	return false;
+}
+
+bool bar_write(unsigned int bar, u64 off)
+{
+	return bar_access(bar, off, GMMU_PTE_RO | GMMU_PTE_WRITE_DISABLE);
+}
+
+bool bar_read(unsigned int bar, u64 off)
+{
+	return bar_access(bar, off, GMMU_PTE_READ_DISABLE);
 }
 
 void chip_gr_trap(u64 inst, u32 gpc, u32 gpccs, u32 trap)
@@ -191,12 +211,6 @@ void chip_load_on_gr(u16 chid)
 		return;
 	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
 	chip_load_some(0, chid);
-}
-
-void chip_pbdma_stop_next(u16 chid, u32 bits)
-{
-	chip.next_chid = chid;
-	chip.next_intr = bits;
 }
 
 u32 chip_pbdma_channel(void)
@@ -265,12 +279,6 @@ void chip_switch(u16 chid, u64 ns)
 	chip.switch_until = harness_now + ns;
 }
 
-void chip_switch_between(u16 a, u16 b, u64 ns)
-{
-	chip_switch(a, ns);
-	chip.switching_to = b;
-}
-
 void chip_copies(u16 chid, u64 until)
 {
 	chip.copying = chid;
@@ -301,26 +309,6 @@ bool chip_mem_ops(u16 chid)
 	chip.mem_ops = QUEUE_MAX;
 	harness_trace("channel %u fills the queue of invalidates", chid);
 	return true;
-}
-
-bool chip_errs(void)
-{
-	return chip.manners.error_ppm;
-}
-
-void chip_copy_hold(bool on)
-{
-	chip.copy_held = on;
-}
-
-void chip_bus_master(bool on)
-{
-	chip.no_master = !on;
-}
-
-bool chip_no_master(void)
-{
-	return chip.no_master;
 }
 
 bool chip_hold(u16 chid, u64 ns)

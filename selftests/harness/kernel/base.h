@@ -31,14 +31,10 @@
 #define __rcu
 #define __init
 #define __exit
-#define __percpu
-#define __must_check
 #define __maybe_unused __attribute__((unused))
 #define __aligned(n)   __attribute__((aligned(n)))
 #define fallthrough    __attribute__((fallthrough))
 #define __le32	       __u32
-#define likely(x)      (x)
-#define unlikely(x)    (x)
 #undef static_assert
 #define static_assert(expr, ...) _Static_assert(expr, #expr)
 #define typeof __typeof__
@@ -144,15 +140,10 @@ typedef struct {
 } refcount_t;
 #define atomic_read(a) ((a)->v)
 /* Plain accesses are enough: one thread runs at a time. */
-#define smp_store_release(p, x) WRITE_ONCE(*(p), x)
-#define smp_load_acquire(p)	READ_ONCE(*(p))
-#define smp_mb() \
-	do {     \
-	} while (0)
-#define smp_mb__after_atomic() \
-	do {                   \
-	} while (0)
-#define atomic_set(a, n)	 ((void)((a)->v = (n)))
+#define smp_store_release(p, x)	 WRITE_ONCE(*(p), x)
+#define smp_load_acquire(p)	 READ_ONCE(*(p))
+#define smp_mb()		 ((void)0)
+#define smp_mb__after_atomic()	 ((void)0)
 #define atomic_inc(a)		 ((void)(a)->v++)
 #define atomic_dec(a)		 ((void)(a)->v--)
 #define atomic_inc_return(a)	 (++(a)->v)
@@ -254,18 +245,13 @@ static inline unsigned int bitmap_weight(const unsigned long *m, unsigned int nr
 	return n;
 }
 
-#define bitmap_zero(m, n)     memset(m, 0, BITS_TO_LONGS(n) * sizeof(long))
-#define bitmap_zalloc(n, gfp) ((unsigned long *)kcalloc(BITS_TO_LONGS(n), sizeof(long), gfp))
-#define bitmap_free	      kfree
+#define bitmap_zero(m, n) memset(m, 0, BITS_TO_LONGS(n) * sizeof(long))
 #define for_each_set_bit(bit, m, n) \
 	for ((bit) = find_next_bit(m, n, 0); (bit) < (n); (bit) = find_next_bit(m, n, (bit) + 1))
 
 #define mul_u64_u64_div_u64(a, b, c) ((u64)((unsigned __int128)(a) * (b) / (c)))
 
-static inline u32 le32_to_cpup(const __le32 *p)
-{
-	return *p;
-}
+#define le32_to_cpup(p) (*(const __le32 *)(p))
 
 /* ------------------------------------------------------------------ time: the harness's clock */
 
@@ -277,7 +263,7 @@ static inline u32 le32_to_cpup(const __le32 *p)
 #define HZ	      250
 
 extern u64 harness_now;
-ktime_t ktime_get(void);
+#define ktime_get()	   ((ktime_t)harness_now)
 #define ktime_get_ns()	   ((u64)ktime_get())
 #define ktime_get_boottime ktime_get
 /* the time of day, which is that of 2026 */
@@ -287,15 +273,16 @@ ktime_t ktime_get(void);
 #define ktime_add_ms(t, ms)  ((t) + (s64)(ms)*1000000)
 #define ktime_after(a, b)    ((a) > (b))
 #define ktime_before(a, b)   ((a) < (b))
-#define ktime_ms_delta(a, b) (((a) - (b)) / NSEC_PER_MSEC)
 #define ns_to_ktime(n)	     ((ktime_t)(n))
 #define msecs_to_jiffies(ms) ((unsigned long)DIV_ROUND_UP((ms)*HZ, 1000))
 #define nsecs_to_jiffies(ns) ((unsigned long)((ns) / (NSEC_PER_SEC / HZ)))
-void msleep(unsigned int ms);
-void udelay(unsigned long us);
+void harness_sleep(u64 ns);
+#define msleep(ms) harness_sleep((ms)*1000000ull)
+#define udelay(us) ((void)(harness_now += (us)*1000ull))
 void usleep_range(unsigned long first, unsigned long last);
-void cond_resched(void);
-u64 get_random_u64(void);
+#define cond_resched() harness_point("cond_resched")
+u64 harness_random(void);
+#define get_random_u64 harness_random
 
 /* ------------------------------------------------ words of others that need no more than a name */
 
@@ -317,7 +304,6 @@ extern void (*const harness_module_exit)(void);
 struct module;
 
 #define wmb()
-#define rmb()
 #define dma_rmb()
 
 #define TRACE_EVENT(name, proto, ...)          \

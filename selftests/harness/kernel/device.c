@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "mdev/machine/internal.h"
-#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
@@ -23,17 +23,11 @@ struct mdev_driver *the_mdev_driver;
 struct mdev_parent *the_parent;
 /* The BARs' addresses for the CPU. Nothing is stored there. */
 static u8 *space;
-static bool log_on;
 static struct fwbuild firmware;
 static struct firmware blob;
-static u32 nr_host_reads;
+u32 host_reads;
 
 /* ------------------------------------------------------------------ words */
-
-void harness_log_to(bool on)
-{
-	log_on = on;
-}
 
 void harness_log(const struct device *dev, const char *level, const char *fmt, ...)
 {
@@ -45,8 +39,6 @@ void harness_log(const struct device *dev, const char *level, const char *fmt, .
 	va_end(ap);
 	text[strcspn(text, "\n")] = 0;
 	harness_trace("%s: %s", level, text);
-	if (log_on)
-		fprintf(stderr, "# %s: %s\n", level, text);
 }
 
 int sysfs_emit(char *buf, const char *fmt, ...)
@@ -75,12 +67,6 @@ int kstrtouint(const char *text, unsigned int base, unsigned int *out)
 	if (v > U32_MAX)
 		return -ERANGE;
 	*out = v;
-	return 0;
-}
-
-int kobject_uevent(struct kobject *k, int action)
-{
-	k->uevents++;
 	return 0;
 }
 
@@ -121,18 +107,17 @@ static int where(const void *at, u64 *off)
  * Return what is behind address @at of a BAR. *@vram: its address in video memory; HOST when memory
  * of the host is there.
  */
-static u8 *behind(const void *at, bool write, u64 *vram)
+static u8 *behind(const void *at, u64 *vram)
 {
 	u64 off;
 	int p = where(at, &off);
 	bool valid;
 
 	if (p == PLACE_BAR0)
-		harness_fail("register 0x%llx taken for memory", (unsigned long long)off);
+		harness_fail("register 0x%llx taken for memory", off);
 	*vram = chip_show(p == PLACE_BAR1 ? 1 : 3, off, &valid);
 	if (!valid)
-		harness_fail("BAR%d faults at 0x%llx", p == PLACE_BAR1 ? 1 : 3,
-			     (unsigned long long)off);
+		harness_fail("BAR%d faults at 0x%llx", p == PLACE_BAR1 ? 1 : 3, off);
 	if (chip_shows_host(p == PLACE_BAR1 ? 1 : 3, off)) {
 		u8 *page = oracle_host_page(*vram & PAGE_MASK, "a CPU uses a BAR") +
 			   offset_in_page(off);
@@ -146,7 +131,7 @@ static u8 *behind(const void *at, bool write, u64 *vram)
 static void put(void *at, const void *from, size_t n)
 {
 	u64 vram, off;
-	u8 *to = behind(at, true, &vram);
+	u8 *to = behind(at, &vram);
 
 	memcpy(to, from, n);
 	if (vram != HOST) {
@@ -157,36 +142,24 @@ static void put(void *at, const void *from, size_t n)
 		chip_doorbell(off, *(const u32 *)from);
 }
 
-/* The interrupt, and its thread */
-static struct {
-	irqreturn_t (*hard)(int, void *), (*thread)(int, void *);
-	void *arg;
-	struct task_struct *task;
-	bool wake, stop, runs;
-	u64 ran, worked;
-	u32 nr_runs, nr_slow;
-	struct {
-		u32 reg;
-		u64 ns;
-	} slow[8];
-} irq;
+struct irq the_irq;
 void (*irq_has_read)(u32 reg);
 
 void irq_slow(u32 reg, u64 ns)
 {
-	irq.slow[irq.nr_slow].reg = reg;
-	irq.slow[irq.nr_slow++].ns = ns;
+	the_irq.slow[the_irq.nr_slow].reg = reg;
+	the_irq.slow[the_irq.nr_slow++].ns = ns;
 }
 
 static u32 read_register(u32 reg)
 {
 	u32 val = chip_read(reg), i;
 
-	if (current != irq.task)
+	if (current != the_irq.task)
 		return val;
-	for (i = 0; i < irq.nr_slow; i++)
-		if (irq.slow[i].reg == reg)
-			harness_now += irq.slow[i].ns;
+	for (i = 0; i < the_irq.nr_slow; i++)
+		if (the_irq.slow[i].reg == reg)
+			harness_now += the_irq.slow[i].ns;
 	if (irq_has_read)
 		irq_has_read(reg);
 	return val;
@@ -198,14 +171,14 @@ u32 ioread32(const void *at)
 	u32 val;
 
 	harness_now += 100 + harness_read_ns();
-	nr_host_reads += !task_mm();
+	host_reads += !task_mm();
 	harness_point("ioread32");
 	if (where(at, &off) == PLACE_BAR0)
 		return read_register(off);
 	chip_read(0);
 	if (chip_lacks_tables())
 		return ~0u;
-	memcpy(&val, behind(at, false, &vram), 4);
+	memcpy(&val, behind(at, &vram), 4);
 	return val;
 }
 
@@ -213,11 +186,6 @@ u8 ioread8(const void *at)
 {
 	harness_point("ioread8");
 	return 0;
-}
-
-u32 host_reads(void)
-{
-	return nr_host_reads;
 }
 
 void iowrite32(u32 val, void *at)
@@ -259,7 +227,7 @@ void memset_io(void *at, int c, size_t n)
 
 	for (; n; n -= len, at += len) {
 		len = step(at, n);
-		memset(behind(at, true, &vram), c, len);
+		memset(behind(at, &vram), c, len);
 		if (vram == HOST)
 			continue;
 		if (c)
@@ -275,7 +243,7 @@ void memcpy_fromio(void *to, const void *from, size_t n)
 
 	for (; n; n -= len, from += len, to += len) {
 		len = step(from, n);
-		memcpy(to, behind(from, false, &vram), len);
+		memcpy(to, behind(from, &vram), len);
 	}
 }
 
@@ -291,7 +259,7 @@ void memcpy_toio(void *to, const void *from, size_t n)
 	for (; n; n -= len, from += len, to += len) {
 		len = step(to, n);
 		cut = (len / 2 & ~7ul) + 4;
-		behind(to, true, &vram);
+		behind(to, &vram);
 		if (vram != HOST && pool_find(vram) && cut < len) {
 			put(to, from, cut);
 			chip_look("half of a word was stored");
@@ -377,13 +345,8 @@ int pci_enable_device_mem(struct pci_dev *p)
 }
 
 /* how long an access to configuration space takes, and whether a write of one is posted */
-static u64 config_ns;
+u64 config_ns;
 static bool config_posted;
-
-void pci_slow(u64 ns)
-{
-	config_ns = ns;
-}
 
 /* Other CPUs run while a thread waits for configuration space. */
 static void config_access(const char *what)
@@ -396,7 +359,7 @@ static void config_access(const char *what)
 static void config_arrives(struct pci_dev *p)
 {
 	if (config_posted)
-		chip_bus_master(p->master);
+		chip.no_master = !p->master;
 	config_posted = false;
 }
 
@@ -410,7 +373,7 @@ void pci_set_master(struct pci_dev *p)
 {
 	p->master = true;
 	config_posted = false;
-	chip_bus_master(true);
+	chip.no_master = false;
 }
 
 /* The write reaches the card at the latest when the card answers a read (PCI Express, 7.2.2). */
@@ -465,89 +428,57 @@ static void irq_main(void *arg)
 {
 	u64 began, slept;
 
-	while (!irq.stop) {
-		if (!irq.wake && !chip_intr()) {
-			irq.runs = false;
-			harness_wake(&irq.runs);
-			harness_wait(&irq, NEVER);
+	while (!the_irq.stop) {
+		if (!the_irq.wake && !chip_intr()) {
+			harness_wait(&the_irq, NEVER);
 			continue;
 		}
 		began = harness_now;
-		slept = task_slept(irq.task);
-		irq.runs = true;
-		irq.nr_runs++;
-		if (irq.wake || irq.hard(33, irq.arg) == IRQ_WAKE_THREAD) {
-			irq.wake = false;
-			irq.thread(33, irq.arg);
+		slept = task_slept(the_irq.task);
+		the_irq.runs++;
+		if (the_irq.wake || the_irq.hard(33, the_irq.arg) == IRQ_WAKE_THREAD) {
+			the_irq.wake = false;
+			the_irq.thread(33, the_irq.arg);
 		}
-		/*
-		 * as the kernel's irq_thread(): the line is unmasked before the run has ended,
-		 * and the hard handler of the next interrupt wakes the thread again
-		 */
-		if (!chip_intr()) {
-			irq.runs = false;
-			harness_wake(&irq.runs);
-		}
-		irq.ran += harness_now - began + IRQ_NS;
-		irq.worked += harness_now - began + IRQ_NS - (task_slept(irq.task) - slept);
+		the_irq.ran += harness_now - began + IRQ_NS;
+		the_irq.worked += harness_now - began + IRQ_NS - (task_slept(the_irq.task) - slept);
 		harness_now += IRQ_NS;
 		harness_point("interrupt");
 	}
 }
 
-u64 irq_time(void)
-{
-	return irq.ran;
-}
-
-u64 irq_worked(void)
-{
-	return irq.worked;
-}
-
-u32 irq_runs(void)
-{
-	return irq.nr_runs;
-}
-
 void irq_line(void)
 {
-	harness_wake(&irq);
+	harness_wake(&the_irq);
 }
 
 void irq_wake_thread(int n, void *arg)
 {
-	irq.wake = true;
-	harness_wake(&irq);
+	the_irq.wake = true;
+	harness_wake(&the_irq);
 }
 
 int request_threaded_irq(int n, irqreturn_t (*hard)(int, void *),
 			 irqreturn_t (*thread)(int, void *), unsigned long flags, const char *name,
 			 void *arg)
 {
-	irq.hard = hard;
-	irq.thread = thread;
-	irq.arg = arg;
-	irq.wake = irq.stop = false;
-	irq.nr_slow = 0;
+	the_irq.hard = hard;
+	the_irq.thread = thread;
+	the_irq.arg = arg;
+	the_irq.wake = the_irq.stop = false;
+	the_irq.nr_slow = 0;
 	irq_has_read = NULL;
-	irq.task = task_new("interrupt", irq_main, NULL);
-	sched_set_fifo_low(irq.task);
+	the_irq.task = task_new("interrupt", irq_main, NULL);
+	sched_set_fifo_low(the_irq.task);
 	return 0;
-}
-
-void synchronize_irq(int n)
-{
-	while (irq.runs)
-		harness_wait(&irq.runs, NEVER);
 }
 
 void free_irq(int n, void *arg)
 {
-	irq.stop = true;
-	harness_wake(&irq);
-	while (!task_done(irq.task))
-		harness_wait(irq.task, NEVER);
+	the_irq.stop = true;
+	harness_wake(&the_irq);
+	while (!task_done(the_irq.task))
+		harness_wait(the_irq.task, NEVER);
 }
 
 void device_begin(void)

@@ -26,7 +26,7 @@ static struct eventfd_ctx eventfds[LAST + 1];
 static bool waking;
 static u64 cost_ns;
 static int cost_fd;
-static u32 signals, signals_host, signals_locked;
+struct signalled signalled;
 
 void eventfd_begin(void)
 {
@@ -44,14 +44,7 @@ void eventfd_cost(int fd, u64 ns)
 {
 	cost_fd = fd;
 	cost_ns = ns;
-	signals = signals_host = signals_locked = 0;
-}
-
-u32 eventfd_signals(u32 *host, u32 *locked)
-{
-	*host = signals_host;
-	*locked = signals_locked;
-	return signals;
+	signalled = (struct signalled){};
 }
 
 static bool of_the_card(const struct mutex *m)
@@ -101,9 +94,9 @@ void eventfd_signal(struct eventfd_ctx *ctx)
 	if (ctx->refs <= 0)
 		harness_fail("S6: an eventfd is signalled that nobody holds");
 	if (cost_ns && ctx->fd == cost_fd) {
-		signals++;
-		signals_host += !task_mm();
-		signals_locked += !!task_holds(of_the_card);
+		signalled.nr++;
+		signalled.by_host += !task_mm();
+		signalled.locked += !!task_holds(of_the_card);
 		harness_sleep(cost_ns); /* other CPUs go on */
 	}
 	spin_lock(&ctx->wqh);

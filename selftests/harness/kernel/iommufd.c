@@ -13,7 +13,7 @@
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"
-#include "selftests/harness/kernel/container.h"
+#include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
 
@@ -41,62 +41,40 @@ struct iommufd_access {
 
 int iommufd_pin(struct iommufd_access *a, u64 iova, int npage, struct page **pages)
 {
-	struct container *c;
 	struct piece *p;
-	int i, ret = -ENOENT;
+	int ret = -ENOENT;
 
 	mutex_lock(&a->ioas_lock);
-	c = a->ioas;
-	if (!c)
-		goto out;
-	mutex_lock(&c->lock);
-	mmap_read_lock(c->mm);
-	mmap_read_unlock(c->mm);
-	for (i = 0; i < npage && container_pin(c, iova + (u64)i * PAGE_SIZE, &pages[i]); i++)
-		;
-	ret = i == npage ? npage : -EINVAL;
-	while (ret < 0 && i--)
-		container_unpin(c, iova + (u64)i * PAGE_SIZE);
-	mutex_unlock(&c->lock);
-	if (ret < 0)
-		goto out;
-	p = calloc(1, sizeof(*p));
-	p->iova = iova;
-	p->nr = npage;
-	list_add(&p->node, &a->pieces);
-out:
+	if (a->ioas)
+		ret = container_pin_pages(a->ioas, iova, npage, pages) < 0 ? -EINVAL : npage;
+	if (ret >= 0) {
+		p = calloc(1, sizeof(*p));
+		p->iova = iova;
+		p->nr = npage;
+		list_add(&p->node, &a->pieces);
+	}
 	mutex_unlock(&a->ioas_lock);
-	harness_trace("pins %d pages at 0x%llx: %d", npage, (unsigned long long)iova, ret);
 	return ret;
 }
 
 void iommufd_unpin(struct iommufd_access *a, u64 iova, int npage)
 {
-	struct container *c;
 	struct piece *p;
-	int i;
 
 	mutex_lock(&a->ioas_lock);
-	c = a->ioas_unpin;
-	if (!c)
-		harness_fail("S2: 0x%llx is unpinned by a device that is not attached",
-			     (unsigned long long)iova);
+	if (!a->ioas_unpin)
+		harness_fail("S2: 0x%llx is unpinned by a device that is not attached", iova);
 	list_for_each_entry(p, &a->pieces, node)
 		if (p->iova == iova && p->nr == npage)
 			break;
 	if (&p->node == &a->pieces)
 		harness_fail(
 			"S2: %d pages at 0x%llx are unpinned, and were not pinned in one piece",
-			npage, (unsigned long long)iova);
+			npage, iova);
 	list_del(&p->node);
 	free(p);
-	mutex_lock(&c->lock);
-	for (i = 0; i < npage; i++)
-		container_unpin(c, iova + (u64)i * PAGE_SIZE);
-	mutex_unlock(&c->lock);
+	container_unpin_pages(a->ioas_unpin, iova, npage);
 	mutex_unlock(&a->ioas_lock);
-	harness_trace("unpins %d pages at 0x%llx", npage, (unsigned long long)iova);
-	chip_look("pages were unpinned");
 }
 
 int iommufd_rw(struct iommufd_access *a, u64 iova, void *data, size_t len, bool write)

@@ -12,8 +12,8 @@ u64 harness_alloc_bytes, harness_pool_refusals;
 static struct xarray iommu;
 static u64 next_dma;
 /* dma_map_page() maps a bounce buffer, one frame that is no memory of any VMM */
-static bool bounces;
-static enum iommu_kind kind;
+bool iommu_bounces;
+enum iommu_kind iommu_kind;
 #define BOUNCE_PFN 0x6000000ul
 
 /* ------------------------------------------------------------------ kmalloc */
@@ -80,8 +80,7 @@ static void iommu_del(dma_addr_t at, size_t n)
 	u64 i;
 
 	if (!e || e->at != at || e->size != n)
-		harness_fail("S2: DMA address 0x%llx is unmapped that was not mapped",
-			     (unsigned long long)at);
+		harness_fail("S2: DMA address 0x%llx is unmapped that was not mapped", at);
 	for (i = 0; i < n >> PAGE_SHIFT; i++)
 		xa_erase(&iommu, (at >> PAGE_SHIFT) + i);
 	free(e);
@@ -100,19 +99,14 @@ void iommu_in_l2(dma_addr_t at)
 		e->l2 = flush_l2_next();
 }
 
-u32 iommu_entries(void)
-{
-	return iommu.nr;
-}
-
 void iommu_end(void)
 {
 	if (iommu.nr)
 		harness_fail("S2: %u DMA mappings are left", iommu.nr);
 	xa_destroy(&iommu);
 	next_dma = 0;
-	bounces = false;
-	kind = IOMMU_TRANSLATES;
+	iommu_bounces = false;
+	iommu_kind = IOMMU_TRANSLATES;
 }
 
 void *dma_alloc_coherent(struct device *d, size_t n, dma_addr_t *at, gfp_t gfp)
@@ -130,30 +124,19 @@ void dma_free_coherent(struct device *d, size_t n, void *cpu, dma_addr_t at)
 	kfree(cpu);
 }
 
-void iommu_bounce(bool on)
-{
-	bounces = on;
-}
-
-void iommu_set(enum iommu_kind k)
-{
-	kind = k;
-}
-
 struct iommu_domain *iommu_get_domain_for_dev(struct device *d)
 {
 	static struct iommu_domain domain;
 
-	domain.type = kind == IOMMU_IDENTITY ? IOMMU_DOMAIN_IDENTITY : 1;
-	return kind == IOMMU_NONE ? NULL : &domain;
+	domain.type = iommu_kind == IOMMU_IDENTITY ? IOMMU_DOMAIN_IDENTITY : 1;
+	return iommu_kind == IOMMU_NONE ? NULL : &domain;
 }
 
 /* As dma_direct_map_page() of Linux, without bounce buffers. */
 static void map_directly(const struct device *d, u64 last)
 {
 	if (last > min_not_zero(dma_get_mask(d), d->bus_dma_limit))
-		harness_fail("S6: dev_WARN_ONCE(\"DMA addr overflow\") for RAM at 0x%llx",
-			     (unsigned long long)last);
+		harness_fail("S6: dev_WARN_ONCE(\"DMA addr overflow\") for RAM at 0x%llx", last);
 }
 
 /* In a domain without translation, too, this is the frame that the device reaches. */
@@ -165,11 +148,11 @@ phys_addr_t iommu_iova_to_phys(struct iommu_domain *domain, dma_addr_t at)
 dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t n,
 			enum dma_data_direction dir)
 {
-	if (kind != IOMMU_TRANSLATES)
+	if (iommu_kind != IOMMU_TRANSLATES)
 		map_directly(d, page_to_phys(page) + off + n - 1);
 	if (alloc_fails())
 		return ~0ull;
-	return iommu_add(1, bounces ? BOUNCE_PFN : page->pfn, NULL)->at;
+	return iommu_add(1, iommu_bounces ? BOUNCE_PFN : page->pfn, NULL)->at;
 }
 
 /*
@@ -183,7 +166,7 @@ void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_dir
 	if (e && !flush_l2_ended(e->l2) && !world.gpu->chip->lost)
 		harness_fail(
 			"S2: a page is unmapped, and L2 may still write to it: DMA address 0x%llx",
-			(unsigned long long)at);
+			at);
 	iommu_del(at, n);
 	chip_look("a page was unmapped");
 }
@@ -202,16 +185,11 @@ struct gen_pool {
 };
 
 static struct gen_pool *pools;
-static bool watch;
-
-void pool_watch(bool on)
-{
-	watch = on;
-}
+bool pool_watched;
 
 struct gen_pool *gen_pool_create(int order, int node)
 {
-	struct gen_pool *p = kzalloc(sizeof(*p), GFP_KERNEL | (watch ? 0 : __GFP_NOFAIL));
+	struct gen_pool *p = kzalloc(sizeof(*p), GFP_KERNEL | (pool_watched ? 0 : __GFP_NOFAIL));
 
 	if (p) {
 		p->next = pools;
@@ -222,7 +200,7 @@ struct gen_pool *gen_pool_create(int order, int node)
 
 int gen_pool_add(struct gen_pool *p, unsigned long at, size_t n, int node)
 {
-	if (watch && alloc_fails())
+	if (pool_watched && alloc_fails())
 		return -ENOMEM;
 	p->at = at;
 	p->size = n;
@@ -235,9 +213,8 @@ void gen_pool_destroy(struct gen_pool *p)
 
 	if (p->nr)
 		harness_fail(
-			"%u pieces of the pool were not given back, the first one at 0x%llx of %llu",
-			p->nr, (unsigned long long)p->piece[0].at,
-			(unsigned long long)p->piece[0].owner);
+			"%u pieces of the pool were not given back, the first one at 0x%llx of %u",
+			p->nr, p->piece[0].at, p->piece[0].owner);
 	for (at = &pools; *at != p; at = &(*at)->next)
 		;
 	*at = p->next;
@@ -260,7 +237,7 @@ unsigned long gen_pool_alloc_algo(struct gen_pool *p, size_t n, void *algo, void
 	u64 align = ((struct genpool_data_align *)data)->align, at = ALIGN(p->at, align);
 	u32 i;
 
-	if (watch && alloc_fails())
+	if (pool_watched && alloc_fails())
 		return 0;
 	for (i = 0; i < p->nr && at + n > p->piece[i].at; i++)
 		at = ALIGN(p->piece[i].at + p->piece[i].size, align);
@@ -301,7 +278,7 @@ const struct pool_piece *pool_find(u64 at)
 }
 
 /*
- * While pool_watch() is on, a piece that is given back must be all zeros (S4), which have arrived
+ * With .pool_watched a piece that is given back must be all zeros (S4), which have arrived
  * (S1), and the chip must not reach it any more.
  */
 void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
@@ -313,7 +290,7 @@ void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
 			"a piece of the pool is given back that was not taken: 0x%lx, %zu bytes",
 			at, n);
 	memmove(i, i + 1, (p->piece + --p->nr - i) * sizeof(*i));
-	if (!watch)
+	if (!pool_watched)
 		return;
 	if (!chip_is_zero(at, n))
 		harness_fail("S4: what goes back to the pool is not empty: 0x%lx, %zu bytes", at,

@@ -57,16 +57,11 @@ struct mm_struct *mm_next(struct mm_struct *mm)
 
 /* ------------------------------------------------------------------ locks */
 
-static void write_lock(struct mm_struct *mm)
+void mmap_write_lock(struct mm_struct *mm)
 {
 	mutex_lock(&mm->gate);
 	while (mm->readers)
 		harness_wait(&mm->readers, NEVER);
-}
-
-void mmap_write_lock(struct mm_struct *mm)
-{
-	write_lock(mm);
 }
 
 void mmap_write_unlock(struct mm_struct *mm)
@@ -216,7 +211,7 @@ unsigned long mm_map(struct mm_struct *mm, struct vfio_device *v, u64 offset, u6
 	unsigned long at;
 	int ret;
 
-	write_lock(mm);
+	mmap_write_lock(mm);
 	at = mm->next;
 	mm->next += len + PAGE_SIZE;
 	vma = vma_new(mm, NULL, at, len);
@@ -275,7 +270,7 @@ static void unmap(struct mm_struct *mm, unsigned long at, u64 len, bool downgrad
 	struct vm_area_struct *vma, *n;
 	LIST_HEAD(gone);
 
-	write_lock(mm);
+	mmap_write_lock(mm);
 	vma = vma_at(mm, at);
 	if (vma)
 		split(vma, at);
@@ -312,7 +307,7 @@ unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len)
 	unsigned long to = 0;
 	u32 i;
 
-	write_lock(mm);
+	mmap_write_lock(mm);
 	old = vma_at(mm, at);
 	if (old && at + len <= old->vm_end) {
 		to = mm->next;
@@ -341,7 +336,7 @@ struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first)
 	u32 i, nr;
 
 	child->next = mm->next;
-	write_lock(mm);
+	mmap_write_lock(mm);
 	list_for_each_entry(vma, &mm->vmas, node) {
 		if (vma->vm_flags & VM_DONTCOPY)
 			continue;
@@ -406,11 +401,6 @@ unsigned long mm_access(struct mm_struct *mm, unsigned long at)
 	return mm_look(mm, at);
 }
 
-unsigned long mm_touch_copy(struct mm_struct *mm, unsigned long at)
-{
-	return frame_at(mm, at, FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_INTERRUPTIBLE);
-}
-
 unsigned long mm_for_device(struct mm_struct *mm, unsigned long at)
 {
 	return frame_at(mm, at, FAULT_FLAG_REMOTE);
@@ -457,13 +447,6 @@ static void fault_in(void)
 }
 
 unsigned long copy_from_user(void *to, const void *from, unsigned long n)
-{
-	fault_in();
-	memcpy(to, from, n);
-	return 0;
-}
-
-unsigned long copy_to_user(void *to, const void *from, unsigned long n)
 {
 	fault_in();
 	memcpy(to, from, n);

@@ -29,18 +29,28 @@ extern struct mdev_driver *the_mdev_driver;
 extern struct mdev_parent *the_parent;
 void device_begin(void);
 void device_end(void);
-void harness_log_to(bool on);
-u32 host_reads(void); /* reads of the card by threads of the kernel */
-u64 irq_time(void); /* ns that the handler and its thread ran, with the sleeps of the thread */
-u64 irq_worked(void); /* the same without these sleeps */
-u32 irq_runs(void); /* runs of the thread that have begun */
+extern u32 host_reads; /* reads of the card by threads of the kernel */
+/* the interrupt, whose handler and thread are one thread here */
+extern struct irq {
+	irqreturn_t (*hard)(int, void *), (*thread)(int, void *);
+	void *arg;
+	struct task_struct *task;
+	bool wake, stop;
+	u64 ran; /* ns that the handler and its thread ran, with the sleeps of the thread */
+	u64 worked; /* the same without these sleeps */
+	u32 runs; /* of the thread, that have begun */
+	u32 nr_slow;
+	struct {
+		u32 reg;
+		u64 ns;
+	} slow[8];
+} the_irq;
 /* From now on each read of register @reg by the interrupt thread takes @ns more. */
 void irq_slow(u32 reg, u64 ns);
 /* Not NULL: the interrupt thread has read a register, and calls this before it goes on. */
 extern void (*irq_has_read)(u32 reg);
 void irq_line(void); /* the card raises its interrupt: the handler runs soon */
-/* From now on an access to configuration space takes @ns, as if its thread got no CPU. */
-void pci_slow(u64 ns);
+extern u64 config_ns; /* an access to configuration space takes, as if its thread got no CPU */
 
 /* memory.c: the IOMMU in front of the card */
 struct dma_entry {
@@ -54,15 +64,9 @@ struct dma_entry {
 const struct dma_entry *iommu_find(dma_addr_t at);
 /* The card has had a translation to the page at @at until now: L2 may have data of the page. */
 void iommu_in_l2(dma_addr_t at);
-u32 iommu_entries(void);
-/* From now on a page that is mapped for DMA gets a bounce buffer. */
-void iommu_bounce(bool on);
-/*
- * From now on there is such an IOMMU. If it does not translate, dma_map_page() has no bounce
- * buffers.
- */
-enum iommu_kind { IOMMU_TRANSLATES, IOMMU_IDENTITY, IOMMU_NONE };
-void iommu_set(enum iommu_kind k);
+extern bool iommu_bounces; /* a page that is mapped for DMA gets a bounce buffer */
+/* If it does not translate, dma_map_page() has no bounce buffers. */
+extern enum iommu_kind { IOMMU_TRANSLATES, IOMMU_IDENTITY, IOMMU_NONE } iommu_kind;
 void iommu_end(void);
 
 /*
@@ -75,15 +79,49 @@ struct pool_piece {
 	bool used;
 };
 const struct pool_piece *pool_find(u64 at);
-void pool_watch(bool on); /* on: taking may fail; pieces given back must be zero */
+extern bool pool_watched; /* taking may fail; pieces given back must be zero */
 
 /* vfio.c: containers as in vfio_iommu_type1, one for each VMM. mm.c: the VMM's address space. */
 #define RAM_PAGES 2048
 struct mm_struct *mm_new(void);
 struct pid *mm_process(struct mm_struct *mm); /* the process that has this memory */
 void mm_free(struct mm_struct *mm);
+/*
+ * A VMM's memory as devices see it: type1's container (vfio.c) and iommufd's IOAS (iommufd.c) have
+ * the same mappings and pins.
+ */
+#define MAPPINGS_MAX 160
+
+struct mapping {
+	bool used, prevent_access; /* prevent_access: an iommufd unmap is under way */
+	u64 iova, size, ram;
+	u32 pins;
+	/*
+	 * Not 0: the mapping is one page, no memory but a device's page that the VMM has mapped at
+	 * this address. While it is pinned, @page is that page.
+	 */
+	unsigned long device_at;
+	struct page page;
+};
+
+struct container {
+	bool used;
+	u32 nr;
+	struct mm_struct *mm;
+	struct mutex lock; /* iommu->lock; an IOAS's iova_rwsem */
+	struct mutex device_list_lock;
+	struct list_head devices;
+	struct mapping map[MAPPINGS_MAX];
+	u8 *ram;
+	/* Each vfio_dma_rw() takes this long. */
+	u64 slow_ns;
+	u32 lock_limit; /* RLIMIT_MEMLOCK of the VMM, pages; 0: none */
+	u64 warned; /* lines in the host's log about that limit */
+	u16 *pins; /* by page of ram */
+	struct page page[RAM_PAGES];
+};
+
 struct container *container_new(struct mm_struct *mm);
-struct mm_struct *container_mm(struct container *c);
 void container_free(struct container *c);
 int container_map(struct container *c, u64 iova, u64 ram, u64 size);
 /* Map one page as memory: a page that the VMM's process has mapped of a device at @at. */
@@ -94,18 +132,26 @@ u64 container_unmap(struct container *c, u64 iova, u64 size); /* returns the byt
  * NULL: nothing is called.
  */
 extern void (*container_answer)(void);
-u8 *container_ram(struct container *c);
 u8 *container_page(u64 pfn); /* NULL: the page is not pinned */
 bool container_pinned(u64 pfn, const struct container *c);
 u32 container_pins(const struct container *c);
-/* From now on each vfio_dma_rw() of the VMM's memory takes @ns. */
-void container_slow(struct container *c, u64 ns);
-/* Set RLIMIT_MEMLOCK of the VMM to @pages; 0: no limit. */
-void container_lock_limit(struct container *c, u32 pages);
-/* Return how many lines the core has put into the host's log because of that limit. */
-u64 container_warned(const struct container *c);
-/* Return how often, at most, an unmap has asked again for one mapping so far. */
-u32 container_most_rounds(void);
+/*
+ * Return the lowest mapping that has an address from @first to @last; NULL: none has. Call with
+ * c->lock held.
+ */
+struct mapping *container_find(struct container *c, u64 first, u64 last);
+/* These take c->lock. */
+int container_pin_pages(struct container *c, u64 iova, int npage, struct page **pages);
+void container_unpin_pages(struct container *c, u64 iova, int npage);
+int container_rw(struct container *c, u64 iova, void *data, size_t len, bool write);
+
+/* not NULL: called in an unmap of iommufd before each device is asked */
+extern void (*ioas_asks)(void);
+struct iommufd_access;
+int iommufd_pin(struct iommufd_access *a, u64 iova, int npage, struct page **pages);
+void iommufd_unpin(struct iommufd_access *a, u64 iova, int npage);
+int iommufd_rw(struct iommufd_access *a, u64 iova, void *data, size_t len, bool write);
+extern u32 container_most_rounds; /* an unmap has asked again for one mapping so often so far */
 
 /*
  * iommufd.c: the same memory as an IOAS. A device is bound and opened first, then it may be
@@ -123,11 +169,12 @@ int ioas_unmap(struct container *c, u64 iova, u64 size);
  */
 void eventfd_begin(void);
 void eventfd_cost(int fd, u64 ns); /* a signal of @fd takes @ns, as if many waited for it */
-/*
- * Return how often the eventfd of eventfd_cost() was signalled since that call. *@host: by threads
- * of the kernel, *@locked: by threads that held event_lock or gpu->lock of the card.
- */
-u32 eventfd_signals(u32 *host, u32 *locked);
+/* How often that eventfd was signalled since that call. */
+extern struct signalled {
+	u32 nr;
+	u32 by_host; /* by threads of the kernel */
+	u32 locked; /* by threads that held event_lock or gpu->lock of the card */
+} signalled;
 void eventfd_end(void); /* fails if the kernel still has one */
 void user_eventfd_open(int fd);
 void user_eventfd_close(int fd);
@@ -155,8 +202,6 @@ unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len);
 struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first);
 /* A CPU of the process touches a byte. Return the frame; 0: SIGBUS or SIGSEGV. */
 unsigned long mm_touch(struct mm_struct *mm, unsigned long at);
-/* The same in a copy from or to user memory. */
-unsigned long mm_touch_copy(struct mm_struct *mm, unsigned long at);
 /*
  * The same, but no thread runs between the touch and the return, so that the CPU's access of a byte
  * may follow.

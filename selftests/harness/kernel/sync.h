@@ -30,7 +30,7 @@ struct task_struct *pid_task(struct pid *p, enum pid_type type);
 void put_pid(struct pid *p);
 struct pid *task_tgid(struct task_struct *t);
 int pid_nr(const struct pid *p);
-bool fatal_signal_pending(struct task_struct *t);
+#define fatal_signal_pending(t) ((void)(t), false)
 
 /*
  * A file that user space can't open. After fput() it is closed when the thread that called fput()
@@ -63,10 +63,7 @@ void debugfs_create_file(const char *name, umode_t mode, struct dentry *parent, 
 void debugfs_remove(struct dentry *d);
 struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
 				int flags);
-static inline struct file *get_file(struct file *f)
-{
-	return f;
-}
+#define get_file(f) (f)
 void fput(struct file *f);
 
 /* ------------------------------------------------------------------ locks */
@@ -104,38 +101,15 @@ void mutex_destroy(struct mutex *m);
 void rt_mutex_lock(struct mutex *m);
 bool rt_mutex_trylock(struct mutex *m);
 #define rt_mutex_unlock(m) mutex_unlock(m)
-#define might_lock(m)	   ((void)(m))
-
-typedef struct {
-	int unused;
-} wait_queue_head_t;
-#define init_waitqueue_head(w) ((void)(w))
-#define wait_event(w, cond)                       \
-	do {                                      \
-		while (!(cond))                   \
-			harness_wait_event(&(w)); \
-	} while (0)
-void harness_wait_event(const wait_queue_head_t *w);
-void wake_up_all(const wait_queue_head_t *w);
-#define wake_up		  wake_up_all
-#define wq_has_sleeper(w) ((void)(w), true)
 
 #define DEFINE_SPINLOCK(n) spinlock_t n
 #define spin_lock_init(l)  ((l)->owner = NULL)
 void spin_lock(spinlock_t *l);
 void spin_unlock(spinlock_t *l);
-#define spin_lock_irq	spin_lock
-#define spin_unlock_irq spin_unlock
-#define spin_lock_irqsave(l, flags) \
-	({                          \
-		(flags) = 0;        \
-		spin_lock(l);       \
-	})
-#define spin_unlock_irqrestore(l, flags) \
-	({                               \
-		(void)(flags);           \
-		spin_unlock(l);          \
-	})
+#define spin_lock_irq			 spin_lock
+#define spin_unlock_irq			 spin_unlock
+#define spin_lock_irqsave(l, flags)	 ((flags) = 0, spin_lock(l))
+#define spin_unlock_irqrestore(l, flags) ((void)(flags), spin_unlock(l))
 
 #define seqlock_init(s)	   spin_lock_init(&(s)->lock)
 #define write_seqlock(s)   spin_lock(&(s)->lock)
@@ -178,7 +152,6 @@ void synchronize_rcu(void); /* waits for all readers; fails the run if the calle
 
 #define TASK_RUNNING	    0
 #define TASK_INTERRUPTIBLE  1
-#define TASK_IDLE	    2
 #define HRTIMER_MODE_ABS    0
 #define set_current_state   harness_set_state
 #define __set_current_state harness_set_state
@@ -206,11 +179,7 @@ struct delayed_work {
 	struct work_struct work;
 };
 struct workqueue_struct;
-#define system_percpu_wq  ((struct workqueue_struct *)1)
-#define system_highpri_wq ((struct workqueue_struct *)2)
-/* Linux 7.2 and later warn when an item is queued on one of these */
-#define system_wq		((struct workqueue_struct *)3)
-#define system_unbound_wq	((struct workqueue_struct *)4)
+#define system_percpu_wq	((struct workqueue_struct *)1)
 #define INIT_WORK(w, f)		harness_work_init(w, f)
 #define INIT_DELAYED_WORK(w, f) harness_work_init(&(w)->work, f)
 #define to_delayed_work(w)	container_of(w, struct delayed_work, work)
@@ -221,7 +190,6 @@ struct workqueue_struct *alloc_workqueue(const char *name, int flags, int max);
 void destroy_workqueue(struct workqueue_struct *wq);
 bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay);
 bool queue_work(struct workqueue_struct *wq, struct work_struct *w);
-bool schedule_delayed_work(struct delayed_work *w, unsigned long delay);
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay);
 bool cancel_delayed_work(struct delayed_work *w);
 bool cancel_delayed_work_sync(struct delayed_work *w);

@@ -8,7 +8,6 @@
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"
-#include "selftests/harness/kernel/container.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
@@ -17,15 +16,10 @@
 #define CONTAINERS 16
 
 static struct container containers[CONTAINERS];
-static u32 most_rounds;
+u32 container_most_rounds;
 void (*container_answer)(void);
 
 /* ------------------------------------------------------------------ containers */
-
-struct mm_struct *container_mm(struct container *c)
-{
-	return c->mm;
-}
 
 struct container *container_new(struct mm_struct *mm)
 {
@@ -65,11 +59,6 @@ void container_free(struct container *c)
 	c->used = false;
 }
 
-u8 *container_ram(struct container *c)
-{
-	return c->ram;
-}
-
 /*
  * A frame's number has the container's number in it, so that a page tells which container it is
  * from.
@@ -94,21 +83,11 @@ u8 *container_page(u64 pfn)
 	return containers[nr - 1].ram + ((pfn & (RAM_PAGES - 1)) << PAGE_SHIFT);
 }
 
-void container_slow(struct container *c, u64 ns)
-{
-	c->slow_ns = ns;
-}
-
-u32 container_most_rounds(void)
-{
-	return most_rounds;
-}
-
 struct mapping *container_find(struct container *c, u64 first, u64 last)
 {
 	struct mapping *m, *best = NULL;
 
-	for (m = c->map; m < c->map + MAPS; m++)
+	for (m = c->map; m < c->map + MAPPINGS_MAX; m++)
 		if (m->used && first < m->iova + m->size && last >= m->iova &&
 		    (!best || m->iova < best->iova))
 			best = m;
@@ -123,7 +102,7 @@ int container_map(struct container *c, u64 iova, u64 ram, u64 size)
 	mutex_lock(&c->lock);
 	if (!container_find(c, iova, iova + size - 1)) {
 		ret = -ENOSPC;
-		for (m = c->map; m < c->map + MAPS && ret; m++)
+		for (m = c->map; m < c->map + MAPPINGS_MAX && ret; m++)
 			if (!m->used) {
 				*m = (struct mapping){
 					.used = true, .iova = iova, .size = size, .ram = ram
@@ -168,7 +147,7 @@ u64 container_unmap(struct container *c, u64 iova, u64 size)
 		if (m == last) {
 			if (++rounds > ROUNDS_MAX)
 				harness_fail("S6: BUG_ON(++retries > 10) of vfio_dma_do_unmap()");
-			most_rounds = max(most_rounds, rounds);
+			container_most_rounds = max(container_most_rounds, rounds);
 		} else {
 			last = m;
 			rounds = 0;
@@ -186,16 +165,6 @@ u64 container_unmap(struct container *c, u64 iova, u64 size)
 	return done;
 }
 
-void container_lock_limit(struct container *c, u32 pages)
-{
-	c->lock_limit = pages;
-}
-
-u64 container_warned(const struct container *c)
-{
-	return c->warned;
-}
-
 /*
  * As vfio_pin_page_external(), for which vfio_lock_acct() counts pages by IOVA. For a page beyond
  * the limit it returns -ENOMEM, and the core logs a line by pr_warn(), which has no limit of its
@@ -206,7 +175,7 @@ static bool beyond(const struct container *c)
 	const struct mapping *m;
 	u32 n = 0;
 
-	for (m = c->map; m < c->map + MAPS; m++)
+	for (m = c->map; m < c->map + MAPPINGS_MAX; m++)
 		n += m->used ? m->pins : 0;
 	return c->lock_limit && n >= c->lock_limit;
 }
@@ -244,14 +213,13 @@ static bool pin_device(struct container *c, struct mapping *m, struct page **pag
 	return true;
 }
 
-bool container_pin(struct container *c, u64 at, struct page **page)
+static bool pin(struct container *c, u64 at, struct page **page)
 {
 	struct mapping *m = container_find(c, at, at + PAGE_SIZE - 1);
 	u64 nr;
 
 	if (m && m->device_at)
 		return pin_device(c, m, page);
-
 	if (!m || m->prevent_access || at < m->iova || at + PAGE_SIZE > m->iova + m->size ||
 	    alloc_fails() || beyond_limit(c))
 		return false;
@@ -263,64 +231,74 @@ bool container_pin(struct container *c, u64 at, struct page **page)
 	return true;
 }
 
-void container_unpin(struct container *c, u64 at)
+static void unpin(struct container *c, u64 at)
 {
 	struct mapping *m = container_find(c, at, at);
 	u64 nr;
 
 	if (!m || !m->pins)
-		harness_fail("S2: 0x%llx is unpinned and is not mapped or not pinned",
-			     (unsigned long long)at);
+		harness_fail("S2: 0x%llx is unpinned and is not mapped or not pinned", at);
 	if (m->device_at) {
 		m->pins--;
 		return;
 	}
 	nr = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
 	if (!c->pins[nr])
-		harness_fail("S2: 0x%llx is unpinned and was not pinned", (unsigned long long)at);
+		harness_fail("S2: 0x%llx is unpinned and was not pinned", at);
 	c->pins[nr]--;
 	m->pins--;
 }
 
-int vfio_pin_pages(struct vfio_device *v, dma_addr_t iova, int npage, int prot, struct page **pages)
+int container_pin_pages(struct container *c, u64 iova, int npage, struct page **pages)
 {
-	struct container *c = v->container;
 	int i, ret;
 
-	if (v->iommufd_access)
-		return iommufd_pin(v->iommufd_access, iova, npage, pages);
-	if (!c)
-		return -EINVAL;
 	/* with c->lock held, pages are brought in under the process's mmap_lock */
-	work_waits_for_vmm("the container's lock");
 	mutex_lock(&c->lock);
 	mmap_read_lock(c->mm);
 	mmap_read_unlock(c->mm);
-	for (i = 0; i < npage && container_pin(c, iova + (u64)i * PAGE_SIZE, &pages[i]); i++)
+	for (i = 0; i < npage && pin(c, iova + (u64)i * PAGE_SIZE, &pages[i]); i++)
 		;
 	ret = i == npage ? npage : beyond(c) ? -ENOMEM : -EFAULT;
 	while (ret < 0 && i--)
-		container_unpin(c, iova + (u64)i * PAGE_SIZE);
+		unpin(c, iova + (u64)i * PAGE_SIZE);
 	mutex_unlock(&c->lock);
-	harness_trace("pins %d pages at 0x%llx: %d", npage, (unsigned long long)iova, ret);
+	return ret;
+}
+
+void container_unpin_pages(struct container *c, u64 iova, int npage)
+{
+	int i;
+
+	mutex_lock(&c->lock);
+	for (i = 0; i < npage; i++)
+		unpin(c, iova + (u64)i * PAGE_SIZE);
+	mutex_unlock(&c->lock);
+}
+
+int vfio_pin_pages(struct vfio_device *v, dma_addr_t iova, int npage, int prot, struct page **pages)
+{
+	int ret = -EINVAL;
+
+	if (v->iommufd_access) {
+		ret = iommufd_pin(v->iommufd_access, iova, npage, pages);
+	} else if (v->container) {
+		work_waits_for_vmm("the container's lock");
+		ret = container_pin_pages(v->container, iova, npage, pages);
+	}
+	harness_trace("pins %d pages at 0x%llx: %d", npage, iova, ret);
 	return ret;
 }
 
 void vfio_unpin_pages(struct vfio_device *v, dma_addr_t iova, int npage)
 {
-	struct container *c = v->container;
-	int i;
-
 	if (v->iommufd_access) {
 		iommufd_unpin(v->iommufd_access, iova, npage);
-		return;
+	} else {
+		work_waits_for_vmm("the container's lock");
+		container_unpin_pages(v->container, iova, npage);
 	}
-	work_waits_for_vmm("the container's lock");
-	mutex_lock(&c->lock);
-	for (i = 0; i < npage; i++)
-		container_unpin(c, iova + (u64)i * PAGE_SIZE);
-	harness_trace("unpins %d pages at 0x%llx", npage, (unsigned long long)iova);
-	mutex_unlock(&c->lock);
+	harness_trace("unpins %d pages at 0x%llx", npage, iova);
 	chip_look("pages were unpinned");
 }
 
@@ -373,20 +351,10 @@ void *harness_vfio_alloc(size_t n, struct device *d, const struct vfio_device_op
 	return ERR_PTR(ret);
 }
 
-int vfio_register_emulated_iommu_dev(struct vfio_device *v)
-{
-	return 0;
-}
-
 void vfio_unregister_group_dev(struct vfio_device *v)
 {
 	if (v->container)
 		harness_fail("a device is removed while it is open");
-}
-
-void vfio_free_device(struct vfio_device *v)
-{
-	kfree(v);
 }
 
 void vfio_put_device(struct vfio_device *v)
@@ -476,12 +444,12 @@ void mdev_remove(struct mdev_device *m)
 }
 
 /*
- * Take both locks. The core just waits for device_list_lock here, with iommu->lock held. An unmap
+ * With both locks. The core just waits for device_list_lock here, with iommu->lock held. An unmap
  * of the same container has device_list_lock while its drivers unpin, and to unpin they take
  * iommu->lock. A VMM that does both at once has two threads that wait for each other, with any
  * mediated driver. So this function gives way.
  */
-static void lock_devices(struct container *c)
+static void set_container(struct vfio_device *v, struct container *c, bool in)
 {
 	mutex_lock(&c->lock);
 	while (!mutex_trylock(&c->device_list_lock)) {
@@ -489,12 +457,13 @@ static void lock_devices(struct container *c)
 		harness_sleep(5000);
 		mutex_lock(&c->lock);
 	}
-}
-
-static void unlock_devices(struct container *c)
-{
+	if (in)
+		list_add(&v->iommu_entry, &c->devices);
+	else
+		list_del(&v->iommu_entry);
 	mutex_unlock(&c->device_list_lock);
 	mutex_unlock(&c->lock);
+	v->container = in ? c : NULL;
 }
 
 /*
@@ -505,17 +474,10 @@ int device_open(struct vfio_device *v, struct container *c)
 {
 	int ret;
 
-	lock_devices(c);
-	list_add(&v->iommu_entry, &c->devices);
-	unlock_devices(c);
-	v->container = c;
+	set_container(v, c, true);
 	ret = v->ops->open_device(v);
-	if (ret) {
-		lock_devices(c);
-		list_del(&v->iommu_entry);
-		unlock_devices(c);
-		v->container = NULL;
-	}
+	if (ret)
+		set_container(v, c, false);
 	return ret;
 }
 
@@ -524,10 +486,7 @@ void device_close(struct vfio_device *v)
 	struct container *c = v->container;
 
 	v->ops->close_device(v);
-	lock_devices(c);
-	list_del(&v->iommu_entry);
-	unlock_devices(c);
-	v->container = NULL;
+	set_container(v, c, false);
 	if (list_empty(&c->devices) && container_pins(c))
 		harness_fail("S2: %u pages are pinned after the last device was closed",
 			     container_pins(c));
@@ -549,10 +508,6 @@ int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_he
 	caps->buf = buf;
 	caps->size += size;
 	return 0;
-}
-
-void vfio_info_cap_shift(struct vfio_info_cap *caps, size_t offset)
-{
 }
 
 int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *hdr, int num_irqs, int max_irq_type,

@@ -68,24 +68,12 @@ void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *wor
 	w->fn = fn;
 }
 
-/* Return true for the kernel's own queues. */
-static bool is_shared(const struct workqueue_struct *wq)
-{
-	return wq == system_percpu_wq || wq == system_highpri_wq;
-}
-
-/* As __queue_work() of Linux 7.2 and later, which warns. */
-static bool is_deprecated(const struct workqueue_struct *wq)
-{
-	return wq == system_wq || wq == system_unbound_wq;
-}
-
 void work_waits_for_vmm(const char *what)
 {
 	u32 i;
 
 	for (i = 0; i < WORKERS; i++)
-		if (current == worker[i] && running[i] && is_shared(running[i]->wq))
+		if (current == worker[i] && running[i] && running[i]->wq == system_percpu_wq)
 			harness_fail(
 				"S6: an item of the system's work queue waits for %s, which a VMM may hold for as long as it likes",
 				what);
@@ -97,9 +85,6 @@ static bool put(struct workqueue_struct *wq, struct work_struct *w, unsigned lon
 		harness_fail("a work item is queued that was not initialised");
 	if (!wq)
 		harness_fail("a work item is queued where no queue is");
-	if (is_deprecated(wq))
-		harness_fail(
-			"S6: a work item is queued on a queue that is deprecated, of which Linux warns");
 	w->wq = wq;
 	w->queued = true;
 	w->at = harness_now + delay * JIFFY_NS;
@@ -125,11 +110,6 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *w)
 bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay)
 {
 	return !w->work.queued && put(wq, &w->work, delay);
-}
-
-bool schedule_delayed_work(struct delayed_work *w, unsigned long delay)
-{
-	return queue_delayed_work(system_percpu_wq, w, delay);
 }
 
 /* The same workers do the items of all queues: no queue is bound to a CPU here. */

@@ -17,6 +17,7 @@
 #include "gk110/ram.h"
 #include "mdev/internal.h"
 #include "mdev/machine/internal.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -74,6 +75,14 @@ static void ask(void)
 	world_asked[ASKED_CALL]++;
 }
 
+static bool enter_to_ask(u32 i)
+{
+	if (!enter(i))
+		return false;
+	ask();
+	return true;
+}
+
 static bool another_step(void)
 {
 	if (!left)
@@ -100,43 +109,33 @@ static void submit(struct world_vgpu *g)
 	g_list(g, list, nr);
 }
 
+/* clang-format off */
 static void poke(struct world_vgpu *g)
 {
 	switch (harness_below(9)) {
-	case 0:
-		g_write(g, PFIFO_RUNLIST_BLOCK, harness_below(2));
-		break;
+	case 0: g_write(g, PFIFO_RUNLIST_BLOCK, harness_below(2)); break;
 	case 1:
 		g_write(g, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID | harness_below(4) << 10);
 		break;
-	case 2:
-		g_write(g, HOSTMEM_PRAMIN, harness_below(0x2100));
-		break;
+	case 2: g_write(g, HOSTMEM_PRAMIN, harness_below(0x2100)); break;
 	case 3:
 		g_write(g, PMC_ENABLE,
 			harness_below(2) ?
 				~0u :
 				~(u32)(harness_below(2) ? PMC_ENABLE_FIFO : PMC_ENABLE_GR));
 		break;
-	case 4:
-		g_write(g, PFIFO_INTR_EN, harness_below(2) ? ~0u : 0);
-		break;
+	case 4: g_write(g, PFIFO_INTR_EN, harness_below(2) ? ~0u : 0); break;
 	case 5:
 		g_write(g, harness_below(2) ? HOSTMEM_BAR1 : HOSTMEM_BAR3,
 			(harness_below(2) ? HOSTMEM_VIRTUAL : 0) |
 				G_INST(harness_below(CHANS)) >> 12);
 		break;
-	case 6:
-		g_write(g, harness_random() & 0xfffffc, harness_random());
-		break;
-	case 7:
-		g_read(g, harness_random() & 0xfffffc);
-		break;
-	default:
-		g_write(g, FLUSH_L2_DIRTY, 1);
-		break;
+	case 6: g_write(g, harness_random() & 0xfffffc, harness_random()); break;
+	case 7: g_read(g, harness_random() & 0xfffffc); break;
+	default: g_write(g, FLUSH_L2_DIRTY, 1); break;
 	}
 }
+/* clang-format on */
 
 /*
  * What a driver does: it fills an address space with two pages, binds channel @chan to it, and
@@ -269,7 +268,7 @@ static void write_small(struct world_vgpu *g, u32 space)
 /* Write an entry into memory of VMM @p, which may be a table or a directory. */
 static void write_in_ram(u32 p)
 {
-	u64 *ram = (u64 *)container_ram(c[p]), pte = harness_random();
+	u64 *ram = (u64 *)c[p]->ram, pte = harness_random();
 	u64 at = RAM * harness_below(4) + harness_below(64) * 4096;
 
 	if (harness_below(8))
@@ -327,36 +326,22 @@ static void level_reset(struct world_vgpu *g)
 	g->dev->ops->write(g->dev, (char *)&val, 4, &pos);
 }
 
+/* clang-format off */
 static void deep_step(struct world_vgpu *g, u32 chan)
 {
-	u32 space = harness_below(SPACES), p = g == &world.vgpu[2];
+	u32 space = harness_below(SPACES), p = g == V(2);
 
 	switch (harness_below(12)) {
-	case 0:
-		write_pde(g, space);
-		break;
-	case 1:
-	case 2:
-		write_big(g, space);
-		break;
-	case 3:
-	case 4:
-		write_small(g, space);
-		break;
+	case 0: write_pde(g, space); break;
+	case 1: case 2: write_big(g, space); break;
+	case 3: case 4: write_small(g, space); break;
 	case 5:
 		write_in_ram(p);
 		write_in_ram(p);
 		break;
-	case 6:
-	case 7:
-		write_inst(g, chan, space);
-		break;
-	case 8:
-		save_golden(g, chan);
-		break;
-	case 9:
-		write_patches(g);
-		break;
+	case 6: case 7: write_inst(g, chan, space); break;
+	case 8: save_golden(g, chan); break;
+	case 9: write_patches(g); break;
 	case 10:
 		if (!harness_below(40))
 			level_reset(g);
@@ -379,8 +364,7 @@ static void guest_step(struct world_vgpu *g, u32 what)
 	    page = 16 + harness_below(40);
 
 	switch (what) {
-	case 0:
-	case 1:
+	case 0: case 1:
 		g_map_sys(g, space, page,
 			  RAM * (1 + harness_below(RANGES)) + harness_below(48) * 4096);
 		break;
@@ -389,39 +373,15 @@ static void guest_step(struct world_vgpu *g, u32 what)
 			   harness_below(8) ? G_DATA + harness_below(64) * 4096 :
 					      harness_random() & 0x3ffff000);
 		break;
-	case 3:
-		g_unmap(g, space, page);
-		break;
-	case 4:
-	case 5:
-		invalidate(g, space);
-		break;
-	case 6:
-		g_inst(g, chan, space, harness_below(4) ? 0 : 0x400000);
-		break;
-	case 7:
-	case 8:
-		g_bind(g, chan);
-		break;
-	case 9:
-		g_unbind(g, chan);
-		break;
-	case 10:
-	case 11:
-		g_enable(g, chan, true);
-		break;
-	case 12:
-		g_enable(g, chan, false);
-		break;
-	case 13:
-		submit(g);
-		break;
-	case 14:
-		begin_channel(g, chan, space);
-		break;
-	case 15:
-		g_preempt(g, harness_below(2), harness_below(2) ? chan : harness_below(6));
-		break;
+	case 3: g_unmap(g, space, page); break;
+	case 4: case 5: invalidate(g, space); break;
+	case 6: g_inst(g, chan, space, harness_below(4) ? 0 : 0x400000); break;
+	case 7: case 8: g_bind(g, chan); break;
+	case 9: g_unbind(g, chan); break;
+	case 10: case 11: g_enable(g, chan, true); break;
+	case 12: g_enable(g, chan, false); break;
+	case 13: submit(g); break;
+	case 15: g_preempt(g, harness_below(2), harness_below(2) ? chan : harness_below(6)); break;
 	case 16:
 		g_ring(g, chan, harness_below(4));
 		chip_nonstall();
@@ -430,11 +390,10 @@ static void guest_step(struct world_vgpu *g, u32 what)
 		if (!harness_below(8))
 			poke(g);
 		break;
-	default:
-		begin_channel(g, chan, space);
-		break;
+	default: begin_channel(g, chan, space); break;
 	}
 }
+/* clang-format on */
 
 static void guest(void *arg)
 {
@@ -486,7 +445,7 @@ static void reopen(u32 i, struct container *con)
 		u32 s;
 
 		for (s = 0; s < G_SPACES; s++)
-			g_space(&world.vgpu[i], s);
+			g_space(V(i), s);
 	}
 	gate[i].closing = false;
 }
@@ -498,14 +457,12 @@ static void map_something(u32 p, u32 i)
 			  (u64)harness_below(2) << 40 | (u64)harness_below(0x1000) << 12 :
 			  3ull << 40 | (u64)harness_below(1024) << 12;
 
-	if (!mmu[i] && !harness_below(3) && enter(i)) {
-		ask();
+	if (!mmu[i] && !harness_below(3) && enter_to_ask(i)) {
 		mmu[i] = mm_map(mm[p], world.vgpu[i].dev, 0x100000, PAGE_SIZE);
 		tables[i] = mm_map(mm[p], world.vgpu[i].dev, 1ull << 40 | TABLES, TABLES_SIZE);
 		leave(i);
 	}
-	if (!*at && enter(i)) {
-		ask();
+	if (!*at && enter_to_ask(i)) {
 		*at = mm_map(mm[p], world.vgpu[i].dev, off & ~0xffffull, 0x10000);
 		leave(i);
 	}
@@ -554,8 +511,7 @@ static void interrupts(u32 i)
 		user_eventfd_write(fd);
 		break;
 	default:
-		if (enter(i)) {
-			ask();
+		if (enter_to_ask(i)) {
 			world.vgpu[i].dev->ops->ioctl(world.vgpu[i].dev, VFIO_DEVICE_SET_IRQS,
 						      (unsigned long)&s);
 			leave(i);
@@ -576,7 +532,7 @@ static void unmap(u32 p, u64 at)
 static void attach_or_limit(u32 p, u32 i)
 {
 	if (!p || !with_iommufd) {
-		container_lock_limit(c[p], harness_below(2) ? 0 : 1 + harness_below(60));
+		c[p]->lock_limit = harness_below(2) ? 0 : 1 + harness_below(60);
 		return;
 	}
 	if (!enter(i))
@@ -607,8 +563,7 @@ static void vmm(void *arg)
 			break;
 		case 6: map_something(p, i); break;
 		case 7: case 8: case 9:
-			if (vma[p][k] && enter(i)) {
-				ask();
+			if (vma[p][k] && enter_to_ask(i)) {
 				mm_touch(mm[p], vma[p][k] + harness_below(16) * 4096);
 				leave(i);
 			}
@@ -620,8 +575,7 @@ static void vmm(void *arg)
 			}
 			break;
 		case 11:
-			if (enter(i)) {
-				ask();
+			if (enter_to_ask(i)) {
 				world_reset(i);
 				leave(i);
 			}
@@ -716,31 +670,28 @@ static void run(u64 seed, u32 nr)
 		mm[i] = mm_new();
 		c[i] = container_new(mm[i]);
 	}
-	for (i = 0; i < GUESTS; i++) {
+	for (i = 0; i < GUESTS; i++)
 		reopen(i, c[i == 2]);
-	}
 	harness_policy(&p);
 	left = nr;
 	for (i = 0; i < GUESTS; i++) {
-		actor_new("vCPU 0", mm[i == 2], false, guest, &world.vgpu[i]);
-		actor_new("vCPU 1", mm[i == 2], false, guest, &world.vgpu[i]);
+		actor_new("vCPU 0", mm[i == 2], false, guest, V(i));
+		actor_new("vCPU 1", mm[i == 2], false, guest, V(i));
 	}
 	actor_new("VMM 0", mm[0], true, vmm, (void *)0);
 	actor_new("VMM 1", mm[1], true, vmm, (void *)1);
 	actor_new("admin", NULL, false, admin, NULL);
 	if (with_cut_off) {
-		pci_slow(seed % 3 ? 0 : 20000);
+		config_ns = seed % 3 ? 0 : 20000;
 		actor_new("card", NULL, true, card_fails, (void *)(unsigned long)nr);
 	}
 	actors_run();
-	p = quiet;
-	harness_policy(&p);
-	loads += chip_loads();
+	harness_policy(&quiet);
+	loads += chip.loads;
 	world_check("at the end");
-	for (i = 0; i < GUESTS; i++) {
+	for (i = 0; i < GUESTS; i++)
 		if (world.vgpu[i].open)
 			world_close(i);
-	}
 	for (i = 0; i < 2; i++) {
 		container_free(c[i]);
 		mm_free(mm[i]);
@@ -759,24 +710,20 @@ int main(int argc, char **argv)
 	with_cut_off = argc > 4 && !strcmp(argv[4], "cut-off");
 	for (i = first; i < first + nr; i++)
 		run(i, each);
-	printf("%llu steps from seed %llu on; of guests by kind:", (unsigned long long)steps,
-	       (unsigned long long)first);
+	printf("%llu steps from seed %llu on; of guests by kind:", steps, first);
 	for (i = 0; i < 20; i++)
-		printf(" %llu", (unsigned long long)done[i]);
-	printf("; %llu loads of channels, %u rounds of an unmap at most\n",
-	       (unsigned long long)loads, container_most_rounds());
-	printf("%llu looks at contexts, %llu golden contexts\n",
-	       (unsigned long long)oracle_contexts(), (unsigned long long)goldens);
+		printf(" %llu", done[i]);
+	printf("; %llu loads of channels, %u rounds of an unmap at most\n", loads,
+	       container_most_rounds);
+	printf("%llu looks at contexts, %llu golden contexts\n", oracle_contexts, goldens);
 	printf("%llu hostile operations: %llu of registers, %llu of video memory, %llu doorbells, %llu calls of VMMs\n",
-	       (unsigned long long)(world_asked[ASKED_REGISTER] + world_asked[ASKED_MEMORY] +
-				    world_asked[ASKED_DOORBELL] + world_asked[ASKED_CALL]),
-	       (unsigned long long)world_asked[ASKED_REGISTER],
-	       (unsigned long long)world_asked[ASKED_MEMORY],
-	       (unsigned long long)world_asked[ASKED_DOORBELL],
-	       (unsigned long long)world_asked[ASKED_CALL]);
+	       (world_asked[ASKED_REGISTER] + world_asked[ASKED_MEMORY] +
+		world_asked[ASKED_DOORBELL] + world_asked[ASKED_CALL]),
+	       world_asked[ASKED_REGISTER], world_asked[ASKED_MEMORY], world_asked[ASKED_DOORBELL],
+	       world_asked[ASKED_CALL]);
 	if (steps > 2000 && loads < steps / 100 && !with_cut_off)
 		harness_fail("next to nothing ran");
-	if (steps > 2000 && !oracle_contexts())
+	if (steps > 2000 && !oracle_contexts)
 		harness_fail("no context was loaded");
 	return 0;
 }

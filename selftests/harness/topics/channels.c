@@ -14,16 +14,9 @@
 
 #include <linux/bitfield.h>
 
-#define G	   (&world.vgpu[0])
-#define NEIGHBOUR  (&world.vgpu[1])
+#define G	   V(0)
+#define NEIGHBOUR  V(1)
 #define MOST_CHANS 63
-
-static void run(struct world_vgpu *g, u32 chan)
-{
-	g_inst(g, chan, 0, 0);
-	g_bind(g, chan);
-	g_enable(g, chan, true);
-}
 
 /* Channels 2 to .arg[0] run, too. No vGPU has work: all are on the chip. */
 static void more(const struct scene *s)
@@ -31,9 +24,9 @@ static void more(const struct scene *s)
 	u32 i;
 
 	for (i = 2; i <= s->arg[0]; i++)
-		run(G, i);
+		g_run(G, i);
 	for (i = 0; i < s->vgpus; i++)
-		g_ring(&world.vgpu[i], 1, 0);
+		g_ring(V(i), 1, 0);
 	harness_sleep(200 * MS);
 }
 
@@ -45,7 +38,7 @@ static void two_run(const struct scene *s)
 {
 	g_space(G, 1);
 	g_map_vram(G, 1, 16, G_DATA);
-	run(G, 2);
+	g_run(G, 2);
 	g_list(G, (u64[]){ 2, 1 }, s->roles[0].arg == IS_LISTED ? 1 : 2);
 }
 
@@ -92,7 +85,7 @@ static void is_somewhere(const struct role *r)
 {
 	struct context *on[] = { &chip.pbdma[0], &chip.engine[0], &chip.engine[1] }, was;
 	u32 i;
-	u16 id = g_hchid(G, 1);
+	u16 id = id_of(0, 1);
 
 	chip_load_on_gr(id);
 	was = chip.pbdma[0];
@@ -153,8 +146,8 @@ static void group_changes(const struct role *r)
 	LIST(G, TSG(5, 2), 1, 2);
 	if (r->arg != UNBOUND_UNUSED)
 		g_enable(G, 2, true);
-	members[0] = g_hchid(G, 1);
-	members[1] = g_hchid(G, 2);
+	members[0] = id_of(0, 1);
+	members[1] = id_of(0, 2);
 	harness_sleep(20 * MS);
 	was = directory(members[0]);
 	chip_before_write = rests;
@@ -175,12 +168,12 @@ static void preempts_the_second(const struct role *r)
 {
 	g_inst(G, 2, 0, 0);
 	g_bind(G, 2);
-	run(G, 3);
+	g_run(G, 3);
 	LIST(G, TSG(5, 2), 2, 3);
-	chip_load_on_gr(g_hchid(G, 3));
+	chip_load_on_gr(id_of(0, 3));
 	g_enable(G, 3, false);
 	g_preempt(G, true, 5);
-	if (chip_loaded(g_hchid(G, 3)) || !admin_chan_lives(0, 3))
+	if (chip_loaded(id_of(0, 3)) || !admin_chan_lives(0, 3))
 		harness_fail("S4: a guest has preempted its group, a channel of it is there");
 }
 
@@ -197,10 +190,10 @@ static void beside_a_dead_one(const struct role *r)
 
 	LIST(G, TSG(5, 1), 1);
 	if (r->arg != WHOLE) {
-		UNTIL(chip_fault(g_hchid(G, 1), 0x1000));
+		UNTIL(chip_fault(id_of(0, 1), 0x1000));
 		UNTIL(!admin_chan_lives(0, 1));
 	}
-	run(G, 2);
+	g_run(G, 2);
 	g_list(G, (u64[]){ TSG(5, 1 + (r->arg == WHOLE)), 2, 1 }, r->arg == WHOLE ? 3 : 2);
 	g_ring(G, 2, 1);
 	admin_chan(0, 2, &c);
@@ -213,7 +206,7 @@ static void beside_a_dead_one(const struct role *r)
 				harness_sleep(5 * US);
 		}
 	} else {
-		UNTIL(chip_hang(r->arg == WHOLE ? g_hchid(G, 1) : c.id, false));
+		UNTIL(chip_hang(r->arg == WHOLE ? id_of(0, 1) : c.id, false));
 	}
 	if (r->arg == IS_PREEMPTED)
 		g_preempt(G, true, 5);
@@ -299,9 +292,9 @@ static void idle_storm(const struct role *r)
 static const char *listed(void)
 {
 	static char text[1000], name[KVGPU_MAX_CHAN][8];
-	static u64 entry[2 * KVGPU_MAX_CHAN];
 	int tsg[KVGPU_MAX_CHAN], group = -1;
-	u32 nr = chip_list(0, entry), left = 0, id, i, v, c;
+	u32 left = 0, id, i, v, c;
+	typeof(*chip.list) list = chip.list[0];
 	struct admin_chan ac;
 	char *at = text;
 
@@ -311,11 +304,11 @@ static const char *listed(void)
 				sprintf(name[ac.id], v ? " %u/%u" : "%.0u %u", v, c);
 				tsg[ac.id] = ac.tsg;
 			}
-	for (*at = 0, i = 0; i < nr; i++) {
-		id = FIELD_GET(RUNLIST_ID, entry[i]);
-		if (entry[i] & RUNLIST_TSG) {
+	for (*at = 0, i = 0; i < list.nr; i++) {
+		id = FIELD_GET(RUNLIST_ID, list.entry[i]);
+		if (list.entry[i] & RUNLIST_TSG) {
 			group = id;
-			left = FIELD_GET(RUNLIST_TSG_COUNT, entry[i]);
+			left = FIELD_GET(RUNLIST_TSG_COUNT, list.entry[i]);
 			at += sprintf(at, " %u:", left);
 			continue;
 		}
@@ -370,7 +363,7 @@ static void submits(const struct role *r)
 			g_list(G, s->entry, s->nr);
 		must_be_listed(s->listed);
 		g_preempt(G, false, 1);
-		if (!*s->listed && chip_loaded(g_hchid(G, 1)))
+		if (!*s->listed && chip_loaded(id_of(0, 1)))
 			harness_fail("S4: a runlist is blocked, and a channel is loaded from it");
 	}
 }
@@ -380,14 +373,14 @@ static void chip_takes_long(u32 reg, u32 val)
 {
 	if (reg != PFIFO_RUNLIST_SUBMIT || scene_count[0])
 		return;
-	scene_count[0] = 1 + chip_fault_now(g_hchid(G, 2));
+	scene_count[0] = 1 + chip_fault_now(id_of(0, 2));
 	harness_sleep(2 * MS);
 }
 
 static void lists_once(const struct role *r)
 {
 	LIST(G, 1, TSG(7, 2), 2, 4, 3);
-	chip_load_on_gr(g_hchid(G, 2));
+	chip_load_on_gr(id_of(0, 2));
 	chip_before_write = chip_takes_long;
 	LIST(NEIGHBOUR, 1);
 }
@@ -425,8 +418,8 @@ static void binds_all(const struct role *r)
 
 	for (v = 0; v < scene->vgpus; v++)
 		for (c = 1; c < KVGPU_MAX_CHAN; c += 8, scene_count[v]++) {
-			g_inst_at(&world.vgpu[v], 0x400000, G_USERD(1), 0, 0);
-			g_bind_at(&world.vgpu[v], c, 0x400000);
+			g_inst_at(V(v), 0x400000, G_USERD(1), 0, 0);
+			g_bind_at(V(v), c, 0x400000);
 			if (!admin_chan(v, c, &ac))
 				break;
 		}
@@ -453,7 +446,7 @@ static u64 stop(u32 how)
 	g_write(G, PMC_ENABLE, ~0u);
 	setup_run(0, 1, 0);
 	for (c = 2; c <= MOST_CHANS; c++) {
-		run(G, c);
+		g_run(G, c);
 		list[c - 2] = c;
 	}
 	g_list(G, list, c - 2);
@@ -488,7 +481,7 @@ static void chip_loads_the_next(u32 reg, u32 val)
 	u32 c;
 
 	for (c = 1; reg == PFIFO_RUNLIST_ERROR && c <= scene->arg[0] && !chip_is_stuck(); c++)
-		scene_count[1] += chip_hang(g_hchid(G, c), false);
+		scene_count[1] += chip_hang(id_of(0, c), false);
 }
 
 static void resets_gr(const struct role *r)
@@ -496,7 +489,7 @@ static void resets_gr(const struct role *r)
 	u64 began;
 
 	LIST(G, 1, 2, 3, 4, 5);
-	UNTIL(chip_hang(g_hchid(G, 1), false));
+	UNTIL(chip_hang(id_of(0, 1), false));
 	chip_before_write = chip_loads_the_next;
 	began = harness_now;
 	g_write(G, PMC_ENABLE, (u32)~PMC_ENABLE_GR);
@@ -516,16 +509,16 @@ static void unbinds_while_reads_fail(const struct role *r)
 	struct context first;
 
 	for (; scene_count[0] < 60 && !admin_read(CARD, "lost"); scene_count[0]++) {
-		run(G, 2);
+		g_run(G, 2);
 		LIST(G, 1, 2);
-		chip_load_on_gr(g_hchid(G, 1));
+		chip_load_on_gr(id_of(0, 1));
 		first = chip.pbdma[0];
-		chip_load_some(0, g_hchid(G, 2));
+		chip_load_some(0, id_of(0, 2));
 		chip.engine[0] = first;
-		chip_set_manners(&wrong);
+		chip.manners = wrong;
 		g_unbind(G, 2);
 		chip_look("after the unbind");
-		chip_set_manners(&scene->chip);
+		chip.manners = scene->chip;
 	}
 }
 
@@ -535,7 +528,7 @@ static void unbinds_while_reads_fail(const struct role *r)
  */
 static void page_goes(const struct role *r)
 {
-	u16 id = g_hchid(G, 1);
+	u16 id = id_of(0, 1);
 
 	UNTIL(chip_loaded(id));
 	chip_look("the chip has seen the page");
@@ -555,7 +548,7 @@ enum { LISTS = 1, FLUSHES = 2, TABLES = 4, PREEMPTS = 8, HOLDS = 16, GROUPS = 32
 
 static void act(u32 vgpu, u32 what, u32 i)
 {
-	struct world_vgpu *g = &world.vgpu[vgpu];
+	struct world_vgpu *g = V(vgpu);
 
 	if (what & LISTS)
 		g_list(g, (u64[]){ 1, 2 }, 1 + i % 2);
@@ -608,7 +601,7 @@ static void are_idle(const struct scene *s)
 
 	harness_policy(&quiet);
 	for (v = 0; v < s->vgpus; v++) {
-		g_ring(&world.vgpu[v], 1, !v);
+		g_ring(V(v), 1, !v);
 		for (i = 0; i < 8; i++)
 			act(v, TABLES, i);
 	}
@@ -622,21 +615,21 @@ static void are_idle(const struct scene *s)
  */
 static void is_put_off(const struct role *r)
 {
-	u16 first = g_hchid(G, 1), id = g_hchid(&world.vgpu[2], 1);
+	u16 first = id_of(0, 1), id = id_of(2, 1);
 	u32 i, all = 25000;
 
-	g_ring(&world.vgpu[2], 1, 1);
-	g_write(&world.vgpu[2], PFIFO_RUNLIST_SUBMIT, 1);
+	g_ring(V(2), 1, 1);
+	g_write(V(2), PFIFO_RUNLIST_SUBMIT, 1);
 	UNTIL(chip_engine_works(id));
-	chip_at_work(id, true);
-	g_ring(&world.vgpu[2], 1, 0);
+	chip.at_work[id] = true;
+	g_ring(V(2), 1, 0);
 	harness_sleep(20 * MS);
 	g_ring(G, 1, 1);
 	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
 	chip_load_some(0, first);
 	for (i = 0; i < 2; i++, harness_sleep(10 * US)) {
-		g_ring(&world.vgpu[i], 1, 1);
-		g_write(&world.vgpu[i], PFIFO_RUNLIST_SUBMIT, 1);
+		g_ring(V(i), 1, 1);
+		g_write(V(i), PFIFO_RUNLIST_SUBMIT, 1);
 	}
 	for (i = 0; i < all; i++, harness_sleep(20 * US))
 		scene_count[1] += chip_engine_works(id);

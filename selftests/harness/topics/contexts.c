@@ -14,7 +14,7 @@
 
 #include <linux/bitfield.h>
 
-#define G	   (&world.vgpu[0])
+#define G	   V(0)
 #define VA_CTX	   0x40000ull /* where the guest has a context, in space 1 */
 #define VA_LIST	   0x90000ull /* and its patch list */
 #define MEM	   (G_DATA + 0x10000)
@@ -34,7 +34,7 @@ static struct shown {
 		return (struct shown){};
 	block = (const u32 *)chip_vram(c.inst);
 #define AT(reg, lo, hi) ((block[(reg) / 4] & (lo)) | (u64)block[(hi) / 4] << 32)
-	return (struct shown){ AT(GMMU_INST_PDB_LO, GMMU_INST_PDB_LO_ADDR, GMMU_INST_PDB_HI),
+	return (struct shown){ chip_pd(c.inst),
 			       AT(RAMIN_GR_CTX, RAMIN_CTX_ADDR_LO, RAMIN_GR_CTX + 4),
 			       AT(RAMFC_USERD, ~0x1ffu, RAMFC_USERD_HI), true };
 }
@@ -78,7 +78,7 @@ static void run(u32 chan, u32 space, u64 ctx)
 {
 	g_inst(G, chan, space, ctx);
 	g_bind(G, chan);
-	g_list(G, (u64[]){ chan }, 1);
+	LIST(G, chan);
 	g_enable(G, chan, true);
 }
 
@@ -89,7 +89,7 @@ static void doorbells(const struct role *r)
 	u64 size = 512ull << 20,
 	    at[] = { size - PAGE_SIZE, size, 2 * size - PAGE_SIZE, 0xfffffff000 };
 	u64 part = admin_place(1).part;
-	struct world_vgpu *g = &world.vgpu[1];
+	struct world_vgpu *g = V(1);
 	struct shown s;
 	u32 i;
 
@@ -158,8 +158,8 @@ static void where_a_page_was(const struct role *r)
 	u32 i;
 
 	run(2, 0, 0);
-	g_list(G, (u64[]){ 1, 2 }, 2);
-	chip_load_on_gr(g_hchid(G, 2));
+	LIST(G, 1, 2);
+	chip_load_on_gr(id_of(0, 2));
 	for (i = 0; i < chip.nr_tlb && chip.tlb[i].va != ctx; i++)
 		;
 	if (i == chip.nr_tlb)
@@ -249,13 +249,13 @@ static void has_a_kernel(const struct scene *s)
 	if (show(0, 2).ctx != VA_CTX || show(0, last).ctx != VA_CTX)
 		harness_fail("the channels have no context");
 	g_inst(G, 2, 1, 0);
-	UNTIL(chip_hold(g_hchid(G, 2), 20 * MS));
+	UNTIL(chip_hold(id_of(0, 2), 20 * MS));
 }
 
 /* A kernel of 20 ms reads a bad address, while the host waits to exchange its channel's context. */
 static void kernel_faults(const struct role *r)
 {
-	u16 id = g_hchid(G, 2);
+	u16 id = id_of(0, 2);
 
 	UNTIL(!chip.chan[id].enabled && chip.preempting);
 	harness_sleep(5 * MS);
@@ -272,8 +272,8 @@ static void changes(const struct role *r)
 		harness_fail("S5: a channel that faulted is not ended");
 	if (scene->arg[0])
 		return;
-	chip_load_on_gr(g_hchid(G, 3));
-	if (!chip_loaded(g_hchid(G, 3)))
+	chip_load_on_gr(id_of(0, 3));
+	if (!chip_loaded(id_of(0, 3)))
 		harness_fail("S5: a channel of an ended one's image does not go on");
 }
 
@@ -311,7 +311,7 @@ static void binds_meanwhile(const struct role *r)
 
 	write_context(VA_CTX, NULL, 0, 0);
 	run(2, 1, VA_CTX);
-	next.id = g_hchid(G, 2);
+	next.id = id_of(0, 2);
 	UNTIL(chip_fault(next.id, 0x1000));
 	chip_before_write = chooses;
 	UNTIL(next.at == 2);

@@ -11,16 +11,14 @@
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
 #include "gk110/ram.h"
-#include "selftests/harness/chip/state.h"
-#include "selftests/harness/scene.h"
+#include "selftests/harness/work.h"
 
 #include <linux/bitfield.h>
 
-#define PER_SECOND 2000 /* docs/interrupts.md: the budget of a vGPU, and of nobody's */
-#define EVENTS	   32 /* so many events wait until the guest is told */
-#define SECRET	   0x01230456u /* what another vGPU's registers have */
-#define INTR0	   (chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4])
-#define FATAL	   (PBDMA_INTR0_FATAL & ~(PBDMA_INTR0_FATAL - 1))
+#define EVENTS 32 /* so many events wait until the guest is told */
+#define SECRET 0x01230456u /* what another vGPU's registers have */
+#define INTR0  (chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4])
+#define FATAL  (PBDMA_INTR0_FATAL & ~(PBDMA_INTR0_FATAL - 1))
 
 /* ------------------------------------------------------------------ storms */
 
@@ -33,7 +31,7 @@ static void nonstalls(const struct role *r)
 
 static void wants_nonstall(const struct scene *s)
 {
-	g_write(&world.vgpu[0], PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
+	g_write(V(0), PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
 }
 
 /*
@@ -43,11 +41,11 @@ static void wants_nonstall(const struct scene *s)
  */
 static void nonstalls_in_a_switch(const struct role *r)
 {
-	struct world_vgpu *g = &world.vgpu[1];
+	struct world_vgpu *g = V(1);
 	u64 began;
 
 	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
-	UNTIL(chip_hold(g_hchid(&world.vgpu[0], 1), 1900 * MS));
+	UNTIL(chip_hold(id_of(0, 1), 1900 * MS));
 	UNTIL(chip_is_stuck() && chip.preempting);
 	harness_sleep(5 * MS);
 	for (began = harness_now; harness_now < began + 2 * MS * !r->arg; harness_sleep(2500))
@@ -68,7 +66,7 @@ static void wants_and_does_not(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(5000)) {
 		wants_nonstall(scene);
-		g_write(&world.vgpu[0], PFIFO_INTR_EN, 0);
+		g_write(V(0), PFIFO_INTR_EN, 0);
 	}
 }
 
@@ -77,14 +75,6 @@ static void nobodys_methods(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(20 * US))
 		scene_count[0] += chip_pbdma_raise(r->arg, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
-}
-
-/* Copies have ended, and told so. Their channels have left the engine when that is served. */
-static void nobodys_copies(const struct role *r)
-{
-	for (; scene_goes_on(); harness_sleep(5 * US))
-		if (!chip_copy_raised())
-			chip_copy_raise(2, 0);
 }
 
 /*
@@ -97,8 +87,8 @@ static void again(u32 reg)
 
 	if (INTR0 || !(scene->arg[0] ? scene_count[0] < scene->arg[0] : scene_goes_on()))
 		return;
-	in_run = run == irq_runs() ? in_run + 1 : 1;
-	run = irq_runs();
+	in_run = run == the_irq.runs ? in_run + 1 : 1;
+	run = the_irq.runs;
 	scene_count[0]++;
 	scene_count[1] = max_t(u64, scene_count[1], in_run);
 	chip_pbdma_raise(0, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
@@ -128,7 +118,7 @@ static void is_served(const struct scene *s)
 static void unbinds(const struct role *r)
 {
 	harness_sleep(MS);
-	g_unbind(&world.vgpu[0], 1);
+	g_unbind(V(0), 1);
 	scene_count[2] = scene_goes_on();
 	scene_stop();
 }
@@ -136,7 +126,7 @@ static void unbinds(const struct role *r)
 /* Channels 2 to 9 fault, one after the other, and then all begin anew. */
 static void faults(const struct role *r)
 {
-	struct world_vgpu *g = &world.vgpu[r->vgpu];
+	struct world_vgpu *g = V(r->vgpu);
 	struct admin_chan c;
 	u64 list[8];
 	u32 i;
@@ -146,9 +136,7 @@ static void faults(const struct role *r)
 		g_write(g, PMC_ENABLE, ~0u);
 		for (i = 0; i < 8; i++) {
 			list[i] = 2 + i;
-			g_inst(g, 2 + i, 0, 0);
-			g_bind(g, 2 + i);
-			g_enable(g, 2 + i, true);
+			g_run(g, 2 + i);
 		}
 		g_list(g, list, 8);
 		for (i = 2; i < 10 && scene_goes_on(); i++) {
@@ -168,7 +156,7 @@ static void slow_services(const struct scene *s)
 	irq_slow(PBDMA(0) + PBDMA_CHANNEL, s->arg[1] * US);
 	irq_slow(PBDMA(1) + PBDMA_CHANNEL, s->arg[1] * US);
 	irq_slow(GK110_CE(2) + GK110_CE_LAUNCHERR, s->arg[1] * US);
-	g_ring(&world.vgpu[0], 1, 0);
+	g_ring(V(0), 1, 0);
 	harness_sleep(100 * MS);
 }
 
@@ -190,33 +178,23 @@ static void dear_exceptions(const struct role *r)
 
 /* ------------------------------------------------------------ late interrupts, other owners */
 
-#define STORMER	  (&world.vgpu[0])
-#define NEIGHBOUR (&world.vgpu[1])
-
-static void raise_and_wait(u16 id)
-{
-	while (!chip_pbdma_raise(0, id, PBDMA_INTR0_DEVICE))
-		harness_sleep(5 * US);
-	while (INTR0)
-		harness_sleep(5 * US);
-}
+#define STORMER	  V(0)
+#define NEIGHBOUR V(1)
 
 /* The neighbour gets the channel's id next. It must not be told, nor pay, for the last owner. */
 static void neighbour_gets(u16 id)
 {
-	u64 list[] = { 1, 9 };
-
 	g_inst(NEIGHBOUR, 9, 0, 0);
 	g_bind(NEIGHBOUR, 9);
-	g_list(NEIGHBOUR, list, 2);
+	LIST(NEIGHBOUR, 1, 9);
 	g_enable(NEIGHBOUR, 9, true);
-	if (g_hchid(NEIGHBOUR, 9) != id)
+	if (id_of(1, 9) != id)
 		harness_fail("the neighbour gets another id");
 }
 
 static void neighbour_is_told_nothing(const struct scene *s)
 {
-	if (!admin_chan_lives(1, 9) || !chip.chan[g_hchid(NEIGHBOUR, 9)].enabled)
+	if (!admin_chan_lives(1, 9) || !chip.chan[id_of(1, 9)].enabled)
 		harness_fail(
 			"S5: a neighbour's channel ends by an interrupt of its id's last owner");
 	if (g_read(NEIGHBOUR, PFIFO_PBDMA_INTR_SOURCE) | g_read(NEIGHBOUR, PFIFO_MMU_FAULT_SOURCE) |
@@ -227,11 +205,9 @@ static void neighbour_is_told_nothing(const struct scene *s)
 /* The guest resets PFIFO while the thread rests, with a fatal interrupt of its channel pending. */
 static void storms_and_resets(const struct role *r)
 {
-	u16 id = g_hchid(STORMER, 1);
-	u32 i;
+	u16 id = id_of(0, 1);
 
-	for (i = 0; i < PER_SECOND + 100; i++)
-		raise_and_wait(id);
+	work_interrupts(id, PER_SECOND + 100);
 	chip_pbdma_raise(0, id, FATAL);
 	g_write(STORMER, PMC_ENABLE, 0);
 	neighbour_gets(id);
@@ -258,12 +234,10 @@ static void ce_late(u32 reg)
 
 static void resets_under_a_report(const struct role *r)
 {
-	u16 id = g_hchid(STORMER, 1);
-	u32 i;
+	u16 id = id_of(0, 1);
 
 	/* .arg: the thread rests, for interrupts of nobody's beyond their budget */
-	for (i = 0; i < r->arg; i++)
-		raise_and_wait(CHIP_NOBODY);
+	work_interrupts(CHIP_NOBODY, r->arg);
 	chip_copies(id, harness_now + 300 * US);
 	irq_has_read = ce_late;
 	chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8);
@@ -282,18 +256,16 @@ static void last_second(const struct role *r)
 	u32 i;
 
 	for (i = 0; i < PER_SECOND + 5 && admin_chan_lives(0, 1); i++)
-		raise_and_wait(g_hchid(STORMER, 1));
+		work_interrupts(id_of(0, 1), 1);
 	if (admin_chan_lives(0, 1))
 		harness_fail("S5: %u interrupts in a second, and the channel goes on", i);
 	harness_sleep(20 * MS);
 	world_close(0);
-	if (!world_open(0, setup_c))
-		harness_fail("the vGPU can't be opened");
-	setup_run(0, 1, 0);
+	setup_open(0);
 	scene_count[0] = admin_read(0, "strikes");
 	if (harness_now - began > 1000 * MS)
 		harness_fail("more than a second has passed");
-	raise_and_wait(g_hchid(STORMER, 1));
+	work_interrupts(id_of(0, 1), 1);
 	harness_sleep(50 * MS);
 	scene_count[0] = admin_read(0, "strikes") - scene_count[0];
 }
@@ -304,7 +276,7 @@ static void last_second(const struct role *r)
  */
 static void copies_in_a_rest(const struct role *r)
 {
-	u16 id = g_hchid(STORMER, 1);
+	u16 id = id_of(0, 1);
 	u32 i;
 
 	chip_copies(id, harness_now + 20000 * MS);
@@ -321,20 +293,15 @@ static void copies_in_a_rest(const struct role *r)
 
 static void spend_nobodys_budget(const struct scene *s)
 {
-	u32 i;
-
-	for (i = 0; i < PER_SECOND; i++)
-		raise_and_wait(CHIP_NOBODY);
+	work_interrupts(CHIP_NOBODY, PER_SECOND);
 }
 
 /* A fault beyond the budget, which makes the thread rest, is a strike. */
 static void faults_beyond_the_budget(const struct role *r)
 {
-	u16 id = g_hchid(STORMER, 1);
-	u32 i;
+	u16 id = id_of(0, 1);
 
-	for (i = 0; i < PER_SECOND; i++)
-		raise_and_wait(id);
+	work_interrupts(id, PER_SECOND);
 	chip_load_on_gr(id);
 	if (!chip_fault_now(id))
 		harness_fail("the channel can't fault");
@@ -345,7 +312,7 @@ static void faults_beyond_the_budget(const struct role *r)
 
 static u64 told_va(u32 vgpu, u8 unit)
 {
-	struct world_vgpu *g = &world.vgpu[vgpu];
+	struct world_vgpu *g = V(vgpu);
 	u32 rec = PFIFO_MMU_FAULT_RECORDS + unit * 16;
 
 	return (u64)g_read(g, rec + 8) << 32 | g_read(g, rec + 4);
@@ -404,19 +371,18 @@ static void signals(const struct role *r)
 static void more_than_fit(const struct role *r)
 {
 	struct admin_place p = admin_place(0);
-	struct world_vgpu *g = &world.vgpu[0];
-	u32 host, locked, i;
+	struct world_vgpu *g = V(0);
+	u32 i;
 	u64 first, last;
 
 	for (rounds = 1; rounds <= 5; rounds++) {
-		while (eventfd_signals(&host, &locked) < rounds)
+		while (signalled.nr < rounds)
 			harness_sleep(MS);
 		first = rounds * 0x10000;
 		for (i = 0; i < EVENTS - 1; i++)
 			bar_fault(GMMU_UNIT_BAR1, p.bar1 + first + i * 0x1000);
 		bar_fault(GMMU_UNIT_BAR3, p.bar3 + first);
-		for (i = 0; i < rounds; i++)
-			raise_and_wait(g_hchid(g, 1));
+		work_interrupts(g_hchid(g, 1), rounds);
 		last = told_va(0, GMMU_UNIT_BAR3);
 		if (told_va(0, GMMU_UNIT_BAR1) != first || last != first)
 			harness_fail("S4: faults at 0x%llx are told as at 0x%llx and 0x%llx", first,
@@ -442,7 +408,7 @@ static void names_are_the_guests(const struct role *r)
 	admin_chan(r->vgpu, 1, &c);
 	chip_gr_trap(c.inst, 0, 0, BIT(2));
 	harness_sleep(10 * MS);
-	is = g_read(&world.vgpu[r->vgpu], GR_FECS + FECS_CHAN_ADDR);
+	is = g_read(V(r->vgpu), GR_FECS + FECS_CHAN_ADDR);
 	if (is != want)
 		harness_fail("S4: an exception names the block 0x%08x, the guest's is 0x%08x", is,
 			     want);
@@ -459,13 +425,12 @@ static void names_are_the_guests(const struct role *r)
  */
 static void preempts_a_hang(const struct role *r)
 {
-	u64 list[] = { RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 1) | 5, 1 };
 	u32 want = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE, is = 0, e;
-	struct world_vgpu *g = &world.vgpu[0];
+	struct world_vgpu *g = V(0);
 	struct admin_chan c;
 
 	if (r->arg)
-		g_list(g, list, 2);
+		LIST(g, TSG(5, 1), 1);
 	admin_chan(0, 1, &c);
 	if (c.id == 1 || (r->arg ? c.tsg < 0 || c.tsg == 5 : c.tsg >= 0))
 		harness_fail("the chip's ids are the guest's");
@@ -496,7 +461,7 @@ static void pbdma_intr_of(u32 vgpu, u32 intr0, u32 intr1)
 	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
 	chip_put(PBDMA(0) + PBDMA_INTR1_EN, ~0u);
 	chip_put(PBDMA(0) + PBDMA_INTR1, intr1);
-	while (!chip_pbdma_intr(g_hchid(&world.vgpu[vgpu], 1), intr0))
+	while (!chip_pbdma_intr(id_of(vgpu, 1), intr0))
 		harness_sleep(MS);
 	harness_sleep(10 * MS);
 	chip_put(PBDMA(0) + PBDMA_INTR1, 0);
@@ -504,7 +469,7 @@ static void pbdma_intr_of(u32 vgpu, u32 intr0, u32 intr1)
 
 static void copy_intr_of(u32 vgpu, u32 intr)
 {
-	chip_copies(g_hchid(&world.vgpu[vgpu], 1), harness_now + 5 * MS);
+	chip_copies(id_of(vgpu, 1), harness_now + 5 * MS);
 	chip_copy_raise(intr, 8);
 	harness_sleep(10 * MS);
 }
@@ -549,12 +514,12 @@ static void is_not_told(const struct role *r)
 	for (i = 0; i < 3 && d->regs[i]; i++)
 		chip_put(d->regs[i], d->val);
 	error_of(1, d->theirs);
-	if (!d->untold && g_read(&world.vgpu[1], d->regs[0]) != d->val)
+	if (!d->untold && g_read(V(1), d->regs[0]) != d->val)
 		harness_fail("vGPU 1 is not told of its own error: register 0x%06x is 0x%08x",
-			     d->regs[0], g_read(&world.vgpu[1], d->regs[0]));
+			     d->regs[0], g_read(V(1), d->regs[0]));
 	error_of(0, d->ours);
 	for (i = 0; i < 3 && d->regs[i]; i++)
-		left |= g_read(&world.vgpu[0], d->regs[i]);
+		left |= g_read(V(0), d->regs[i]);
 	if (left)
 		harness_fail("S4: an error of vGPU 0 tells of 0x%08x of vGPU 1's error", left);
 }
@@ -571,7 +536,7 @@ static void trap_without_context(const struct role *r)
 	chip_gr_trap(0, 0, GPCCS_TRAP_PROP, GR_TRAP_GPC);
 	chip_put(GR_FECS + FECS_CHAN_ADDR, FIELD_PREP(FECS_CHAN_INST, c.inst >> 12));
 	harness_sleep(10 * MS);
-	if (g_read(&world.vgpu[0], GR_INTR))
+	if (g_read(V(0), GR_INTR))
 		harness_fail("S4: a vGPU is told an exception of no context");
 	if (chip.gr_halts)
 		harness_fail("S5: an exception of no context is not acknowledged");
@@ -614,7 +579,7 @@ static void one_error(const struct role *r)
 	error = stands = true;
 	harness_sleep(MS);
 	scene_count[1] = 1;
-	g_unbind(&world.vgpu[0], 1);
+	g_unbind(V(0), 1);
 	harness_sleep(100 * MS);
 	scene_count[2] = stands;
 	scene_stop();
@@ -658,7 +623,7 @@ static void all_units_trap(const struct role *r)
 	}
 	chip_gr_trap(0, 0, ~0u, ~0u);
 	chip_put(GR_TRAP_GPC_MASK, ~0u);
-	chip_watch_writes();
+	chip.nr_written = 0;
 	harness_sleep(10 * MS);
 	for (i = 0; i < nr_armed; i++)
 		if (!chip_written(armed[i], &val) || !(val & GR_ESR_CLEAR))
@@ -728,7 +693,7 @@ static void all_forms(const struct role *r)
 
 static void line_can_rise(const struct scene *s)
 {
-	struct world_vgpu *g = &world.vgpu[0];
+	struct world_vgpu *g = V(0);
 
 	g_write(g, PMC_INTR_MASK(PMC_LEAF_HOST), ~0u);
 	g_write(g, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
@@ -810,7 +775,7 @@ static const struct step {
 static void plays(const struct role *r)
 {
 	const struct step *s, *first = scripts[r->arg];
-	struct world_vgpu *g = &world.vgpu[0];
+	struct world_vgpu *g = V(0);
 	bool waits = !scene->interleaved;
 	u64 got;
 
@@ -851,7 +816,7 @@ static void plays(const struct role *r)
 
 static void line_goes_up_and_down(const struct role *r)
 {
-	struct world_vgpu *g = &world.vgpu[0];
+	struct world_vgpu *g = V(0);
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
@@ -887,17 +852,17 @@ static void signals_are_dear(const struct scene *s)
 	line_can_rise(s);
 	if (s->arg[0]) {
 		set_irqs(0, INTX, UNMASK | EVENTFD, 0, 1, 4);
-		chip_pbdma_intr(g_hchid(&world.vgpu[0], 1), PBDMA_INTR0_DEVICE);
+		chip_pbdma_intr(id_of(0, 1), PBDMA_INTR0_DEVICE);
 		harness_sleep(50 * MS);
 	} else {
-		g_inst(&world.vgpu[1], 2, 0, 0);
+		g_inst(V(1), 2, 0, 0);
 	}
 	eventfd_cost(3, SIGNAL_MS * MS);
 }
 
 static void raises(const struct role *r)
 {
-	struct world_vgpu *g = &world.vgpu[0];
+	struct world_vgpu *g = V(0);
 	u32 p;
 
 	while (scene_goes_on()) {
@@ -923,32 +888,16 @@ static void neighbour_binds(const struct role *r)
 
 	for (; scene_goes_on(); harness_sleep(3 * MS)) {
 		began = harness_now;
-		g_bind(&world.vgpu[1], 2);
-		g_unbind(&world.vgpu[1], 2);
+		g_bind(V(1), 2);
+		g_unbind(V(1), 2);
 		scene_count[0] = max(scene_count[0], (harness_now - began) / US);
 	}
 }
 
-static u64 read_host_signals(u32 vgpu)
-{
-	u32 host, locked;
-
-	eventfd_signals(&host, &locked);
-	return host;
-}
 /* An eighth of a CPU is the vGPU's for signals by the host's threads. Some come from them. */
-static const struct measure m_host_signals = { "signals by the host", read_host_signals, VALUE };
+MEASURE(host_signals, "signals by the host", signalled.by_host, VALUE);
 #define AN_EIGHTH 2, 2 + 2000 / 8 / SIGNAL_MS
-
-static u64 read_locked_signals(u32 vgpu)
-{
-	u32 host, locked;
-
-	eventfd_signals(&host, &locked);
-	return locked;
-}
-static const struct measure m_locked_signals = { "signals under a lock of the card",
-						 read_locked_signals, VALUE };
+MEASURE(locked_signals, "signals under a lock of the card", signalled.locked, VALUE);
 
 static void signals_are_cheap(const struct scene *s)
 {
@@ -958,8 +907,7 @@ static void signals_are_cheap(const struct scene *s)
 /* scene_count[0]: ms after which the next tenant is told of its first interrupt */
 static void next_tenant(const struct role *r)
 {
-	struct world_vgpu *g = &world.vgpu[0];
-	u32 n, host, locked;
+	struct world_vgpu *g = V(0);
 	u64 began;
 
 	set_irqs(0, MSI, TRIGGER | EVENTFD, 0, 1, 3);
@@ -968,19 +916,16 @@ static void next_tenant(const struct role *r)
 	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
 	harness_sleep(2100 * MS);
 	world_close(0);
-	if (!world_open(0, setup_c))
-		harness_fail("the next tenant can't open the vGPU");
-	setup_run(0, 1, 0);
+	setup_open(0);
 	set_irqs(0, MSI, TRIGGER | EVENTFD, 0, 1, 4);
 	line_can_rise(scene);
 	eventfd_cost(4, 1);
 	harness_sleep(50 * MS);
 	began = harness_now;
 	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
-	do {
+	do
 		harness_sleep(MS);
-		n = eventfd_signals(&host, &locked);
-	} while (!n && harness_now - began < 20000 * MS);
+	while (!signalled.nr && harness_now - began < 20000 * MS);
 	scene_count[0] = (harness_now - began) / MS;
 }
 
@@ -1012,7 +957,8 @@ static void next_tenant(const struct role *r)
 	  .arg = { 0, us }, .before = goes_on_again, .roles = { { waits } },                 \
 	  .must = { { &m_irq_worked, CARD, 100, 550, "S6: the interrupt thread works" } } }
 
-#define ALL { { nobodys_copies }, { nobodys_methods, 0, 1 }, { nonstalls }, { faults } }
+#define COPIES { work_nobodys_copies, .arg = 5 * US }
+#define ALL { COPIES, { nobodys_methods, 0, 1 }, { nonstalls }, { faults } }
 #define MIX(n, us, s, ...)                                                                  \
 	{ n, 2, MIXED, ROUGH, .ms = 1000, .arg = { 0, us }, .before = slow_services, .slow = s, \
 	  .roles = __VA_ARGS__,                                                             \
@@ -1058,7 +1004,7 @@ static const struct scene table[] = {
 	MIX("all kinds, 20 us each", 20, true, ALL),
 	MIX("all kinds, quick", 0, true, ALL),
 	MIX("faults, 200 us each", 200, true, { { faults } }),
-	MIX("copies and faults, 200 us each", 200, true, { { nobodys_copies }, { faults } }),
+	MIX("copies and faults, 200 us each", 200, true, { COPIES, { faults } }),
 	MIX("methods and faults, 200 us each", 200, true, { { nobodys_methods, 0, 1 },
 	    { faults } }),
 	{ "exceptions of GR are dear", 1, CALM, .roles = { { dear_exceptions } },

@@ -18,15 +18,12 @@
 #include "gk110/ptimer.h"
 #include "gk110/ptop.h"
 #include "gk110/ram.h"
-#include "gk110/vbios.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/scene.h"
 #include "selftests/unit/hw/postrom.h"
 
 #include <linux/bitfield.h>
 
-#define V0     (&world.vgpu[0])
-#define V1     (&world.vgpu[1])
 #define SECRET 0x5ec4e7
 #define STEP   13 /* make check lets one in so many allocations fail */
 #define MUST(x)                                                              \
@@ -43,16 +40,10 @@ static u64 read_lost(u32 vgpu)
 	return admin_read(CARD, "lost");
 }
 
-static void open_and_run(u32 i)
-{
-	MUST(world_open(i, setup_c));
-	setup_run(i, 1, 0);
-}
-
 static void works(void)
 {
 	MUST(world_make(0));
-	open_and_run(0);
+	setup_open(0);
 	MUST(container_pins(setup_c) == 2 && !read_lost(CARD));
 	world_close(0);
 	world_unmake(0);
@@ -62,9 +53,9 @@ static void works(void)
 
 static void put_away(void)
 {
-	if (V1->open)
+	if (V(1)->open)
 		world_close(1);
-	if (V1->made)
+	if (V(1)->made)
 		world_unmake(1);
 }
 
@@ -83,7 +74,7 @@ static void want_of_memory(const struct role *r)
 		p.nomem_rest = i % 2;
 		harness_policy(&p);
 		done = ask();
-		n = max(n, harness_allocs());
+		n = max(n, harness_allocs);
 		harness_policy(&quiet);
 		if (world.gpu)
 			world_check(scene->name);
@@ -105,22 +96,20 @@ static bool is_probed(void)
 /* Groups, one with a graphics context. A channel is unbound while it is listed. */
 static void list_groups(void)
 {
-	u64 list[] = { RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 2) | 1, 1, 2,
-		       RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 1) | 2, 3 };
 	u32 i;
 
 	for (i = 2; i <= 3; i++) {
-		g_space(V1, i - 1);
-		g_map_sys(V1, i - 1, 16, SETUP_RAM + i * 0x2000);
-		g_inst(V1, i, i - 1, i == 3 ? 0x400000 : 0);
-		g_bind(V1, i);
+		g_space(V(1), i - 1);
+		g_map_sys(V(1), i - 1, 16, SETUP_RAM + i * 0x2000);
+		g_inst(V(1), i, i - 1, i == 3 ? 0x400000 : 0);
+		g_bind(V(1), i);
 	}
-	g_list(V1, list, ARRAY_SIZE(list));
-	g_enable(V1, 2, true);
-	g_enable(V1, 3, true);
-	g_preempt(V1, true, 1);
-	g_unbind(V1, 2);
-	g_bind(V1, 2);
+	LIST(V(1), TSG(1, 2), 1, 2, TSG(2, 1), 3);
+	g_enable(V(1), 2, true);
+	g_enable(V(1), 3, true);
+	g_preempt(V(1), true, 1);
+	g_unbind(V(1), 2);
+	g_bind(V(1), 2);
 }
 
 static void map_pages(void)
@@ -130,17 +119,17 @@ static void map_pages(void)
 	for (i = 0; i < 3; i++) {
 		for (k = 0; k < 12; k++)
 			if (i == 1)
-				g_unmap(V1, 0, 40 + 3 * k);
+				g_unmap(V(1), 0, 40 + 3 * k);
 			else
-				g_map_sys(V1, 0, 40 + 3 * k + 130 * i, SETUP_RAM + k * 0x5000);
-		g_tlb(V1, 0);
+				g_map_sys(V(1), 0, 40 + 3 * k + 130 * i, SETUP_RAM + k * 0x5000);
+		g_tlb(V(1), 0);
 	}
 }
 
 /* CPUs of the VMM and of a child see a part of a region, which moves. */
 static bool map_region(u64 at)
 {
-	unsigned long p = mm_map(setup_mm, V1->dev, at, 2 * PAGE_SIZE);
+	unsigned long p = mm_map(setup_mm, V(1)->dev, at, 2 * PAGE_SIZE);
 	struct mm_struct *child;
 	bool done;
 
@@ -173,11 +162,11 @@ static bool lives(bool (*opens)(u32 vgpu, struct container *c))
 	done = map_region(1ull << 40) & map_region(3ull << 40) & map_region(PRAMIN_BASE);
 	MUST(container_unmap(setup_c, SETUP_RAM, SETUP_RAM) == SETUP_RAM);
 	MUST(!container_pins(setup_c) && !container_map(setup_c, SETUP_RAM, 0, SETUP_RAM));
-	g_tlb(V0, 0);
-	g_tlb(V1, 0);
-	g_write(V1, PMC_ENABLE, ~(u32)PMC_ENABLE_FIFO);
-	g_write(V1, PMC_ENABLE, ~0u);
-	done &= !V1->dev->ops->ioctl(V1->dev, VFIO_DEVICE_RESET, 0);
+	g_tlb(V(0), 0);
+	g_tlb(V(1), 0);
+	g_write(V(1), PMC_ENABLE, ~(u32)PMC_ENABLE_FIFO);
+	g_write(V(1), PMC_ENABLE, ~0u);
+	done &= !V(1)->dev->ops->ioctl(V(1)->dev, VFIO_DEVICE_RESET, 0);
 	setup_run(1, 1, 0);
 	list_groups();
 	harness_sleep(30 * MS); /* what was put off is done */
@@ -211,9 +200,9 @@ static void begin_anew(u32 i, bool reset)
 /* Have BAR1 show a space in which nothing is mapped. A CPU can store there all the same. */
 static void show_nothing(void)
 {
-	g_inst(V0, 9, 1, 0);
-	g_space(V0, 1);
-	g_write(V0, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | G_INST(9) >> 12);
+	g_inst(V(0), 9, 1, 0);
+	g_space(V(0), 1);
+	g_write(V(0), HOSTMEM_BAR1, HOSTMEM_VIRTUAL | G_INST(9) >> 12);
 }
 
 /* After a reset (.arg) only video memory is as it was; the next user finds nothing at all. */
@@ -222,7 +211,7 @@ static void begins_anew(const struct role *r)
 	static u8 start[3][256 << 10];
 	struct admin_place p = admin_place(0);
 	struct admin_chan c;
-	u32 i, power_on = g_read(V1, PFIFO_INTR_EN);
+	u32 i, power_on = g_read(V(1), PFIFO_INTR_EN);
 	u64 size;
 	u8 *own;
 
@@ -234,25 +223,25 @@ static void begins_anew(const struct role *r)
 		memset(own, 0x5e, size);
 	}
 	setup_run(0, 1, 0);
-	g_store32(V0, G_DATA, SECRET);
+	g_store32(V(0), G_DATA, SECRET);
 	show_nothing();
-	g_store32(V0, 0x7010, SECRET);
-	MUST(g_load32(V0, 0x7010) == SECRET && container_pins(setup_c) == 4);
-	g_write(V0, PFIFO_INTR_EN, ~0u);
+	g_store32(V(0), 0x7010, SECRET);
+	MUST(g_load32(V(0), 0x7010) == SECRET && container_pins(setup_c) == 4);
+	g_write(V(0), PFIFO_INTR_EN, ~0u);
 	begin_anew(0, r->arg);
 	if (admin_chan(0, 1, &c) || container_pins(setup_c) != 2 ||
-	    g_read(V0, PFIFO_INTR_EN) != power_on)
+	    g_read(V(0), PFIFO_INTR_EN) != power_on)
 		harness_fail("S2: a vGPU that begins anew has channels, pins or settings");
 	for (i = 0; i < 3; i++) {
 		own = world_own(0, i, &size);
 		if (memcmp(own, start[i], size))
 			harness_fail("S4: memory that stands for registers, %u, is not new", i);
 	}
-	if (g_load32(V0, G_DATA) != (r->arg ? SECRET : 0) ||
+	if (g_load32(V(0), G_DATA) != (r->arg ? SECRET : 0) ||
 	    (!r->arg && !chip_is_zero(p.part, 512 << 20)))
 		harness_fail("S4: the next user finds video memory of the last one's");
 	show_nothing();
-	if (g_load32(V0, 0x7010) && !r->arg)
+	if (g_load32(V(0), 0x7010) && !r->arg)
 		harness_fail("S4: the next user finds what the last one stored in BAR1");
 	begin_anew(0, r->arg);
 	setup_run(0, 1, 0);
@@ -261,14 +250,14 @@ static void begins_anew(const struct role *r)
 
 static u32 told(u32 inject)
 {
-	u32 e, all = g_read(V0, PFIFO_MMU_FAULT_SOURCE) | g_read(V0, PFIFO_INTR);
+	u32 e, all = g_read(V(0), PFIFO_MMU_FAULT_SOURCE) | g_read(V(0), PFIFO_INTR);
 
 	for (e = 0; e < 4; e++) {
-		all |= g_read(V0, PFIFO_ENGINE_STATUS(e));
+		all |= g_read(V(0), PFIFO_ENGINE_STATUS(e));
 		/* nor is a channel that hung told as one that faults */
-		g_write(V0, PFIFO_FAULT_INJECT(e), inject);
+		g_write(V(0), PFIFO_FAULT_INJECT(e), inject);
 	}
-	return all | g_read(V0, PFIFO_MMU_FAULT_SOURCE);
+	return all | g_read(V(0), PFIFO_MMU_FAULT_SOURCE);
 }
 
 /* The guest was told of a hang, and a fault and an interrupt are on their way. */
@@ -282,7 +271,7 @@ static void no_event_of_before(const struct role *r)
 		if (i < 4) {
 			while (!chip_hang(c.id, false))
 				harness_sleep(MS);
-			g_preempt(V0, false, 1);
+			g_preempt(V(0), false, 1);
 			harness_sleep(10 * MS);
 			MUST(told(0));
 		}
@@ -307,18 +296,17 @@ static void resets(const struct role *r)
 static void binds(const struct role *r)
 {
 	setup_run(0, 2, 1);
-	g_preempt(V0, false, 2);
+	g_preempt(V(0), false, 2);
 }
 
 /* vGPU 1 does not leave the chip, and the list of vGPU 0 is there: that one is removed. */
 static void next_owner_is_removed(const struct role *r)
 {
-	u16 theirs = g_hchid(V1, 1), ours = g_hchid(V0, 1);
-	u64 list[2 * KVGPU_MAX_CHAN];
+	u16 theirs = id_of(1, 1), ours = id_of(0, 1);
 
 	while (!chip_hang(theirs, false))
 		harness_sleep((10 + r->arg) * US);
-	while (chip_list(0, list) != 1 || (list[0] & 0xfff) != ours)
+	while (chip.list[0].nr != 1 || (chip.list[0].entry[0] & 0xfff) != ours)
 		harness_sleep(10 * US);
 	harness_sleep(r->arg * 3 * MS);
 	world_close(0);
@@ -333,18 +321,18 @@ static void next_owner_is_removed(const struct role *r)
 /* A thread of the VMM closes the device's file, and gives the last reference back. */
 static void gives_back(const struct role *r)
 {
-	while (V0->made)
+	while (V(0)->made)
 		harness_sleep(US);
-	vfio_put_device(V0->dev);
+	vfio_put_device(V(0)->dev);
 }
 
 static void takes_the_card(const struct role *r)
 {
 	world_close(0);
-	V0->dev->refs++;
-	V0->made = false;
-	mdev_remove(V0->mdev);
-	pool_watch(false);
+	V(0)->dev->refs++;
+	V(0)->made = false;
+	mdev_remove(V(0)->mdev);
+	pool_watched = false;
 	card_remove(&world.pdev);
 	MUST(!world_probe());
 }
@@ -440,8 +428,8 @@ static ssize_t config(u32 off, void *buf, size_t n, bool write)
 {
 	loff_t pos = ((loff_t)VFIO_PCI_CONFIG_REGION_INDEX << 40) + off;
 
-	return write ? V0->dev->ops->write(V0->dev, buf, n, &pos) :
-		       V0->dev->ops->read(V0->dev, buf, n, &pos);
+	return write ? V(0)->dev->ops->write(V(0)->dev, buf, n, &pos) :
+		       V(0)->dev->ops->read(V(0)->dev, buf, n, &pos);
 }
 
 static u32 get(u32 off)
@@ -510,7 +498,7 @@ static void new_card(void)
 {
 	chip_end();
 	chip_begin(&calm);
-	chip_watch_writes();
+	chip.nr_written = 0;
 }
 
 static void meets(const struct role *r)
@@ -530,7 +518,7 @@ static void meets(const struct role *r)
 	for (i = 0; i < ARRAY_SIZE(c->put) && (c->put[i][0] | c->put[i][1]); i++)
 		chip.reg[c->put[i][0] / 4] = c->put[i][1];
 	if (c->memory_end)
-		chip_memory_end(c->memory_end);
+		chip.memory_end = c->memory_end;
 	ret = world_probe();
 	if (ret != c->want)
 		harness_fail("S6: the probe returns %d, not %d", ret, c->want);
@@ -563,7 +551,7 @@ static void was_posted_first(void)
 	MUST(chip.written[i + 2].reg == PTOP_DEVINIT && chip.written[i + 3].reg == PMC_ENABLE);
 	works();
 	world_unprobe();
-	chip_watch_writes();
+	chip.nr_written = 0;
 	MUST(!world_probe() && !chip_written(PBFB_BCAST + 0x1234, &val));
 }
 
@@ -571,7 +559,7 @@ static void was_posted_first(void)
 static void is_reset_from_outside(void)
 {
 	the_pci_driver->err_handler->reset_prepare(&world.pdev);
-	MUST(read_lost(CARD) && chip_no_master());
+	MUST(read_lost(CARD) && chip.no_master);
 	chip.reg[PTOP_DEVINIT / 4] = 0;
 	world_unprobe();
 	MUST(!world_probe() && !read_lost(CARD));
@@ -589,14 +577,14 @@ static u32 fifo_resets;
 /* The chip's copies go on as soon as it can reach memory. */
 static void goes_on(u32 reg, u32 val)
 {
-	if (!chip_no_master())
-		chip_copy_hold(false);
+	if (!chip.no_master)
+		chip.copy_held = false;
 }
 
 /* Engines are reset before the card reaches memory, and what is set up since then once only. */
 static void must_be_off_first(u32 reg, u32 val)
 {
-	if (!chip_no_master() && !was_off)
+	if (!chip.no_master && !was_off)
 		harness_fail("S2: the card reaches memory before its engines were reset");
 	if (reg != PMC_ENABLE)
 		return;
@@ -610,16 +598,16 @@ enum { AS_LEFT, MASTER_FIRST, MASTER_ON, UNITS_STAY };
 /* The copy for a channel that a guest binds hangs, and the card is taken from the module. */
 static void lose_the_card(u32 how)
 {
-	chip_copy_hold(how != MASTER_ON);
-	g_inst(V0, 2, 0, 0);
-	g_bind(V0, 2);
+	chip.copy_held = how != MASTER_ON;
+	g_inst(V(0), 2, 0, 0);
+	g_bind(V(0), 2);
 	MUST(read_lost(CARD) == (how != MASTER_ON));
 	world_close(0);
 	world_unmake(0);
 	chip.copy_stays = how != MASTER_FIRST;
 	world_unprobe();
 	chip.copy_stays = false;
-	MUST(chip_no_master());
+	MUST(chip.no_master);
 }
 
 static void comes_back(int want, void (*before_write)(u32 reg, u32 val))
@@ -637,11 +625,11 @@ static void is_taken_again(const struct role *r)
 
 	lose_the_card(r->arg);
 	if (r->arg == MASTER_FIRST) { /* it turns bus mastering on first */
-		chip_bus_master(true);
-		chip_copy_hold(false);
+		chip.no_master = false;
+		chip.copy_held = false;
 		for (i = 0; i < 100; i++)
 			chip_write(PMC_ENABLE, ~0u);
-		chip_bus_master(false);
+		chip.no_master = true;
 	} else if (r->arg == MASTER_ON) {
 		pci_set_master(&world.pdev);
 	} else if (r->arg == UNITS_STAY) {
@@ -667,22 +655,22 @@ static void loses_the_card(const struct scene *s)
 	world_close(1);
 	MUST(world_open(1, theirs));
 	setup_run(1, 1, 0);
-	while (!chip_loaded(g_hchid(V1, 1)))
+	while (!chip_loaded(id_of(1, 1)))
 		harness_sleep(MS);
-	while (!chip_misname(g_hchid(V0, 1), CHIP_NOBODY, true))
+	while (!chip_misname(id_of(0, 1), CHIP_NOBODY, true))
 		harness_sleep(MS);
-	pci_slow(s->arg[0]);
+	config_ns = s->arg[0];
 }
 
 static void unbinds(const struct role *r)
 {
-	g_enable(V0, 1, false);
-	g_unbind(V0, 1);
+	g_enable(V(0), 1, false);
+	g_unbind(V(0), 1);
 }
 
 static void neighbour_takes_memory(const struct role *r)
 {
-	task_mm_set(container_mm(theirs));
+	task_mm_set(theirs->mm);
 	while (!read_lost(CARD))
 		harness_sleep(200);
 	MUST(container_unmap(theirs, SETUP_RAM, SETUP_RAM) == SETUP_RAM);
@@ -690,9 +678,9 @@ static void neighbour_takes_memory(const struct role *r)
 
 static void neighbour_leaves(const struct scene *s)
 {
-	struct mm_struct *mm = container_mm(theirs);
+	struct mm_struct *mm = theirs->mm;
 
-	pci_slow(0);
+	config_ns = 0;
 	world_close(1);
 	container_free(theirs);
 	mm_free(mm);
@@ -705,9 +693,9 @@ static u64 guest_time(u32 vgpu, u32 high, u32 low)
 	u32 hi, lo, i = 0;
 
 	do {
-		hi = g_read(&world.vgpu[vgpu], high);
-		lo = g_read(&world.vgpu[vgpu], low);
-	} while (hi != g_read(&world.vgpu[vgpu], high) && i++ < 10);
+		hi = g_read(V(vgpu), high);
+		lo = g_read(V(vgpu), low);
+	} while (hi != g_read(V(vgpu), high) && i++ < 10);
 	return (u64)hi << 32 | lo;
 }
 #define GUEST_TIME(vgpu) guest_time(vgpu, PTIMER_TIME_HIGH, PTIMER_TIME_LOW)
@@ -743,13 +731,13 @@ static void clock_falls_silent(const struct role *r)
 	u64 t, last = GUEST_TIME(0);
 	u32 i;
 
-	clock_silent(true);
+	clock_silent = true;
 	for (i = 0; i < 20; i++, last = t) {
 		harness_sleep(300 * MS);
 		t = GUEST_TIME(0);
 		MUST(t - last >= 300 * MS - 1000 && t - last < 310 * MS);
 	}
-	clock_silent(false);
+	clock_silent = false;
 	MUST(GUEST_TIME(0) - last < 10 * MS);
 }
 
@@ -760,9 +748,9 @@ static void clock_errs_once(const struct role *r)
 
 	GUEST_TIME(1);
 	harness_sleep(r->arg * MS);
-	clock_errs(0xbadf1100);
-	g_read(V0, PTIMER_TIME_LOW);
-	clock_errs(0);
+	clock_error = 0xbadf1100;
+	g_read(V(0), PTIMER_TIME_LOW);
+	clock_error = 0;
 	harness_sleep(MS);
 	t = GUEST_TIME(1);
 	harness_sleep(60000 * MS);

@@ -7,7 +7,6 @@
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
-#include "gk110/ram.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/scene.h"
@@ -43,12 +42,10 @@ static u32 pins, id;
 static u64 directory_of(u32 chan)
 {
 	struct admin_chan c;
-	const u32 *block;
 
 	if (!admin_chan(0, chan, &c))
 		harness_fail("channel %u is not bound", chan);
-	block = (const u32 *)chip_vram(c.inst);
-	return (block[GMMU_INST_PDB_LO / 4] & PAGE_MASK) | (u64)block[GMMU_INST_PDB_HI / 4] << 32;
+	return chip_pd(c.inst);
 }
 
 static u64 entry_of(u32 chan, u32 page)
@@ -180,21 +177,21 @@ static bool vmm_step(const struct step *s)
 	case PINS_OVER: return container_pins(setup_c) > s->a;
 	case MEMORY: container_map(setup_c, s->a, 0, RAM_PAGES * PAGE_SIZE); break;
 	case RAM_GOES: container_unmap(setup_c, SETUP_RAM, SETUP_RAM); break;
-	case RAM_IS_SLOW: container_slow(setup_c, s->a); break;
-	case LIMIT: container_lock_limit(setup_c, s->a); break;
+	case RAM_IS_SLOW: setup_c->slow_ns = s->a; break;
+	case LIMIT: setup_c->lock_limit = s->a; break;
 	case WARNED:
 		i = warned;
-		warned = container_warned(setup_c);
+		warned = setup_c->warned;
 		return warned > i && warned - i <= s->a;
-	case BOUNCE: iommu_bounce(true); break;
+	case BOUNCE: iommu_bounces = true; break;
 	case NO_SNOOP: return !world.pdev.no_snoop;
 	case REACH:
 		*(s->b ? &world.pdev.dev.bus_dma_limit : &world.pdev.dev.mask) =
 			(frame_of(40) << PAGE_SHIFT) + 3 * PAGE_SIZE - 2;
-		iommu_set(s->a);
+		iommu_kind = s->a;
 		break;
 	case WATCH: chip_before_write = s->a ? bars_first : NULL; break;
-	case HOLD: chip_copy_hold(s->a); break;
+	case HOLD: chip.copy_held = s->a; break;
 	case WITHIN: return harness_now - began <= s->a;
 	case MAP: at = mm_map(setup_mm, g->dev, s->a, s->b); return at;
 	case MAPS: return !mm_map(setup_mm, g->dev, s->a, s->b) == !s->c;
@@ -210,8 +207,8 @@ static bool vmm_step(const struct step *s)
 		return (mm_touch(setup_mm, at) == (BAR1_PHYS >> 12) + id / 8) == s->a;
 	case RESET: world_reset(0); break;
 	case HAND_OVER: /* the neighbour gets the doorbells that vGPU 0 had */
-		g_inst(&world.vgpu[1], 9, 0, 0);
-		g_bind(&world.vgpu[1], 9);
+		g_inst(V(1), 9, 0, 0);
+		g_bind(V(1), 9);
 		return admin_chan(1, 9, &c) && c.id / 8 == id / 8;
 	case SLICES:
 		return slice_is_well(1, place.bar1, 16 << 20, s->a) &&
@@ -233,10 +230,10 @@ static bool vmm_step(const struct step *s)
 
 static bool step(const struct step *s)
 {
-	u64 *ram = (u64 *)container_ram(setup_c), i;
+	u64 *ram = (u64 *)setup_c->ram, i;
 
 	switch (s->op) {
-	case ON: g = &world.vgpu[s->a]; place = admin_place(s->a); break;
+	case ON: g = V(s->a); place = admin_place(s->a); break;
 	case SYS: g_map_sys(g, s->a, s->b, s->c); break;
 	case VRAM: g_map_vram(g, s->a, s->b, s->c); break;
 	case NONE: g_unmap(g, s->a, s->b); break;
@@ -394,7 +391,6 @@ static void counts_flush(u32 reg, u32 val)
 	flushes += reg == FLUSH_BAR;
 }
 
-/* The driver maps, or unmaps, pages of a space, and invalidates after each. */
 /* as nouveau: by mapped pages, where the VMM has mapped them */
 static void looks_at_mmu(void)
 {
@@ -404,6 +400,7 @@ static void looks_at_mmu(void)
 		g_read(g, FB_MMU_CTRL);
 }
 
+/* The driver maps, or unmaps, pages of a space, and invalidates after each. */
 static void maps_pages(u32 space, u32 nr, bool on)
 {
 	u64 entry;
@@ -428,7 +425,6 @@ static void maps_pages(u32 space, u32 nr, bool on)
  */
 static void program(const struct role *r)
 {
-	const u64 one[] = { 1 }, both[] = { 1, 2 };
 	const char *const what[] = { "shadow_syncs",	"shadow_tables_read", NULL,
 				     "tlb_flushes",	"page_faults",	      "exits_bar0_read",
 				     "exits_bar0_write" };
@@ -447,12 +443,12 @@ static void program(const struct role *r)
 	maps_pages(1, 6, true);
 	g_inst(g, 2, 1, 0x400000);
 	g_bind(g, 2);
-	g_list(g, both, 2);
+	LIST(g, 1, 2);
 	g_enable(g, 2, true);
 	maps_pages(1, 8, true);
 	maps_pages(1, 8, false);
 	g_enable(g, 2, false);
-	g_list(g, one, 1);
+	LIST(g, 1);
 	g_unbind(g, 2);
 	maps_pages(3, 4, false);
 	chip_before_write = NULL;
@@ -517,7 +513,7 @@ static u32 takes(u32 vgpu, u32 first)
 	u64 was;
 	u32 n = 0;
 
-	g = &world.vgpu[vgpu];
+	g = V(vgpu);
 	do {
 		was = admin_word(vgpu, "shadow", "tables ");
 		g_store64(g, G_PD(0) + 8 * (first + n),
@@ -583,7 +579,7 @@ static void asks(const struct role *r)
 {
 	static const u32 reg[] = { FLUSH_L2_SYSMEM_INVALIDATE, FLUSH_L2_DIRTY, FLUSH_BAR };
 	enum { POLL, READ, COMMAND, INVALIDATE, NR_HOW } how;
-	u64 list[] = { 1 }, end;
+	u64 end;
 	u32 begun[3], i;
 
 	for (; scene_goes_on(); scene_count[0]++) {
@@ -598,7 +594,7 @@ static void asks(const struct role *r)
 		if (how == READ)
 			g_read(g, FLUSH_BAR);
 		else if (how == COMMAND)
-			g_list(g, list, 1);
+			LIST(g, 1);
 		else if (how == INVALIDATE)
 			g_tlb(g, 0);
 		end = harness_now + 100 * MS;
@@ -712,6 +708,12 @@ static void is_listed_late(const struct role *r)
 	  .roles = { { writes_once, 0, lists } },                                              \
 	  .must = { { &m_count, 0, AT_MOST(lists ? 120 << 20 : 16 << 20), "S5: one write" },   \
 		    { &m_count, 1, AT_MOST(tries), "S5: one write" } } }
+#define PROGRAM(n, begin, ...)                                                                \
+	{ n, 1, CALM, .before = begin, .roles = { { program } },                               \
+	  .must = { { &m_count, 0, AT_MOST(31), "syncs" },                                     \
+		    { &m_count, 1, AT_MOST(110), "pages of tables read" },                     \
+		    { &m_count, 2, AT_MOST(72), "FLUSH_BARs" },                                \
+		    { &m_count, 3, 10, 14, "invalidates" }, ##__VA_ARGS__ } }
 #define FLUSHES(n, ppm, ...)                                                                  \
 	{ n, 2, { .eager = true, .late = 3 }, { .switch_ppm = ppm }, .ms = 200,                \
 	  .arg = { STEPS({ MAP, FLUSH_BAR, PAGE_SIZE }) }, .before = has_flush_page,           \
@@ -749,19 +751,10 @@ static const struct scene table[] = {
 	  .roles = { { names_one } },
 	  .must = { { &m_count, 0, IS(1), "it costs one sync" },
 		    { &m_count, 1, AT_LEAST(8), "there are no spaces" } } },
-	{ "a CUDA program's start and end", 1, CALM, .before = begins, .roles = { { program } },
-	  .must = { { &m_count, 0, AT_MOST(31), "syncs" },
-		    { &m_count, 1, AT_MOST(110), "pages of tables read" },
-		    { &m_count, 2, AT_MOST(72), "FLUSH_BARs" },
-		    { &m_count, 3, 10, 14, "invalidates" } } },
-	{ "a CUDA program's start and end, MMU mapped", 1, CALM, .before = begins_mapped,
-	  .roles = { { program } },
-	  .must = { { &m_count, 0, AT_MOST(31), "syncs" },
-		    { &m_count, 1, AT_MOST(110), "pages of tables read" },
-		    { &m_count, 2, AT_MOST(72), "FLUSH_BARs" },
-		    { &m_count, 3, 10, 14, "invalidates" },
-		    { &m_count, 4, AT_MOST(60), "page faults" },
-		    { &m_count, 5, AT_MOST(14), "exits for registers" } } },
+	PROGRAM("a CUDA program's start and end", begins),
+	PROGRAM("a CUDA program's start and end, MMU mapped", begins_mapped,
+		{ &m_count, 4, AT_MOST(60), "page faults" },
+		{ &m_count, 5, AT_MOST(14), "exits for registers" }),
 	{ "a page of data is mapped once", 1, CALM, .before = begins, .roles = { { touches } },
 	  .must = { { &m_count, 0, IS(2), "page faults of 128 pages" },
 		    { &m_count, 1, AT_MOST(1), "page faults of the same pages" },

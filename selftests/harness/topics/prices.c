@@ -8,8 +8,6 @@
 #include "gk110/pmc.h"
 #include "selftests/harness/work.h"
 
-#define G(i) (&world.vgpu[i])
-
 /*
  * .arg: what an admin sets ("0 cap 10": of vGPU 0; -1: the card); of which vGPUs (bits) channel 1
  * has no work, which have a channel 2 of work_second(), and whose channel 2 tells of work
@@ -29,32 +27,12 @@ static void begin(const struct scene *s)
 		if (s->arg[2] & BIT(i))
 			work_second(i);
 		else if (s->arg[1] & BIT(i))
-			g_ring(G(i), 1, 0);
+			g_ring(V(i), 1, 0);
 	harness_sleep(1500 * MS);
 	for (i = 0; i < s->vgpus; i++)
 		if (s->arg[3] & BIT(i))
 			work_put(i, 2, 1);
 }
-
-static void chan_begins(u32 vgpu, u32 chan)
-{
-	g_inst(G(vgpu), chan, 0, 0);
-	g_bind(G(vgpu), chan);
-	g_enable(G(vgpu), chan, true);
-}
-
-static void list_two(u32 vgpu)
-{
-	u64 list[] = { 1, 2 };
-
-	g_list(G(vgpu), list, 2);
-}
-
-static u64 read_suspended(u32 vgpu)
-{
-	return admin_read(vgpu, "suspended");
-}
-static const struct measure m_suspended = { "suspended", read_suspended, VALUE };
 
 /* Half of the time for which GR's list stands must be paid for, at least. */
 static u64 read_free_stops(u32 vgpu)
@@ -74,16 +52,14 @@ enum how { STAYS, UNBINDS, DISABLES, UNLISTS, BLOCKS, FAULTS, HANGS, IS_TOLD_OF 
 
 static void leaves(enum how how, bool back)
 {
-	u64 one[] = { 1 };
-
 	if (how == UNBINDS && !back)
-		g_unbind(G(0), 1);
+		g_unbind(V(0), 1);
 	else if (how == DISABLES)
-		g_enable(G(0), 1, back);
+		g_enable(V(0), 1, back);
 	else if (how == UNLISTS)
-		g_list(G(0), one, back);
+		g_list(V(0), (u64[]){ 1 }, back);
 	else if (how == BLOCKS)
-		g_write(G(0), PFIFO_RUNLIST_BLOCK, !back);
+		g_write(V(0), PFIFO_RUNLIST_BLOCK, !back);
 }
 
 static void keeps_gr(const struct role *r)
@@ -96,8 +72,8 @@ static void keeps_gr(const struct role *r)
 		if (admin_chan_lives(0, 1))
 			leaves(how, true);
 		else
-			g_chan_anew(G(0), 1);
-		g_ring(G(0), 1, 1);
+			g_chan_anew(V(0), 1);
+		g_ring(V(0), 1, 1);
 		if (admin_read(0, "suspended") || !admin_chan(0, 1, &c))
 			break;
 		while (!(how >= HANGS ? chip_hang(c.id, false) : chip_hold(c.id, ns)) &&
@@ -129,8 +105,8 @@ static void idle_unbinds(const struct role *r)
 			harness_sleep(MS / 20);
 			continue;
 		}
-		chan_begins(r->vgpu, 2);
-		g_unbind(G(r->vgpu), 2);
+		g_run(V(r->vgpu), 2);
+		g_unbind(V(r->vgpu), 2);
 		scene_count[r->vgpu]++;
 	}
 }
@@ -165,11 +141,11 @@ static void unbinds_slowly(const struct role *r)
 {
 	chip_before_write = keeps_unbinder;
 	for (; scene_goes_on(); harness_sleep(20 * US)) {
-		chan_begins(r->vgpu, 2);
+		g_run(V(r->vgpu), 2);
 		while (r->arg && !work_runs(0) && scene_goes_on())
 			harness_sleep(5 * US);
 		unbinding = true;
-		g_unbind(G(r->vgpu), 2);
+		g_unbind(V(r->vgpu), 2);
 		unbinding = false;
 		keep(false);
 	}
@@ -178,17 +154,17 @@ static void unbinds_slowly(const struct role *r)
 
 static void works_in_unbinds(const struct role *r)
 {
-	u16 id = work_id(r->vgpu, 1);
+	u16 id = id_of(r->vgpu, 1);
 	u64 end;
 
 	while (scene_goes_on()) {
 		while (!kept && scene_goes_on())
 			harness_sleep(US);
-		chip_at_work(id, true);
+		chip.at_work[id] = true;
 		work_serve(r->vgpu);
 		for (end = harness_now + r->arg * US; kept && harness_now < end;)
 			harness_sleep(US);
-		chip_at_work(id, false);
+		chip.at_work[id] = false;
 		scene_count[r->vgpu]++;
 		while (kept && scene_goes_on())
 			harness_sleep(US);
@@ -199,8 +175,8 @@ static void works_in_unbinds(const struct role *r)
 static void preempts_kernels(const struct role *r)
 {
 	while (scene_goes_on())
-		if (chip_hold(work_id(r->vgpu, 1), r->arg * US))
-			g_preempt(G(r->vgpu), false, 1);
+		if (chip_hold(id_of(r->vgpu, 1), r->arg * US))
+			g_preempt(V(r->vgpu), false, 1);
 		else
 			harness_sleep(MS / 20);
 }
@@ -211,28 +187,28 @@ static void pieces_between_unbinds(const struct role *r)
 	u64 end;
 
 	for (; scene_goes_on(); scene_count[0]++) {
-		if (chip_hold(work_id(1, 1), (u32)r->arg * US))
-			g_unbind(G(1), 1);
+		if (chip_hold(id_of(1, 1), (u32)r->arg * US))
+			g_unbind(V(1), 1);
 		else
 			harness_sleep(20 * US);
-		chan_begins(1, 1);
-		g_ring(G(0), 1, 1);
+		g_run(V(1), 1);
+		g_ring(V(0), 1, 1);
 		for (end = harness_now + (r->arg >> 32) * US; harness_now < end;
 		     harness_sleep(10 * US))
 			work_serve(0);
-		g_ring(G(0), 1, 0);
+		g_ring(V(0), 1, 0);
 	}
 }
 
 /* vGPU 1 unbinds a channel that waits on its PBDMA behind a piece of vGPU 0's of .arg us on GR. */
 static void unbinds_behind_pieces(const struct role *r)
 {
-	u16 id = work_id(0, 1), id2;
+	u16 id = id_of(0, 1), id2;
 
 	for (; scene_goes_on(); scene_count[0]++) {
-		chan_begins(1, 2);
-		list_two(1);
-		id2 = work_id(1, 2);
+		g_run(V(1), 2);
+		LIST(V(1), 1, 2);
+		id2 = id_of(1, 2);
 		do {
 			harness_sleep(5 * US);
 			if (!chip_may_load(id2, 0) || chip_is_stuck())
@@ -241,7 +217,7 @@ static void unbinds_behind_pieces(const struct role *r)
 			if (chip_begin_held(id, r->arg * US))
 				chip_load_some(0, id2);
 		} while (chip.pbdma[0].chid != id2 && scene_goes_on());
-		g_unbind(G(1), 2);
+		g_unbind(V(1), 2);
 	}
 }
 
@@ -266,13 +242,13 @@ static void unbinds_before_kernels(const struct role *r)
 
 	kernel_ms = r->arg;
 	chip_before_write = releases;
-	for (; scene_goes_on(); chan_begins(0, 1)) {
-		id = work_id(0, 1);
+	for (; scene_goes_on(); g_run(V(0), 1)) {
+		id = id_of(0, 1);
 		for (; chip.pbdma[0].chid != id && scene_goes_on(); harness_sleep(20 * US))
 			chip_load_some(0, id);
 		harness_sleep(20 * US);
 		waits = id;
-		g_unbind(G(0), 1);
+		g_unbind(V(0), 1);
 		waits = NO_CHAN;
 	}
 	chip_before_write = NULL;
@@ -283,7 +259,7 @@ static void unbinds_before_kernels(const struct role *r)
 /* It has a kernel of 60 ms when its turn ends. Return when the list is the other one's. */
 static void driven_off(u32 vgpu)
 {
-	while (!(work_alone(vgpu) && chip_hold(work_id(vgpu, 1), 60 * MS)))
+	while (!(work_alone(vgpu) && chip_hold(id_of(vgpu, 1), 60 * MS)))
 		harness_sleep(5 * US);
 	while (!work_alone(!vgpu))
 		harness_sleep(5 * US);
@@ -295,10 +271,10 @@ static void driven_off(u32 vgpu)
 static void leaves_with_copies(const struct role *r)
 {
 	driven_off(0);
-	chip_copies(work_id(0, 1 + !!(r->arg >> 32)), harness_now + (u32)r->arg * MS);
+	chip_copies(id_of(0, 1 + !!(r->arg >> 32)), harness_now + (u32)r->arg * MS);
 	harness_sleep((r->arg >> 32) * MS);
 	if (r->arg >> 32)
-		g_unbind(G(0), 2);
+		g_unbind(V(0), 2);
 	scene_count[0]++;
 	work_sleep(400 * MS);
 }
@@ -307,10 +283,10 @@ static void leaves_with_copies(const struct role *r)
 static void copies_before_its_turn(const struct role *r)
 {
 	driven_off(1);
-	chip_switch(work_id(0, 1), 30 * MS);
+	chip_switch(id_of(0, 1), 30 * MS);
 	harness_sleep(30 * MS + US);
 	if (r->arg)
-		g_unbind(G(0), 1);
+		g_unbind(V(0), 1);
 	scene_count[0] += chip_is_stuck();
 	while (chip_is_stuck())
 		harness_sleep(5 * US);
@@ -321,7 +297,7 @@ static void copies_before_its_turn(const struct role *r)
 static void second_may_copy(const struct scene *s)
 {
 	work_second(0);
-	g_ring(G(0), 1, 1);
+	g_ring(V(0), 1, 1);
 	begin(s);
 }
 
@@ -335,13 +311,13 @@ static void flush_in_a_switch(const struct role *r)
 	u64 began;
 
 	if (r->arg) {
-		chan_begins(0, 2);
-		list_two(0);
+		g_run(V(0), 2);
+		LIST(V(0), 1, 2);
 	}
-	while (!(work_alone(0) && chip_hold(work_id(0, 1), 1900 * MS)))
+	while (!(work_alone(0) && chip_hold(id_of(0, 1), 1900 * MS)))
 		harness_sleep(5 * US);
 	if (r->arg)
-		chip_copies(work_id(0, 2), harness_now + 3700 * MS);
+		chip_copies(id_of(0, 2), harness_now + 3700 * MS);
 	while (!work_alone(1))
 		harness_sleep(5 * US);
 	harness_sleep(5 * MS);
@@ -356,9 +332,6 @@ static void flush_in_a_switch(const struct role *r)
 
 /* ------------------------------------------------------------------ faults and interrupts */
 
-/* So many interrupts in a second, and the thread rests for later ones: docs/interrupts.md */
-#define BUDGET 2000
-
 static bool list_stands(void)
 {
 	return chip.reg[PFIFO_RUNLIST_ERROR / 4] & 1;
@@ -370,14 +343,14 @@ static bool list_stands(void)
  */
 static void faults_beside_a_kernel(const struct role *r)
 {
-	u16 id, other = work_id(1, 1);
+	u16 id, other = id_of(1, 1);
 	u64 ms;
 
-	for (ms = 0; ms < 500; ms += r->arg, chan_begins(0, 1)) {
-		id = work_id(0, 1);
+	for (ms = 0; ms < 500; ms += r->arg, g_run(V(0), 1)) {
+		id = id_of(0, 1);
 		while (!chip_hold(other, r->arg * MS))
 			harness_sleep(10 * US);
-		chip_at_work(other, true);
+		chip.at_work[other] = true;
 		harness_sleep(3 * MS);
 		chip.pbdma[0].chid = NO_CHAN;
 		chip_load_some(0, id);
@@ -385,7 +358,7 @@ static void faults_beside_a_kernel(const struct role *r)
 		while ((chip.chan[id].enabled || list_stands() || chip_is_stuck()) &&
 		       scene_goes_on())
 			harness_sleep(10 * US);
-		chip_at_work(other, false);
+		chip.at_work[other] = false;
 		harness_sleep(20 * MS);
 	}
 	scene_stop();
@@ -400,17 +373,10 @@ static void nobodys(u32 nr, u64 ns)
 		harness_sleep(5 * US);
 }
 
-static void nobodys_again(const struct role *r)
-{
-	for (; scene_goes_on(); harness_sleep(100 * US))
-		if (!chip_copy_raised())
-			chip_copy_raise(2, 0);
-}
-
 static void nobodys_budget(const struct scene *s)
 {
 	begin(s);
-	nobodys(BUDGET, 20 * US);
+	nobodys(PER_SECOND, 20 * US);
 }
 
 /* The guest loads its driver, which forgives its strikes, and lists channels 2 to 1 + @nr. */
@@ -419,16 +385,16 @@ static void driver_loads(u32 nr)
 	u64 list[256];
 	u32 i;
 
-	g_write(G(0), PMC_ENABLE, 0);
-	g_write(G(0), PMC_ENABLE, ~0u);
+	g_write(V(0), PMC_ENABLE, 0);
+	g_write(V(0), PMC_ENABLE, ~0u);
 	if (admin_read(0, "suspended"))
 		world_reset(0);
 	for (i = 0; i < nr; i++) {
 		list[i] = 2 + i;
-		chan_begins(0, 2 + i);
+		g_run(V(0), 2 + i);
 		harness_sleep(100 * US); /* what the guest's exits take */
 	}
-	g_list(G(0), list, nr);
+	g_list(V(0), list, nr);
 }
 
 static void until_loaded(u16 id)
@@ -437,10 +403,9 @@ static void until_loaded(u16 id)
 		chip_load_on_gr(id);
 }
 
-/* All channels fault, one after the other. */
-#define FAULTS_OF(nr) (nr)
-#define IN_RESTS      BIT(16) /* the interrupt thread rests at each, for nobody's interrupts */
-#define ON_GR	      BIT(17) /* half of the faults hold GR until its reset */
+/* So many channels (.arg) fault, one after the other. */
+#define IN_RESTS BIT(16) /* the interrupt thread rests at each, for nobody's interrupts */
+#define ON_GR	 BIT(17) /* half of the faults hold GR until its reset */
 
 static void faults_again(const struct role *r)
 {
@@ -451,11 +416,11 @@ static void faults_again(const struct role *r)
 	while (scene_goes_on()) {
 		if (harness_now >= second + 1001 * MS) {
 			second = harness_now;
-			nobodys(rests * BUDGET, 100 * US);
+			nobodys(rests * PER_SECOND, 100 * US);
 		}
 		driver_loads(nr);
 		for (i = 2; i < 2 + nr && scene_goes_on() && !admin_read(0, "suspended"); i++) {
-			id = work_id(0, i);
+			id = id_of(0, i);
 			until_loaded(id);
 			nobodys(rests, 0);
 			until_loaded(id);
@@ -471,27 +436,26 @@ static void faults_again(const struct role *r)
 /* Channel 2 interrupts, and is unbound before that is served. .arg: the interrupt thread rests. */
 static void interrupts_and_unbinds(const struct role *r)
 {
-	u64 list[] = { 2 };
 	u16 id;
 
-	g_unbind(G(0), 1);
-	g_list(G(0), list, 1);
+	g_unbind(V(0), 1);
+	LIST(V(0), 2);
 	for (; scene_goes_on(); harness_sleep(300 * US)) { /* below the budget */
-		chan_begins(0, 2);
-		id = work_id(0, 2);
+		g_run(V(0), 2);
+		id = id_of(0, 2);
 		nobodys(r->arg, 0);
 		chip_load_on_gr(id);
 		scene_count[0] += chip_pbdma_intr(id, PBDMA_INTR0_DEVICE);
-		g_unbind(G(0), 2);
+		g_unbind(V(0), 2);
 	}
 }
 
 /* vGPU 1 unbinds its channel behind copies of it of 1 ms. */
 static void unbinds_behind_copies(const struct role *r)
 {
-	for (; scene_goes_on(); chan_begins(1, 1)) {
-		chip_copies(work_id(1, 1), harness_now + MS);
-		g_unbind(G(1), 1);
+	for (; scene_goes_on(); g_run(V(1), 1)) {
+		chip_copies(id_of(1, 1), harness_now + MS);
+		g_unbind(V(1), 1);
 	}
 }
 
@@ -504,20 +468,20 @@ static void pieces_with_faults(const struct role *r)
 	for (; scene_goes_on(); n++) {
 		if (n % 32 == 0) {
 			driver_loads(32);
-			id = work_id(0, 2);
+			id = id_of(0, 2);
 		}
-		chip_at_work(id, true);
+		chip.at_work[id] = true;
 		while (!chip_begin_held(id, MS) && scene_goes_on()) {
 			chip_load_on_gr(id);
 			harness_sleep(5 * US);
 		}
 		chip.pbdma[0].chid = NO_CHAN;
-		chip_load_some(0, work_id(0, 3 + n % 31));
+		chip_load_some(0, id_of(0, 3 + n % 31));
 		harness_sleep(20 * US);
-		scene_count[0] += chip_fault_now(work_id(0, 3 + n % 31));
+		scene_count[0] += chip_fault_now(id_of(0, 3 + n % 31));
 		while ((list_stands() || chip_is_stuck()) && scene_goes_on())
 			harness_sleep(5 * US);
-		chip_at_work(id, false);
+		chip.at_work[id] = false;
 		harness_sleep(MS);
 	}
 }
@@ -563,12 +527,12 @@ static void flushes_are_quick(const struct scene *s)
  */
 static void turn_ends_late(const struct role *r)
 {
-	u16 id = work_id(r->vgpu, 1);
+	u16 id = id_of(r->vgpu, 1);
 	u64 stop;
 	u32 i;
 
 	while (scene_goes_on()) {
-		chip_at_work(id, true);
+		chip.at_work[id] = true;
 		while (!(work_listed(r->vgpu) && chip_engine_works(id)) && scene_goes_on())
 			harness_sleep(5 * US);
 		stop = harness_now + 1160 * US;
@@ -577,7 +541,7 @@ static void turn_ends_late(const struct role *r)
 			work_flush(i);
 		until_off(r->vgpu, stop);
 		scene_count[0] += work_listed(r->vgpu);
-		chip_at_work(id, !r->arg);
+		chip.at_work[id] = !r->arg;
 		until_off(r->vgpu, ~0ull);
 	}
 }
@@ -585,9 +549,9 @@ static void turn_ends_late(const struct role *r)
 /* The vGPU has a channel 2, too, which waits for a semaphore all the time. */
 static void channel_waits(const struct scene *s)
 {
-	chan_begins(0, 2);
-	list_two(0);
-	g_ring(G(0), 2, 1);
+	g_run(V(0), 2);
+	LIST(V(0), 1, 2);
+	g_ring(V(0), 2, 1);
 	begin(s);
 }
 
@@ -765,7 +729,8 @@ static const struct scene table[] = {
 	      { interrupts_and_unbinds, 0, 1 }),
 	STOPS("jobs that interrupt", STAY, begin, 900, 800,
 	      { work_jobs, 0, EACH(10, 600) | JOB_STOPS }),
-	STOPS("jobs that interrupt in rests", STAY, nobodys_budget, 900, 800, { nobodys_again },
+	STOPS("jobs that interrupt in rests", STAY, nobodys_budget, 900, 800,
+	      { work_nobodys_copies, .arg = 100 * US },
 	      { work_jobs, 0, EACH(10, 600) | JOB_STOPS }),
 
 	JOBS("jobs beside preempts", 100, EACH(400, 700), PREEMPTS, 300),

@@ -7,50 +7,22 @@
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
 #include "gk110/ram.h"
-#include "selftests/harness/chip/state.h"
-#include "selftests/harness/scene.h"
+#include "selftests/harness/work.h"
 
 #include <linux/bitfield.h>
 
-#define PER_SECOND   2000 /* docs/interrupts.md: the budget of a vGPU */
 #define STRIKES	     8 /* suspend a vGPU */
 #define ENDLESS	     60000 /* ms */
 #define OWN_INST(c)  (0x400000ull + (c)*0x1000)
 #define OWN_USERD(c) (0x300000ull + (c)*0x200)
 #define OWN_LIST     0x2f0000ull
-#define V(i)	     (&world.vgpu[i])
 
-/* Wait for @cond, for @ms at most, and return whether it holds. */
-#define WITHIN(ms, step, cond)                                \
-	({                                                    \
-		u64 end_ = harness_now + (ms)*MS;             \
-		bool is_;                                     \
-		while (!(is_ = (cond)) && harness_now < end_) \
-			harness_sleep(step);                  \
-		is_;                                          \
-	})
-#define UNTIL(step, cond)                                               \
-	do {                                                            \
-		if (!WITHIN(20000, step, cond))                         \
-			harness_fail("S5: not within 20 s: %s", #cond); \
-	} while (0)
+#define EVENTUALLY(step, cond) UNTIL_IN(20000 * MS, step, cond)
 
 /* in scene_count[]: thousandths of the time, us, numbers, ms */
 enum { HAD, STILL, DEEDS, TOOK, HELD };
 
-#define STATE(n, of)                  \
-	static u64 read_##n(u32 vgpu) \
-	{                             \
-		return of;            \
-	}                             \
-	static const struct measure m_##n = { #n, read_##n, VALUE }
-STATE(suspended, admin_read(vgpu, "suspended"));
-STATE(lives2, admin_chan_lives(vgpu, 2));
-
-static u16 id_of(u32 vgpu, u32 chan)
-{
-	return g_hchid(V(vgpu), chan);
-}
+MEASURE(lives2, "lives2", admin_chan_lives(vgpu, 2), VALUE);
 
 /* Bind and enable channels @first to @first + @nr - 1, and list these and channel 1. */
 static void chans(u32 vgpu, u32 first, u32 nr)
@@ -83,20 +55,6 @@ static bool on_pbdma(u16 id)
 	return chip.pbdma[0].chid == id;
 }
 
-static void raise_and_wait(u16 id)
-{
-	UNTIL(5 * US, chip_pbdma_raise(0, id, PBDMA_INTR0_DEVICE));
-	UNTIL(5 * US, !chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4]);
-}
-
-static void spend_budget(u32 vgpu, u16 id)
-{
-	u32 i;
-
-	for (i = 0; i < PER_SECOND; i++)
-		raise_and_wait(id);
-}
-
 /* Further channels storm, each beyond the vGPU's budget: a strike for each. */
 static void suspend(u32 vgpu)
 {
@@ -107,10 +65,10 @@ static void suspend(u32 vgpu)
 		g_inst_at(V(vgpu), OWN_INST(c), OWN_USERD(c), 0, 0);
 		g_bind_at(V(vgpu), c, OWN_INST(c));
 	}
-	spend_budget(vgpu, id_of(vgpu, first));
+	work_interrupts(id_of(vgpu, first), PER_SECOND);
 	for (; first < c; first++)
-		raise_and_wait(id_of(vgpu, first));
-	UNTIL(MS, read_suspended(vgpu));
+		work_interrupts(id_of(vgpu, first), 1);
+	EVENTUALLY(MS, m_suspended.read(vgpu));
 }
 
 enum alarm { NO_ALARM, ALARM, BESIDE, OVER };
@@ -123,7 +81,7 @@ static void hangs(const struct role *r)
 {
 	u64 began;
 
-	UNTIL(100 * US, chip_hang(id_of(0, 1), false));
+	EVENTUALLY(100 * US, chip_hang(id_of(0, 1), false));
 	began = harness_now;
 	for (; r->arg; harness_sleep(MS / 4)) {
 		if (r->arg >= BESIDE)
@@ -134,7 +92,7 @@ static void hangs(const struct role *r)
 	if (r->arg == OVER)
 		chip.engine[0].stuck = false;
 	else
-		UNTIL(MS, !admin_chan_lives(0, 1));
+		EVENTUALLY(MS, !admin_chan_lives(0, 1));
 	scene_count[TOOK] = (harness_now - began) / MS;
 	harness_sleep(500 * MS);
 	scene_stop();
@@ -156,7 +114,8 @@ static void switches_again(const struct role *r)
 	u32 i;
 
 	setup_run(1, 2, 1);
-	chip_switch_between(id_of(1, 1), id_of(1, 2), 300 * MS);
+	chip_switch(id_of(1, 1), 300 * MS);
+	chip.switching_to = id_of(1, 2);
 	for (i = 0; i < 10000; i++) {
 		chip_alarm();
 		harness_sleep(20 * US);
@@ -165,8 +124,8 @@ static void switches_again(const struct role *r)
 
 static bool listed(u16 id)
 {
-	u64 e[2 * KVGPU_MAX_CHAN];
-	u32 n = chip_list(0, e);
+	const u64 *e = chip.list[0].entry;
+	u32 n = chip.list[0].nr;
 
 	while (n--)
 		if (!(e[n] & RUNLIST_TSG) && FIELD_GET(RUNLIST_ID, e[n]) == id)
@@ -183,10 +142,10 @@ static void hangs_again(const struct role *r)
 	u64 end;
 
 	admin_write(CARD, "watchdog_ms", "100");
-	for (; !read_suspended(0); scene_count[DEEDS]++) {
+	for (; !m_suspended.read(0); scene_count[DEEDS]++) {
 		g_chan_anew(V(0), 1);
-		UNTIL(100 * US, chip_hang(id_of(0, 1), false));
-		UNTIL(MS, !admin_chan_lives(0, 1));
+		EVENTUALLY(100 * US, chip_hang(id_of(0, 1), false));
+		EVENTUALLY(MS, !admin_chan_lives(0, 1));
 		harness_sleep(300 * MS);
 	}
 	if (r->arg)
@@ -196,22 +155,22 @@ static void hangs_again(const struct role *r)
 	for (end = harness_now + 100 * MS; harness_now < end; harness_sleep(100 * US))
 		if (listed(id_of(0, 2)) || chip_loaded(id_of(0, 2)))
 			harness_fail("S5: a channel of a suspended vGPU has the chip");
-	UNTIL(MS, !admin_chan_lives(0, 2));
+	EVENTUALLY(MS, !admin_chan_lives(0, 2));
 	if (!r->arg)
-		UNTIL(MS, chip_loaded(id_of(1, 1)));
+		EVENTUALLY(MS, chip_loaded(id_of(1, 1)));
 	world_reset(0);
 	setup_run(0, 1, 0);
-	UNTIL(MS, chip_loaded(id_of(0, 1)));
+	EVENTUALLY(MS, chip_loaded(id_of(0, 1)));
 }
 
 /* The engine names a channel that nobody has, or (.arg) even after its reset. */
 static void hangs_as_nobody(const struct role *r)
 {
-	UNTIL(100 * US, chip_misname(id_of(0, 1), CHIP_NOBODY, r->arg));
+	EVENTUALLY(100 * US, chip_misname(id_of(0, 1), CHIP_NOBODY, r->arg));
 	if (r->arg)
 		g_chan_anew(V(0), 1);
 	else
-		UNTIL(MS, !chip_is_stuck());
+		EVENTUALLY(MS, !chip_is_stuck());
 	harness_sleep(100 * MS);
 }
 
@@ -221,8 +180,8 @@ static void faults(const struct role *r)
 
 	g_write(V(0), PFIFO_INTR_EN, ~0u);
 	for (i = 0; i < 8; i++) { /* some faults hold the engine, others don't */
-		UNTIL(100 * US, chip_fault(id_of(0, 1), 0x123456000ull));
-		if (!WITHIN(300, MS, g_read(V(0), GMMU_FAULT_SOURCE)))
+		EVENTUALLY(100 * US, chip_fault(id_of(0, 1), 0x123456000ull));
+		if (!WITHIN(300 * MS, MS, g_read(V(0), GMMU_FAULT_SOURCE)))
 			harness_fail("S5: a channel faults and goes on");
 		if (g_read(V(0), GMMU_FAULT_SOURCE) != 1 ||
 		    (g_read(V(0), GMMU_FAULT_INST(0)) & GMMU_FAULT_INST_ADDR) != G_INST(1) >> 12 ||
@@ -231,7 +190,7 @@ static void faults(const struct role *r)
 			harness_fail("S4: a guest is told another fault than its own");
 		if (g_read(V(1), GMMU_FAULT_SOURCE))
 			harness_fail("S4: a guest is told a neighbour's fault");
-		if (!WITHIN(100, MS, chip_loaded(id_of(1, 1))))
+		if (!WITHIN(100 * MS, MS, chip_loaded(id_of(1, 1))))
 			harness_fail("S5: a runlist does not go on after a fault");
 		g_write(V(0), GMMU_FAULT_SOURCE, ~0u);
 		g_chan_anew(V(0), 1);
@@ -252,12 +211,12 @@ static void waiter_begins(u32 reg, u32 val)
 static void one_deed(enum deed d)
 {
 	waiter = id_of(0, 1);
-	UNTIL(100 * US, d == FAULT   ? chip_fault(waiter, 0x1000) :
-			d == MISNAME ? chip_misname(waiter, CHIP_NOBODY, false) :
-				       chip_hold(waiter, ENDLESS * MS));
+	EVENTUALLY(100 * US, d == FAULT	  ? chip_fault(waiter, 0x1000) :
+			     d == MISNAME ? chip_misname(waiter, CHIP_NOBODY, false) :
+					    chip_hold(waiter, ENDLESS * MS));
 	kernels = d == KERNELS ? 4 : 0;
 	if (d == FAULT)
-		UNTIL(MS, !admin_chan_lives(0, 1));
+		EVENTUALLY(MS, !admin_chan_lives(0, 1));
 	g_chan_anew(V(0), 1);
 }
 
@@ -281,16 +240,14 @@ static void next_tenant(const struct role *r)
 
 	while (admin_read(0, "strikes") < 60) {
 		one_deed(FAULT);
-		if (read_suspended(0)) {
+		if (m_suspended.read(0)) {
 			world_reset(0);
 			setup_run(0, 1, 0);
 		}
 	}
 	world_close(0);
 	harness_sleep(10000 * MS);
-	if (!world_open(0, setup_c))
-		harness_fail("the next tenant can't open the vGPU");
-	setup_run(0, 1, 0);
+	setup_open(0);
 	scene_count[DEEDS] = admin_read(0, "strikes");
 	for (i = 0; i < 9; i++)
 		one_deed(FAULT);
@@ -309,7 +266,7 @@ static void faults_and_goes(const struct role *r)
 	for (i = 0; i < 40; i++) {
 		chans(0, 2, 1);
 		admin_chan(0, 2, &was);
-		UNTIL(20 * US, chip_fault(was.id, 0x123000));
+		EVENTUALLY(20 * US, chip_fault(was.id, 0x123000));
 		if (r->arg)
 			g_write(V(0), PMC_ENABLE, 0);
 		g_write(V(0), PMC_ENABLE, ~0u);
@@ -338,14 +295,14 @@ static void leaves_late(u32 reg, u32 val)
 static void neighbour_gets_id(const struct role *r)
 {
 	holder = id_of(0, 1);
-	UNTIL(100 * US, chip_hang(holder, false));
+	EVENTUALLY(100 * US, chip_hang(holder, false));
 	chip_before_write = leaves_late;
 	harness_sleep(1000 * MS);
 	g_write(V(0), PMC_ENABLE, 0);
 	chans(1, 9, 1);
 	if (id_of(1, 9) != holder)
 		harness_fail("the neighbour gets other ids");
-	UNTIL(20 * US, chip_hold(holder, 1500 * MS));
+	EVENTUALLY(20 * US, chip_hold(holder, 1500 * MS));
 	harness_sleep(2000 * MS);
 	chip_before_write = NULL;
 	if (!admin_chan_lives(1, 9))
@@ -360,9 +317,9 @@ static void goes_on_or_stops(const struct role *r)
 	bool stops = r->arg & PBDMA_INTR0_DEVICE;
 	u32 at = PBDMA(0) + PBDMA_METHOD0;
 
-	UNTIL(MS, chip_loaded(id_of(0, 1)));
+	EVENTUALLY(MS, chip_loaded(id_of(0, 1)));
 	chip_put(at, A_METHOD);
-	UNTIL(MS, chip_pbdma_intr(id_of(0, 1), r->arg));
+	EVENTUALLY(MS, chip_pbdma_intr(id_of(0, 1), r->arg));
 	harness_sleep(5 * MS);
 	if (chip.reg[at / 4] != (stops ? PBDMA_METHOD_SKIP : A_METHOD))
 		harness_fail("S5: method 0x%x is left", chip.reg[at / 4]);
@@ -373,9 +330,10 @@ static void goes_on_or_stops(const struct role *r)
 /* It goes on to the next tenant's channel, and stops there while the host reads why. */
 static void stops_later(const struct role *r)
 {
-	UNTIL(MS, chip_loaded(id_of(0, 1)));
-	chip_pbdma_stop_next(id_of(1, 1), PBDMA_INTR0_GPPTR);
-	UNTIL(MS, chip_pbdma_intr(id_of(0, 1), PBDMA_INTR0_UNK28));
+	EVENTUALLY(MS, chip_loaded(id_of(0, 1)));
+	chip.next_chid = id_of(1, 1);
+	chip.next_intr = PBDMA_INTR0_GPPTR;
+	EVENTUALLY(MS, chip_pbdma_intr(id_of(0, 1), PBDMA_INTR0_UNK28));
 	harness_sleep(5 * MS);
 	if (!chip.chan[id_of(0, 1)].enabled)
 		harness_fail("S5: a channel is stopped for a fatal error of a neighbour's");
@@ -397,7 +355,7 @@ static void bad_methods(const struct role *r)
 
 static bool is_over(void)
 {
-	return !scene_goes_on() || read_suspended(0);
+	return !scene_goes_on() || m_suspended.read(0);
 }
 
 /*
@@ -408,7 +366,7 @@ static void storms(const struct role *r)
 {
 	for (; !is_over(); harness_sleep(200 * US)) {
 		chans(0, 3, 1);
-		UNTIL(20 * US, is_over() || (chip_is_stuck() && on_pbdma(id_of(0, 3))));
+		EVENTUALLY(20 * US, is_over() || (chip_is_stuck() && on_pbdma(id_of(0, 3))));
 		harness_sleep(MS);
 		storming = id_of(0, 3);
 		if (scene->arg[0])
@@ -423,10 +381,10 @@ static void storms_in_unbind(const struct role *r)
 	u32 i;
 
 	chans(0, 2, 1);
-	spend_budget(0, id_of(0, 2));
+	work_interrupts(id_of(0, 2), PER_SECOND);
 	for (i = 0; i < STRIKES - 1; i++, harness_sleep(5 * MS)) {
 		chans(0, 3, 1);
-		UNTIL(20 * US, on_pbdma(id_of(0, 3)));
+		EVENTUALLY(20 * US, on_pbdma(id_of(0, 3)));
 		storming = id_of(0, 3);
 		g_unbind(V(0), 3);
 		storming = 0;
@@ -466,10 +424,10 @@ static void waits(const struct scene *s)
 		ring2(0, true);
 	else
 		g_ring(V(s->arg[0]), 1, 1);
-	UNTIL(100 * US, on_pbdma(holder) && chip_hold(holder, s->arg[1] * MS));
+	EVENTUALLY(100 * US, on_pbdma(holder) && chip_hold(holder, s->arg[1] * MS));
 	harness_sleep(20 * US);
 	ring2(0, true);
-	UNTIL(100 * US, on_pbdma(waiter));
+	EVENTUALLY(100 * US, on_pbdma(waiter));
 	kernels = s->arg[2];
 	if (!chip_before_write)
 		chip_before_write = waiter_begins;
@@ -520,7 +478,7 @@ static void waits_for_gr(const struct role *r)
 
 	chip_before_write = waiter_follows;
 	g_ring(V(1), 1, 1);
-	UNTIL(20 * US, listed(id_of(1, 1)) && !listed(id_of(0, 1)));
+	EVENTUALLY(20 * US, listed(id_of(1, 1)) && !listed(id_of(0, 1)));
 	began = harness_now;
 	for (; chip_is_stuck() || !chip_engine_works(id_of(1, 1)); harness_sleep(20 * US))
 		if (!chip_is_stuck() && chip.pbdma[0].chid != waiter)
@@ -565,7 +523,7 @@ static void neighbour_begins(u32 reg, u32 val)
 
 static void waits_beside(const struct scene *s)
 {
-	UNTIL(20 * US, (chip_load_on_gr(id_of(1, 1)), chip.engine[0].chid == id_of(1, 1)));
+	EVENTUALLY(20 * US, (chip_load_on_gr(id_of(1, 1)), chip.engine[0].chid == id_of(1, 1)));
 	theirs = chip.engine[0];
 	chip_before_write = neighbour_begins;
 	waits(s);
@@ -612,7 +570,7 @@ static void asks_again(const struct role *r)
 }
 
 /* The vGPU's channel 1 always has work. The chip loads it whenever it may. STILL: us at most */
-static void meter(const struct role *r)
+static void metered(const struct role *r)
 {
 	u64 n, had = 0, since = harness_now;
 	u16 id = id_of(r->vgpu, 1);
@@ -637,11 +595,12 @@ static void faults_one_by_one(const struct role *r)
 		chans(r->vgpu, 2, 64);
 		for (c = 2; c < 66 && scene_goes_on(); c++, harness_sleep(200 * US)) {
 			id = id_of(r->vgpu, c);
-			UNTIL(5 * US, !scene_goes_on() || (chip_load_on_gr(id), chip_loaded(id)));
+			EVENTUALLY(5 * US,
+				   !scene_goes_on() || (chip_load_on_gr(id), chip_loaded(id)));
 			scene_count[DEEDS] += chip_fault_now(id);
-			UNTIL(10 * US,
-			      !scene_goes_on() || (!chip.chan[id].enabled &&
-						   !(chip.reg[PFIFO_RUNLIST_ERROR / 4] & 1)));
+			EVENTUALLY(10 * US,
+				   !scene_goes_on() || (!chip.chan[id].enabled &&
+							!(chip.reg[PFIFO_RUNLIST_ERROR / 4] & 1)));
 		}
 		for (c = 2; c < 66; c++)
 			g_unbind(V(r->vgpu), c);
@@ -689,7 +648,7 @@ static void unbinds_again(const struct role *r)
 	chip_before_write = faults_in_unbind;
 	for (; scene_goes_on(); scene_count[DEEDS]++) {
 		chans(r->vgpu, 2, 1);
-		UNTIL(5 * US, !scene_goes_on() || is_ready(r->vgpu, r->arg));
+		EVENTUALLY(5 * US, !scene_goes_on() || is_ready(r->vgpu, r->arg));
 		in_unbind = r->arg == FAULTS;
 		g_unbind(V(r->vgpu), 2);
 		in_unbind = false;
@@ -731,10 +690,8 @@ static void only_the_victim_works(const struct scene *s)
 /* 2 and 3 are in no list, and are ended before it: one after the other */
 static void next_is_listed(u32 vgpu)
 {
-	u64 list[] = { NEXT };
-
 	chans(vgpu, 2, 3);
-	g_list(V(vgpu), list, 1);
+	LIST(V(vgpu), NEXT);
 }
 
 /* .arg: the vGPU of the next channel. vGPU 0's kernel does not end, and vGPU 0 is suspended. */
@@ -745,7 +702,7 @@ static void leaves_long(const struct scene *s)
 	if (s->arg[0])
 		next_is_listed(s->arg[0]);
 	harness_sleep(1500 * MS);
-	UNTIL(100 * US, chip_hang(id_of(0, 1), false));
+	EVENTUALLY(100 * US, chip_hang(id_of(0, 1), false));
 	g_enable(V(0), 1, false);
 	suspend(0);
 }
@@ -764,10 +721,10 @@ static void takes_gr(const struct role *r)
 		next_is_listed(0);
 	}
 	suspend(vgpu);
-	WITHIN(3000, 20 * US, !chip_is_stuck() && chip_hang(id_of(vgpu, NEXT), false));
+	WITHIN(3000 * MS, 20 * US, !chip_is_stuck() && chip_hang(id_of(vgpu, NEXT), false));
 	g_enable(V(vgpu), NEXT, false);
 	g_ring(V(2), 1, 1);
-	meter(r);
+	metered(r);
 }
 
 #define SYS_PD 0x90000ull /* in SETUP_RAM */
@@ -775,14 +732,12 @@ static void takes_gr(const struct role *r)
 /* Channel 2 of vGPU 1 has its directory in the VMM's memory, which is read without the card. */
 static void sys_directory(const struct scene *s)
 {
-	u64 list[] = { 1, 2 };
-
 	g_inst(V(1), 2, 0, 0);
 	g_store32(V(1), G_INST(2) + GMMU_INST_PDB_LO,
 		  (SETUP_RAM + SYS_PD) |
 			  FIELD_PREP(GMMU_INST_PDB_LO_TARGET, GMMU_PTE_APERTURE_SYS_COH));
 	g_bind(V(1), 2);
-	g_list(V(1), list, 2);
+	LIST(V(1), 1, 2);
 	g_enable(V(1), 2, true);
 }
 
@@ -795,11 +750,11 @@ static void never_leaves(const struct role *r)
 	u64 pde;
 	u32 i;
 
-	UNTIL(100 * US, chip_hang(id_of(0, 1), true));
-	UNTIL(MS, admin_read(CARD, "lost"));
+	EVENTUALLY(100 * US, chip_hang(id_of(0, 1), true));
+	EVENTUALLY(MS, admin_read(CARD, "lost"));
 	if (container_unmap(setup_c, SETUP_RAM, SETUP_RAM) != SETUP_RAM || container_pins(setup_c))
 		harness_fail("S6: memory can't be taken back from a card that is lost");
-	if (!chip_no_master())
+	if (!chip.no_master)
 		harness_fail("S2: a card that is lost reaches system memory");
 	world_check("the card was lost");
 	world_close(0);
@@ -807,7 +762,7 @@ static void never_leaves(const struct role *r)
 	for (i = 0; i < 8; i++) {
 		pde = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
 		      FIELD_PREP(GMMU_PDE_SMALL_ADDR, (G_TABLE(1) + i * 0x40000) >> 12);
-		memcpy(container_ram(setup_c) + SYS_PD + i * GMMU_ENTRY_SIZE, &pde, sizeof(pde));
+		memcpy(setup_c->ram + SYS_PD + i * GMMU_ENTRY_SIZE, &pde, sizeof(pde));
 		g_tlb(V(1), 0);
 		world_check("a table was made after the card was lost");
 	}
@@ -879,7 +834,7 @@ static void takes_memory_back(const struct role *r)
 #define LATE { .oversleep_ns = 3000, .idle_ns = 10 * MS }
 #define LESS(n, pol, time, ...)                                                             \
 	{ n, 4, CALM, pol, .ms = time, .before = only_the_victim_works,                      \
-	  .roles = { { meter, 1 }, __VA_ARGS__ },                                            \
+	  .roles = { { metered, 1 }, __VA_ARGS__ },                                            \
 	  .must = { { &m_count, HAD, AT_LEAST(500), "S5: " n },                              \
 		    { &m_count, STILL, AT_MOST(2000), "S5: " n },                            \
 		    { &m_count, DEEDS, AT_LEAST(2), "nothing done" } } }
@@ -986,7 +941,7 @@ static const struct scene table[] = {
 	LESS("late unbinds", LATE, 300, { unbinds_again, 0, ON_PBDMA, true }),
 	LESS("late unbinds of channels that fault", LATE, 300, { unbinds_again, 0, FAULTS, true }),
 	{ "unbinds of an idle channel", 3, CALM, PROMPT, .ms = 50, .before = only_the_victim_works,
-	  .roles = { { meter, 1 }, { unbinds_again, 0, IDLE } },
+	  .roles = { { metered, 1 }, { unbinds_again, 0, IDLE } },
 	  .must = { { &m_count, STILL, IS(0), "S5: an unbind blocks the runlist in vain" },
 		    { &m_count, DEEDS, AT_LEAST(20), "no unbinds" } } },
 

@@ -14,7 +14,7 @@
 
 #define W 0
 #define P 1 /* the partner */
-#define G (&world.vgpu[i])
+#define G V(i)
 /* so many thousandths of the time a vGPU may have beyond its share (docs/invariants.md) */
 #define MORE  40
 #define NAMES 8
@@ -24,20 +24,10 @@ struct step {
 	u32 n, i;
 };
 
-static bool end_after(u64 *end, u64 ns)
-{
-	*end = *end ?: harness_now + ns;
-	if (harness_now >= *end)
-		return true;
-	harness_sleep(10 * US);
-	return false;
-}
-
 /* clang-format off */
 #define DO(name, ...)  static bool name(u32 i, u32 n) { __VA_ARGS__; return true; }
 #define ASK(name, ...) static bool name(u32 i, u32 n) { return __VA_ARGS__; }
-/* Wait until it is so, for @ns at most. */
-#define UNTIL(is, ns) ({ u64 end = 0; bool ok; while (!(ok = (is)) && !end_after(&end, ns)); ok; })
+#define SOON(is, ns) WITHIN(ns, 10 * US, is)
 
 static u16 gr_has(void)
 {
@@ -53,8 +43,8 @@ static bool shared(void)
 
 DO(sleeps, harness_sleep(n * US))
 /* Work of which the ring of channel 1 does not tell, and a ring that tells of what is not done. */
-DO(on, chip_at_work(work_id(i, 1), true); if (gr_has() == NO_CHAN) work_serve(i))
-DO(off, chip_at_work(work_id(i, 1), false))
+DO(on, chip.at_work[id_of(i, 1)] = true; if (gr_has() == NO_CHAN) work_serve(i))
+DO(off, chip.at_work[id_of(i, 1)] = false)
 DO(tells, work_put(i, 2, n & 1))
 DO(rings, work_put(i, 1, n & 1))
 DO(kicks, g_write(G, PFIFO_RUNLIST_SUBMIT, n % 3 ?: 2))
@@ -63,37 +53,37 @@ DO(asks, *work_flush_word(i, FLUSH_BAR) = FLUSH_TRIGGER)
 DO(asks_l2, work_flush(i))
 #define ASKED(reg) (*work_flush_word(i, reg) & FLUSH_TRIGGER)
 #define SEEN	   (!ASKED(FLUSH_BAR) && !ASKED(FLUSH_L2_DIRTY))
-DO(seen, UNTIL(SEEN, n ? n * US : 100 * MS))
-ASK(unseen, !UNTIL(SEEN, n * US))
-DO(flushed, UNTIL(!*work_flush_word(i, FLUSH_L2_DIRTY), 100 * MS))
+DO(seen, SOON(SEEN, n ? n * US : 100 * MS))
+ASK(unseen, !SOON(SEEN, n * US))
+DO(flushed, SOON(!*work_flush_word(i, FLUSH_L2_DIRTY), 100 * MS))
 /* A copy ends when its channel is preempted (end_copy()). */
-DO(copies, if (work_listed(i)) chip_copies(work_id(i, 2), harness_now + n * US))
+DO(copies, if (work_listed(i)) chip_copies(id_of(i, 2), harness_now + n * US))
 DO(ends_copy, chip.copying_until = 0)
 /* A kernel that can't be preempted for so long. */
-ASK(holds, UNTIL(work_listed(i) && chip_hold(work_id(i, 1), n * US), 5 * MS))
-DO(frees, UNTIL(!chip_is_stuck(), 2000 * MS))
-ASK(open, UNTIL(shared(), 100 * MS))
-DO(while_open, UNTIL(!shared(), n * US))
-ASK(alone, UNTIL(work_alone(i), n * US))
-ASK(loads, UNTIL((work_serve(i), chip_loaded(work_id(i, 1))), MS))
-ASK(loaded, chip_loaded(work_id(i, 1)))
+ASK(holds, SOON(work_listed(i) && chip_hold(id_of(i, 1), n * US), 5 * MS))
+DO(frees, SOON(!chip_is_stuck(), 2000 * MS))
+ASK(open, SOON(shared(), 100 * MS))
+DO(while_open, SOON(!shared(), n * US))
+ASK(alone, SOON(work_alone(i), n * US))
+ASK(loads, SOON((work_serve(i), chip_loaded(id_of(i, 1))), MS))
+ASK(loaded, chip_loaded(id_of(i, 1)))
 DO(lists, g_list(G, (u64[]){ 1, 2 }, n % 3))
 DO(blocks, g_write(G, PFIFO_RUNLIST_BLOCK, n & 1))
 DO(enables, g_enable(G, 1, n & 1))
 DO(unbinds, g_unbind(G, 1 + (n & 1)))
 DO(binds, n = 1 + (n & 1); g_bind(G, n); kicks(i, n); g_enable(G, n, true))
 DO(rebinds, g_unbind(G, 1); g_inst(G, 1, 0, 0); binds(i, 0))
-DO(groups, g_list(G, (u64[]){ RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 1) | 5, 1 } + !n, 1 + n))
+DO(groups, g_list(G, (u64[]){ TSG(5, 1), 1 } + !n, 1 + n))
 /* Ids of channels go back. */
 DO(resets, g_write(G, PMC_ENABLE, ~(u32)PMC_ENABLE_FIFO); g_write(G, PMC_ENABLE, ~0u))
 static u32 preempter;
-DO(preempts, preempter = 1 + i; UNTIL(work_leaves(i), 50 * US))
+DO(preempts, preempter = 1 + i; SOON(work_leaves(i), 50 * US))
 DO(preempts_now, g_preempt(G, false, 1))
 /* Until so much of its work is done, for some time at most. */
-DO(works, u64 ran = 0; UNTIL((ran += chip_engine_works(work_id(i, 1)) * 10) > n, 20 * MS))
+DO(works, u64 ran = 0; SOON((ran += chip_engine_works(id_of(i, 1)) * 10) > n, 20 * MS))
 /* Short pieces of channels 3 and up. */
 DO(pieces, u32 c; for (c = 3; c < 3 + n; c++) {
-	if (work_listed(i)) chip_copies(work_id(i, c), harness_now + 30 * US);
+	if (work_listed(i)) chip_copies(id_of(i, c), harness_now + 30 * US);
 	harness_sleep(30 * US); })
 
 /* The two numbers that a row has for its script */
@@ -192,7 +182,7 @@ static void preempts_beside(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(2 * US))
 		if (preempter) {
-			g_preempt(&world.vgpu[preempter - 1], false, 1);
+			g_preempt(V(preempter - 1), false, 1);
 			preempter = 0;
 		}
 }
@@ -211,7 +201,7 @@ static void chip_turns(u32 me)
 	if (has == NO_CHAN)
 		work_serve(me);
 	for (i = 0; harness_now >= since + MS && i < scene->vgpus; i++)
-		if (work_id(i, 1) != has && chip.at_work[work_id(i, 1)])
+		if (id_of(i, 1) != has && chip.at_work[id_of(i, 1)])
 			work_serve(i);
 }
 
@@ -225,16 +215,16 @@ static void serves(const struct role *r)
 static void honest(const struct role *r)
 {
 	u64 did, work = (u32)r->arg * US, step = 20 * US;
-	u16 id = work_id(r->vgpu, 1);
+	u16 id = id_of(r->vgpu, 1);
 
 	while (scene_goes_on()) {
 		work_put(r->vgpu, 1, 1);
-		chip_at_work(id, true);
+		chip.at_work[id] = true;
 		for (did = 0; (!work || did < work) && scene_goes_on(); harness_sleep(step)) {
 			chip_turns(r->vgpu);
 			did += chip_engine_works(id) ? step : 0;
 		}
-		chip_at_work(id, false);
+		chip.at_work[id] = false;
 		work_put(r->vgpu, 1, 0);
 		harness_sleep((r->arg >> 32) * US);
 	}
@@ -295,9 +285,7 @@ static void many_names(const struct scene *s)
 	for (i = 0; i < 2; i++) {
 		for (c = 3; c < 3 + NAMES; c++) {
 			list[c - 1] = c;
-			g_inst(G, c, 0, 0);
-			g_bind(G, c);
-			g_enable(G, c, true);
+			g_run(G, c);
 		}
 		g_list(G, list, 2 + NAMES);
 	}
@@ -322,8 +310,8 @@ static void unreported(const struct scene *s)
 	for (i = 0; i < s->vgpus; i++) {
 		g_ring(G, 1, 1);
 		kicks(i, 1);
-		UNTIL(chip_engine_works(work_id(i, 1)), 20 * MS);
-		chip_at_work(work_id(i, 1), true);
+		SOON(chip_engine_works(id_of(i, 1)), 20 * MS);
+		chip.at_work[id_of(i, 1)] = true;
 		g_ring(G, 1, 0);
 		harness_sleep(20 * MS);
 	}
@@ -347,7 +335,7 @@ static void saves(const struct scene *s)
 	set(i, "weight", s->arg[2]);
 	rings(i, 1);
 	kicks(i, 0);
-	if (!UNTIL(holds(i, 1900000), 100 * MS))
+	if (!SOON(holds(i, 1900000), 100 * MS))
 		harness_fail("vGPU %u has no turn", i);
 	harness_sleep(100 * MS);
 	rings(i, 0);
@@ -365,7 +353,7 @@ static void equal_beside(const struct scene *s)
 
 static void no_work(const struct scene *s)
 {
-	g_ring(&world.vgpu[P], 1, 0);
+	g_ring(V(P), 1, 0);
 	harness_sleep(100 * MS);
 }
 
@@ -409,11 +397,7 @@ static void slow_flushes(const struct scene *s)
 	harness_sleep(500 * MS);
 }
 
-static u64 read_reads(u32 i)
-{
-	return host_reads();
-}
-static const struct measure m_reads = { "reads of the card by the host", read_reads, GROWTH };
+MEASURE(reads, "reads of the card by the host", host_reads, GROWTH);
 
 static void idle_many(const struct scene *s)
 {
@@ -423,11 +407,8 @@ static void idle_many(const struct scene *s)
 	g_ring(G, 1, 0);
 	for (c = 1; c <= ARRAY_SIZE(list); c++) {
 		list[c - 1] = c;
-		if (c == 1)
-			continue;
-		g_inst(G, c, 0, 0);
-		g_bind(G, c);
-		g_enable(G, c, true);
+		if (c > 1)
+			g_run(G, c);
 	}
 	g_list(G, list, s->arg[0]);
 }

@@ -4,7 +4,7 @@
  * one mapping, then it hits a BUG_ON(). iommufd asks 100 times for areas, then it warns (S6; the
  * stand-ins fail there). Guests that were kept from pinning meanwhile pin again afterwards (S5).
  */
-#include "selftests/harness/kernel/container.h"
+#include "selftests/harness/kernel/services.h"
 #include "selftests/harness/scene.h"
 
 #define RAM	 SETUP_RAM
@@ -17,11 +17,7 @@ static const struct policy starved = { .delay_ppm = 1000000, .delay_ns = 1000 * 
 static bool asked;
 static u32 attached;
 
-static u64 read_rounds(u32 vgpu)
-{
-	return container_most_rounds();
-}
-static const struct measure m_rounds = { "rounds", read_rounds, VALUE };
+MEASURE(rounds, "rounds", container_most_rounds, VALUE);
 
 /* Map the memory where it is not mapped, and let all guests use it. */
 static void pin_again(const struct scene *s)
@@ -30,9 +26,9 @@ static void pin_again(const struct scene *s)
 
 	container_map(setup_c, RAM, 0, RAM);
 	for (i = 0; i < s->vgpus; i++) {
-		g_map_sys(&world.vgpu[i], 0, 16, RAM + i * 0x1000);
-		g_map_sys(&world.vgpu[i], 0, 17, RAM + 0x80000);
-		g_tlb(&world.vgpu[i], 0);
+		g_map_sys(V(i), 0, 16, RAM + i * 0x1000);
+		g_map_sys(V(i), 0, 17, RAM + 0x80000);
+		g_tlb(V(i), 0);
 	}
 	harness_sleep(30 * MS); /* what was put off is done */
 	if (container_pins(setup_c) != 2 * s->vgpus)
@@ -42,17 +38,20 @@ static void pin_again(const struct scene *s)
 
 /* ------------------------------------------------------------------ a container */
 
+static void take_back(bool by_iommufd)
+{
+	if (by_iommufd ? ioas_unmap(setup_c, RAM, RAM) : container_unmap(setup_c, RAM, RAM) != RAM)
+		harness_fail("S6: memory can't be taken back");
+	world_check("memory was taken back");
+	container_map(setup_c, RAM, 0, RAM);
+}
+
 static void unmaps(const struct role *r)
 {
 	u32 i;
 
-	for (i = 0; i < 2; i++) {
-		if (container_unmap(setup_c, RAM, RAM) != RAM)
-			harness_fail("S6: memory can't be taken back");
-		world_check("memory was taken back");
-		container_map(setup_c, RAM, 0, RAM);
-		harness_sleep(MS);
-	}
+	for (i = 0; i < 2; i++, harness_sleep(MS))
+		take_back(false);
 	scene_stop();
 }
 
@@ -67,7 +66,7 @@ static void unmaps_another(const struct role *r)
 static void invalidates(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(200 * US + harness_below(MS)))
-		g_tlb(&world.vgpu[r->vgpu], 0);
+		g_tlb(V(r->vgpu), 0);
 }
 
 static void reopens(const struct role *r)
@@ -75,9 +74,7 @@ static void reopens(const struct role *r)
 	for (; scene_goes_on(); harness_sleep(harness_below(MS))) {
 		world_close(0);
 		harness_sleep(100 * US + harness_below(MS));
-		if (!world_open(0, setup_c))
-			harness_fail("S5: a process can't open its vGPU while it unmaps");
-		setup_run(0, 1, 0);
+		setup_open(0); /* S5: a process can open its vGPU while it unmaps */
 	}
 }
 
@@ -86,9 +83,8 @@ static void opens_late(const struct role *r)
 {
 	world_close(0);
 	for (; container_pins(setup_c); harness_sleep(MS / 10))
-		g_tlb(&world.vgpu[1], 0);
-	world_open(0, setup_c);
-	setup_run(0, 1, 0);
+		g_tlb(V(1), 0);
+	setup_open(0);
 	invalidates(r);
 }
 
@@ -113,7 +109,7 @@ static void unmaps_and_calls(const struct role *r)
  */
 static void remaps(const struct role *r)
 {
-	struct world_vgpu *g = &world.vgpu[0];
+	struct world_vgpu *g = V(0);
 	u64 at = RAM;
 	u32 i;
 
@@ -139,13 +135,13 @@ static void two_pieces(const struct scene *s)
 	container_map(setup_c, RAM, 0, RAM / 2);
 	container_map(setup_c, RAM + RAM / 2, RAM / 2, RAM / 2);
 	container_map(setup_c, 8 * RAM, RAM, PAGE_SIZE);
-	g_tlb(&world.vgpu[0], 0);
+	g_tlb(V(0), 0);
 }
 
 /* The thread that unmaps has its answer, and is not back yet. Other memory is not unmapped. */
 static void maps_meanwhile(const struct role *r)
 {
-	struct world_vgpu *g = &world.vgpu[0];
+	struct world_vgpu *g = V(0);
 
 	while (container_pins(setup_c))
 		harness_sleep(MS / 10);
@@ -162,11 +158,11 @@ static void is_killed(const struct role *r)
 
 	while (scene_goes_on())
 		harness_sleep(MS);
-	container_slow(setup_c, 1000 * SECOND);
+	setup_c->slow_ns = 1000 * SECOND;
 	at = harness_now;
 	world_close(0);
 	scene_count[0] = (harness_now - at) / MS;
-	container_slow(setup_c, 0);
+	setup_c->slow_ns = 0;
 }
 
 /* Another VMM opens the vGPU as soon as it may, counts refusals, and its guest pins memory. */
@@ -175,7 +171,7 @@ static struct container *next_tenant(bool (*opens)(u32 vgpu, struct container *c
 	struct container *c = container_new(mm_new());
 
 	container_map(c, RAM, 0, RAM);
-	task_mm_set(container_mm(c));
+	task_mm_set(c->mm);
 	for (; !opens(0, c); harness_sleep(SECOND / 100))
 		scene_count[0]++;
 	setup_run(0, 1, 0);
@@ -186,7 +182,7 @@ static struct container *next_tenant(bool (*opens)(u32 vgpu, struct container *c
 
 static void next_tenant_leaves(struct container *c)
 {
-	struct mm_struct *mm = container_mm(c);
+	struct mm_struct *mm = c->mm;
 
 	if (container_pins(c) != 2)
 		harness_fail("S5: the last VMM's unmap took the next tenant's memory off the GPU");
@@ -245,8 +241,8 @@ static void pin_areas(const struct scene *s)
 	by_iommufd(s);
 	for (k = 0; k < s->vgpus; k++) {
 		for (i = 0; i < NR_AREAS; i++)
-			g_map_sys(&world.vgpu[k], 0, 20 + i, AREA(i));
-		g_tlb(&world.vgpu[k], 0);
+			g_map_sys(V(k), 0, 20 + i, AREA(i));
+		g_tlb(V(k), 0);
 		if (k)
 			ioas_detach(world.vgpu[k].dev);
 	}
@@ -277,7 +273,7 @@ static void takes_turns(const struct role *r)
 		ioas_detach(world.vgpu[attached].dev);
 		attached = (attached + 1) % scene->vgpus;
 		ioas_attach(world.vgpu[attached].dev);
-		g_tlb(&world.vgpu[attached], 0);
+		g_tlb(V(attached), 0);
 		asked = false;
 	}
 }
@@ -289,7 +285,7 @@ static void areas_are_pinned(const struct scene *s)
 	map_areas();
 	for (k = 0; k < s->vgpus; k++) {
 		ioas_attach(world.vgpu[k].dev);
-		g_tlb(&world.vgpu[k], 0);
+		g_tlb(V(k), 0);
 	}
 	if (container_pins(setup_c) != NR_AREAS * s->vgpus)
 		harness_fail("S5: %u pages are pinned afterwards", container_pins(setup_c));
@@ -325,7 +321,7 @@ static void closes(const struct role *r)
 
 static void guest_maps(const struct role *r)
 {
-	struct world_vgpu *g = &world.vgpu[0];
+	struct world_vgpu *g = V(0);
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
@@ -346,7 +342,7 @@ static void detaches(const struct role *r)
 		harness_fail("S2: a device that is attached to nothing has pinned pages");
 	world_check("a device was detached");
 	harness_sleep(300 * US);
-	g_tlb(&world.vgpu[0], 0);
+	g_tlb(V(0), 0);
 	world_check("a device is detached");
 	if (ioas_attach(world.vgpu[0].dev) || ioas_attach(world.vgpu[0].dev) != -EBUSY)
 		harness_fail("S6: a device is attached twice, or can't be attached again");
@@ -354,10 +350,7 @@ static void detaches(const struct role *r)
 
 static void unmaps_by_iommufd(const struct role *r)
 {
-	if (ioas_unmap(setup_c, RAM, RAM))
-		harness_fail("S6: memory can't be taken back");
-	world_check("memory was taken back");
-	container_map(setup_c, RAM, 0, RAM);
+	take_back(true);
 	scene_stop();
 }
 
