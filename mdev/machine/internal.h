@@ -498,7 +498,7 @@ struct kvgpu_machine {
 	 * and read. .refused: pins that VFIO refused for want of memory: .nr since .at (ktime, ns).
 	 * Threads of VMMs that unmap memory (unmap.c): .unmaps: list of struct unmap_known;
 	 * unmappings_lock. .opener: process that opened the vGPU last. .forbidden_by: number of
-	 * unmapping threads that forbid pins to the vGPU; unmappings_lock to write.
+	 * unmapping threads that forbid pins to the vGPU.
 	 */
 	struct {
 		struct xarray pages;
@@ -512,7 +512,7 @@ struct kvgpu_machine {
 		bool allowed;
 		struct list_head unmaps;
 		struct pid *opener;
-		u32 forbidden_by;
+		atomic_t forbidden_by;
 	} pin;
 	/*
 	 * flush.c. .owed: the current command has to do a FLUSH_BAR that the guest asked for in its
@@ -767,7 +767,6 @@ void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last);
 
 /* -------------------------------- unmap.c: watch threads of VMMs that unmap memory, forbid pins */
 
-void vmach_unmap_init(struct kvgpu_machine *m);
 void vmach_unmap_fini(struct kvgpu_machine *m); /* vgpu->lock is not held */
 /*
  * Notes that the current thread is inside an unmap ioctl of VFIO's container, or of iommufd, which
@@ -780,8 +779,6 @@ bool vmach_unmap_note(struct kvgpu_vgpu *v, u64 iova);
  * and a thread that has asked the vGPU to unpin memory is still in its unmap.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v);
-/* False: the vGPU may not pin memory now, because a thread unmaps guest memory. */
-bool vmach_pin_allowed(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------- flush.c: flush the CPU's writes and L2 */
 

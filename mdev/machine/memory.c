@@ -331,7 +331,7 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 	int ret;
 
 	vmach_pins_init(v);
-	vmach_unmap_init(m);
+	INIT_LIST_HEAD(&m->pin.unmaps);
 	INIT_LIST_HEAD(&m->mem.spaces);
 	INIT_LIST_HEAD(&m->mem.dead_images);
 	INIT_LIST_HEAD(&m->mem.freed);

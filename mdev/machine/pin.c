@@ -247,9 +247,8 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 
 	if (!m->pin.allowed || nr > ARRAY_SIZE(m->pin.batch))
 		return -EFAULT;
-	if (!vmach_pin_allowed(v))
-		return -EBUSY;
-	if (refused_pins(m) >= REFUSALS_MAX)
+	/* a thread unmaps guest memory (unmap.c), or VFIO has refused too many pins */
+	if (atomic_read(&m->pin.forbidden_by) || refused_pins(m) >= REFUSALS_MAX)
 		return -EBUSY;
 	/*
 	 * Release the due pages at these addresses. If a limit may be near, release all due pages:
