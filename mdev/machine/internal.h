@@ -487,11 +487,7 @@ struct kvgpu_machine {
 		struct list_head spaces, grctxs, dead_images, freed;
 		atomic64_t flushes, spaces_kept;
 	} mem;
-	/* the vGPU's part of the host's pool; bytes of it: in use, and in total */
-	struct {
-		struct kvgpu_hw_share share;
-		u64 used, max;
-	} pool;
+	struct kvgpu_hw_share pool; /* the vGPU's part of the host's pool */
 	/*
 	 * pin.c. .pages: pinned pages: IOVA >> 12 -> DMA address >> 12. .nr_due: due pages: in
 	 * .pages, but not counted in .mem.shadow.stats.pinned. .allowed: guest memory may be pinned

@@ -43,11 +43,6 @@ MODULE_PARM_DESC(
 
 /* --------------------------------------------- allocate from the vGPU's part of the host's pool */
 
-static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
-{
-	return size <= m->pool.max - m->pool.used;
-}
-
 /*
  * Allocates @size bytes, rounded up to pages, from the vGPU's part of the host's pool. Returns 0,
  * -ENOMEM, or -EIO on a card that was cut off from system memory (vmach_gpu_declare_lost()). On
@@ -57,32 +52,12 @@ static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
-	struct kvgpu_machine *m = v->m;
-	int ret;
+	int ret = kvgpu_hw_share_alloc(&v->gpu->hw, &v->m->pool, size, out);
 
-	size = PAGE_ALIGN(size);
-	if (!pool_has_room(m, size))
-		return -ENOMEM;
-	ret = kvgpu_hw_share_alloc(&v->gpu->hw, &m->pool.share, size, out);
-	if (ret)
+	if (ret || !vmach_gpu_lost(v->gpu))
 		return ret;
-	if (vmach_gpu_lost(v->gpu)) {
-		kvgpu_hw_share_free(&m->pool.share, out);
-		return -EIO;
-	}
-	m->pool.used += out->size;
-	return 0;
-}
-
-/*
- * Gives @vram back to the vGPU's part of the pool. Call it when @vram is filled with zeros, and
- * these zeros have reached video memory, or when nothing was written there since
- * vmach_pool_alloc().
- */
-static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
-{
-	v->m->pool.used -= vram->size;
-	kvgpu_hw_share_free(&v->m->pool.share, vram);
+	kvgpu_hw_share_free(&v->m->pool, out);
+	return -EIO;
 }
 
 /*
@@ -96,7 +71,7 @@ void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 		return;
 	memset_io(vram->cpu, 0, vram->size);
 	vmach_writes_flush(v, false);
-	pool_give_back(v, vram);
+	kvgpu_hw_share_free(&v->m->pool, vram);
 }
 
 /* ------------------------------------------------------------------ read the guest's memory */
@@ -200,7 +175,7 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 	if (!t->mirror || (aux && !t->aux)) {
 		kvfree(t->aux);
 		kvfree(t->mirror);
-		pool_give_back(v, &mem->vram); /* nothing was written there */
+		kvgpu_hw_share_free(&v->m->pool, &mem->vram); /* nothing was written there */
 		kfree(mem);
 		return -ENOMEM;
 	}
@@ -232,7 +207,7 @@ void vmach_tables_free(struct kvgpu_vgpu *v)
 	vmach_writes_flush(v, false);
 	list_for_each_entry_safe(mem, n, &v->m->mem.freed, node) {
 		list_del(&mem->node);
-		pool_give_back(v, &mem->vram);
+		kvgpu_hw_share_free(&v->m->pool, &mem->vram);
 		kfree(mem);
 	}
 }
@@ -345,20 +320,16 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 	    !m->dirty.log_bar1)
 		return -ENOMEM;
 	kvgpu_shadow_init(&m->mem.shadow, &cfg, &machine_shadow_ops, v, m->mem.shadow_mem);
-	ret = kvgpu_hw_share_take(&v->gpu->hw, pool_share(v), POOL_LEAST, &m->pool.share);
-	if (ret)
-		return ret;
-	m->pool.max = m->pool.share.mem.size;
-	return vmach_pool_alloc(v, PAGE_SIZE, &m->mem.scrap);
+	ret = kvgpu_hw_share_take(&v->gpu->hw, pool_share(v), POOL_LEAST, &m->pool);
+	return ret ?: vmach_pool_alloc(v, PAGE_SIZE, &m->mem.scrap);
 }
 
 void vmach_memory_fini(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 
-	if (m->mem.scrap.size)
-		vmach_pool_free(v, &m->mem.scrap);
-	kvgpu_hw_share_give(&v->gpu->hw, &m->pool.share);
+	vmach_pool_free(v, &m->mem.scrap);
+	kvgpu_hw_share_give(&v->gpu->hw, &m->pool);
 	kvfree(m->dirty.log_bar1);
 	kvfree(m->dirty.log);
 	kvfree(m->dirty.tables);
