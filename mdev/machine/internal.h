@@ -718,8 +718,12 @@ void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
 void vmach_tables_free(struct kvgpu_vgpu *v);
 /* Reads @len bytes of the partition or of guest memory, inside one page. Returns 0 or -EFAULT. */
 int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
-void vmach_stage_drop(struct kvgpu_machine *m); /* the next read of the partition copies anew */
-extern const struct kvgpu_shadow_ops machine_shadow_ops;
+
+/* the next read of the partition copies anew */
+static inline void vmach_stage_drop(struct kvgpu_machine *m)
+{
+	m->mem.stage.len = 0;
+}
 
 /* needs no lock */
 static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
@@ -755,7 +759,7 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v);
 
 void vmach_pins_init(struct kvgpu_vgpu *v);
 void vmach_pins_fini(struct kvgpu_vgpu *v); /* vgpu->lock is not held */
-/* .pin and .unpin of machine_shadow_ops. vmach_pages_unpin() marks pages as due. */
+/* .pin and .unpin of machine_shadow_ops (memory.c). vmach_pages_unpin() marks pages as due. */
 int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr);
 /* Unpins now the due pages from byte @iova to byte @last. */
@@ -842,15 +846,13 @@ bool vmach_page_is_table(const struct kvgpu_vgpu *v, u32 page);
  */
 void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
- * Returns a bit for each of @nr pages of the partition from @first on, at most 64, that may have
- * been written since the last call for that page. From then on they are pages of tables. Removes
- * the mappings of pages that have a bit, so that a later write by the CPU is noted again.
+ * .take_dirty, .is_dirty and .forget of machine_shadow_ops. The first makes pages of the partition
+ * pages of tables, the last makes them pages of no table. The first also removes the mappings of
+ * pages for which it returns a bit, so that a later write by the CPU is noted again.
  */
-u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr);
-/* Makes @nr pages from @first on pages of no table. */
-void vmach_tables_forget(struct kvgpu_vgpu *v, unsigned long first, u32 nr);
-/* tells whether vmach_dirty_log_take() would return a bit */
-bool vmach_pages_are_dirty(const struct kvgpu_vgpu *v, unsigned long first, u32 nr);
+u64 vmach_dirty_log_take(void *ctx, struct kvgpu_gaddr a, u32 nr);
+bool vmach_pages_are_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr);
+void vmach_tables_forget(void *ctx, struct kvgpu_gaddr a, u32 nr);
 void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len); /* the host writes there */
 /* the page of the MMU's registers: the guest's next access to it faults, and has a sync made */
 void vmach_mmu_hide(struct kvgpu_vgpu *v);

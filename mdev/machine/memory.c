@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory of a vGPU: its part of the host's pool of video memory, and the functions of struct
- * kvgpu_shadow_ops except .pin and .unpin (pin.c). By these functions gtt-shadow/ makes shadows of
- * the guest's page tables: tables of the host, which the GPU uses instead. A *sync* brings shadows
- * up to date with the guest's tables (space.c).
+ * kvgpu_shadow_ops that are not in pin.c or dirty.c. By these functions gtt-shadow/ makes shadows
+ * of the guest's page tables: tables of the host, which the GPU uses instead. A *sync* brings
+ * shadows up to date with the guest's tables (space.c).
  *
  * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
  * buffer in system memory (m->mem.stage). A sync and a command of the guest drop the buffer's
  * contents when they begin. A fetch copies one page, or more if it continues where the last fetch
- * ended. take_dirty() finds the pages that the CPU may have written. Tables in system memory are
- * read through the VFIO core.
+ * ended. Tables in system memory are read through the VFIO core.
  *
  * vgpu->lock is held, except in vmach_memory_fini(). S1 and S4 are promises of docs/invariants.md.
  */
@@ -75,11 +74,6 @@ void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 }
 
 /* ------------------------------------------------------------------ read the guest's memory */
-
-void vmach_stage_drop(struct kvgpu_machine *m)
-{
-	m->mem.stage.len = 0;
-}
 
 /*
  * Copies the page of the partition at offset @off to m->mem.stage. If that page follows the last
@@ -223,52 +217,10 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 	__iowrite64_copy(mem->vram.cpu + (size_t)first * GMMU_ENTRY_SIZE, t->mirror + first, nr);
 }
 
-/* ----------------------------------- tell which pages may have been written since the last sync */
-
-/*
- * Function .take_dirty of machine_shadow_ops. All pages count as written that are not in the
- * partition: the host does not notice writes to system memory. Removes the CPU's mappings of pages
- * that are marked dirty (dirty.c), so that the CPU's next write to them is noticed.
- */
-static u64 take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
-{
-	struct kvgpu_vgpu *v = ctx;
-	u64 first = a.addr >> PAGE_SHIFT, all = GENMASK_ULL(nr - 1, 0), dirty;
-	u32 has;
-
-	if (a.target != KVGPU_VRAM || first >= vmach_part_pages_count(v))
-		return all;
-	has = min_t(u64, nr, vmach_part_pages_count(v) - first);
-	dirty = vmach_dirty_log_take(v, first, has);
-	if (dirty)
-		vmach_stage_drop(v->m);
-	return dirty | (all & ~GENMASK_ULL(has - 1, 0));
-}
-
-/* Function .is_dirty of machine_shadow_ops. */
-static bool is_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
-{
-	struct kvgpu_vgpu *v = ctx;
-	u64 first = a.addr >> PAGE_SHIFT;
-
-	return a.target != KVGPU_VRAM || first + nr > vmach_part_pages_count(v) ||
-	       vmach_pages_are_dirty(v, first, nr);
-}
-
-/* Function .forget of machine_shadow_ops. */
-static void forget(void *ctx, struct kvgpu_gaddr a, u32 nr)
-{
-	struct kvgpu_vgpu *v = ctx;
-	u64 first = a.addr >> PAGE_SHIFT;
-
-	if (a.target == KVGPU_VRAM && first < vmach_part_pages_count(v))
-		vmach_tables_forget(v, first, min_t(u64, nr, vmach_part_pages_count(v) - first));
-}
-
-const struct kvgpu_shadow_ops machine_shadow_ops = {
-	.take_dirty = take_dirty,
-	.is_dirty = is_dirty,
-	.forget = forget,
+static const struct kvgpu_shadow_ops machine_shadow_ops = {
+	.take_dirty = vmach_dirty_log_take,
+	.is_dirty = vmach_pages_are_dirty,
+	.forget = vmach_tables_forget,
 	.read = op_guest_read,
 	.pin = vmach_pages_pin,
 	.unpin = vmach_pages_unpin,
