@@ -101,13 +101,12 @@ static void find_in_window(struct dirty_range *u, const struct machine_win *w)
 			zap_add(&u->zaps, kvgpu_bar_number(w->bar), (u64)i << PAGE_SHIFT);
 }
 
-static void find_in_pramin(struct dirty_range *u, const struct kvgpu_machine *m)
+static void find_in_pramin(struct dirty_range *u, const struct kvgpu_vgpu *v)
 {
-	u64 base = m->view.pramin.addr >> PAGE_SHIFT;
 	u32 i;
 
-	for (i = 0; m->view.pramin.target == KVGPU_VRAM && i < ARRAY_SIZE(m->view.pramin_pte); i++)
-		if (base + i <= U32_MAX && dirty_range_has(u, base + i))
+	for (i = 0; i < PRAMIN_SIZE >> PAGE_SHIFT; i++)
+		if (dirty_range_has(u, vmach_pramin_page(v, v->m->view.pramin, i)))
 			zap_add(&u->zaps, 0, PRAMIN_BASE + ((u64)i << PAGE_SHIFT));
 }
 
@@ -232,7 +231,7 @@ u64 vmach_dirty_log_take(void *ctx, struct kvgpu_gaddr a, u32 nr)
 	find_in_window(&u, &m->view.win[KVGPU_BAR3]);
 	if (by1) {
 		find_in_window(&u, &m->view.win[KVGPU_BAR1]);
-		find_in_pramin(&u, m);
+		find_in_pramin(&u, v);
 		find_in_userd(&u, v);
 	}
 	mutex_unlock(&v->map_lock);

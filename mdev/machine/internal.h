@@ -534,8 +534,7 @@ struct kvgpu_machine {
 	/*
 	 * The CPU's view of the vGPU: window.c. .userd_bar1: offset in BAR1 of the guest's
 	 * doorbells, bytes; ~0: unset; map_lock. .pramin: guest address that PRAMIN shows;
-	 * map_lock. .pramin_pte: PRAMIN's entries in the card's BAR1 table (map_lock);
-	 * .pramin_next: the next ones (vgpu->lock). .pramin_cpu, .userd_cpu: the host's mappings.
+	 * map_lock. .pramin_cpu, .userd_cpu: the host's mappings.
 	 * .userd_page: by the guest's id block: partition page with its USERDs; map_lock if
 	 * .ids.block[] >= 0. .doorbells_trapped: no lock.
 	 */
@@ -543,7 +542,6 @@ struct kvgpu_machine {
 		struct machine_win win[KVGPU_NR_BARS];
 		u64 userd_bar1;
 		struct kvgpu_gaddr pramin;
-		u64 pramin_pte[256], pramin_next[256];
 		void __iomem *pramin_cpu, *userd_cpu;
 		u32 userd_page[KVGPU_NR_ID_BLOCKS];
 		atomic64_t doorbells_trapped;
@@ -833,6 +831,14 @@ void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hblock, u32 page);
 static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
 {
 	return v->part_size >> PAGE_SHIFT;
+}
+
+/* Returns the page of the partition, or NO_PAGE, that page @i of PRAMIN shows at @base. No lock. */
+static inline u32 vmach_pramin_page(const struct kvgpu_vgpu *v, struct kvgpu_gaddr base, u32 i)
+{
+	u64 page = (base.addr >> PAGE_SHIFT) + i;
+
+	return base.target == KVGPU_VRAM && page < vmach_part_pages_count(v) ? page : NO_PAGE;
 }
 
 /*

@@ -38,7 +38,7 @@ static u64 scrap_pte(const struct kvgpu_vgpu *v)
 
 /*
  * Returns the page of the partition to which entry @pte leads, or NO_PAGE. @pte is an entry of the
- * host's table of BAR1 or BAR3 (hw/bar.c), for a slice or PRAMIN.
+ * host's table of BAR1 or BAR3 (hw/bar.c), for a slice.
  */
 static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
 {
@@ -218,28 +218,25 @@ void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual
 void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
 {
 	struct kvgpu_machine *m = v->m;
-	u64 off, scrap = scrap_pte(v);
-	u32 i;
+	u64 pte, part = v->part.v >> GMMU_ADDR_SHIFT;
+	u32 i, page;
 
 	if (base.target == m->view.pramin.target && base.addr == m->view.pramin.addr)
 		return;
-	for (i = 0; i < ARRAY_SIZE(m->view.pramin_pte); i++) {
-		off = base.addr + ((u64)i << PAGE_SHIFT);
-		m->view.pramin_next[i] =
-			base.target != KVGPU_VRAM || off >= v->part_size ?
-				scrap :
-				GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR,
-							    (v->part.v + off) >> GMMU_ADDR_SHIFT);
+	for (i = 0; i < PRAMIN_SIZE >> PAGE_SHIFT; i++) {
+		page = vmach_pramin_page(v, base, i);
+		pte = GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, part + page);
+		if (page == NO_PAGE)
+			pte = scrap_pte(v);
+		kvgpu_hw_bar_set(&v->gpu->hw, KVGPU_BAR1, (v->pramin_slice >> PAGE_SHIFT) + i, &pte,
+				 1);
 	}
-	kvgpu_hw_bar_set(&v->gpu->hw, KVGPU_BAR1, v->pramin_slice >> PAGE_SHIFT,
-			 m->view.pramin_next, ARRAY_SIZE(m->view.pramin_next));
 	m->view.win[KVGPU_BAR1].stale = true;
 	vmach_shadow_settle(v);
 	mutex_lock(&v->map_lock);
 	m->view.pramin = base;
-	memcpy(m->view.pramin_pte, m->view.pramin_next, sizeof(m->view.pramin_pte));
-	for (i = 0; i < ARRAY_SIZE(m->view.pramin_pte); i++)
-		vmach_page_mark_dirty(v, part_page_of(v, m->view.pramin_pte[i]), KVGPU_BAR1);
+	for (i = 0; i < PRAMIN_SIZE >> PAGE_SHIFT; i++)
+		vmach_page_mark_dirty(v, vmach_pramin_page(v, base, i), KVGPU_BAR1);
 	mutex_unlock(&v->map_lock);
 	vmach_written_settle(v);
 }
@@ -324,7 +321,7 @@ static int page_find(const struct kvgpu_vgpu *v, unsigned int region, u64 off, u
 	lockdep_assert_held(&v->map_lock);
 	if (!region && off >= PRAMIN_BASE && off - PRAMIN_BASE < PRAMIN_SIZE) {
 		off -= PRAMIN_BASE;
-		*page = part_page_of(v, m->view.pramin_pte[off >> PAGE_SHIFT]);
+		*page = vmach_pramin_page(v, m->view.pramin, off >> PAGE_SHIFT);
 		*pfn = (v->gpu->hw.bar[KVGPU_BAR1].phys + v->pramin_slice + off) >> PAGE_SHIFT;
 		return 0;
 	}
