@@ -802,9 +802,11 @@ void vmach_windows_fini(struct kvgpu_vgpu *v);
 void vmach_windows_reset(struct kvgpu_vgpu *v); /* makes them as after power-on */
 /* makes windows and PRAMIN show only the scrap page, and removes the mappings of doorbells */
 void vmach_windows_close(struct kvgpu_vgpu *v);
-/* brings the windows in virtual mode of directory @pd, or all (NULL), up to date */
-void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd);
-void vmach_windows_catch_up(struct kvgpu_vgpu *v); /* the same for those that are behind */
+/*
+ * Brings windows in virtual mode up to date: with @behind those that are behind, else those of
+ * directory @pd, or all (NULL).
+ */
+void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind);
 /* writes out entries that unmaps have changed; true: the card's TLB may have old entries */
 bool vmach_windows_stale(struct kvgpu_vgpu *v);
 /*

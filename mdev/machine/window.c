@@ -76,59 +76,41 @@ static void win_sync_one(struct kvgpu_vgpu *v, struct machine_win *w)
 		win_changed(v, w, first, last);
 }
 
-void vmach_windows_catch_up(struct kvgpu_vgpu *v)
+void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind)
 {
 	struct machine_win *w;
 
 	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++)
-		if (w->guest.is_virtual && kvgpu_shadow_win_is_behind(w->win))
+		if (w->guest.is_virtual && (behind ? kvgpu_shadow_win_is_behind(w->win) :
+						     kvgpu_shadow_win_is_due(w->win, pd)))
 			win_sync_one(v, w);
-}
-
-void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd)
-{
-	struct machine_win *w;
-
-	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++)
-		if (w->guest.is_virtual && kvgpu_shadow_win_is_due(w->win, pd))
-			win_sync_one(v, w);
-}
-
-static bool win_stale(struct kvgpu_vgpu *v, struct machine_win *w)
-{
-	u32 first, last;
-
-	/* also write out the entries that kvgpu_shadow_unmap() or ..._unmap_all() has changed */
-	if (kvgpu_shadow_win_take(w->win, &first, &last))
-		win_changed(v, w, first, last);
-	return w->stale;
 }
 
 bool vmach_windows_stale(struct kvgpu_vgpu *v)
 {
-	enum kvgpu_bar bar;
+	struct machine_win *w;
 	bool any = false;
+	u32 first, last;
 
-	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		any |= win_stale(v, &v->m->view.win[bar]);
+	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++) {
+		/* kvgpu_shadow_unmap() or ..._unmap_all() has changed these entries */
+		if (kvgpu_shadow_win_take(w->win, &first, &last))
+			win_changed(v, w, first, last);
+		any |= w->stale;
+	}
 	return any;
-}
-
-static int win_invalidate_one(struct kvgpu_vgpu *v, struct machine_win *w)
-{
-	if (!w->stale)
-		return 0;
-	w->stale = false;
-	return vmach_gpu_lost(v->gpu) ? 0 : kvgpu_hw_bar_invalidate(&v->gpu->hw, w->bar);
 }
 
 int vmach_windows_invalidate(struct kvgpu_vgpu *v)
 {
-	enum kvgpu_bar bar;
+	struct machine_win *w;
 	int ret = 0;
 
-	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		ret = win_invalidate_one(v, &v->m->view.win[bar]) ?: ret;
+	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++) {
+		if (w->stale && !vmach_gpu_lost(v->gpu))
+			ret = kvgpu_hw_bar_invalidate(&v->gpu->hw, w->bar) ?: ret;
+		w->stale = false;
+	}
 	return ret;
 }
 
