@@ -246,18 +246,16 @@ void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off)
 
 void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hblock, u32 page)
 {
-	u64 at;
+	u64 at = v->m->view.userd_bar1 + ((u64)g << PAGE_SHIFT);
 
 	mutex_lock(&v->map_lock);
 	v->m->ids.block[g] = hblock;
 	v->m->view.userd_page[g] = page;
 	if (hblock >= 0)
 		vmach_page_mark_dirty(v, page, KVGPU_BAR1);
-	at = v->m->view.userd_bar1 == ~0ull ? ~0ull :
-					      v->m->view.userd_bar1 + ((u64)g << PAGE_SHIFT);
 	mutex_unlock(&v->map_lock);
 	vmach_written_settle(v);
-	if (at < v->type->bar[KVGPU_BAR1])
+	if (v->m->view.userd_bar1 != ~0ull && at < v->type->bar[KVGPU_BAR1])
 		kvgpu_mdev_bar_zap(v, kvgpu_bar_number(KVGPU_BAR1), at, PAGE_SIZE);
 }
 
@@ -271,8 +269,7 @@ static int userd_group(const struct kvgpu_vgpu *v, u64 off)
 {
 	u64 g = (off - v->m->view.userd_bar1) >> PAGE_SHIFT;
 
-	if (v->m->view.userd_bar1 == ~0ull || off < v->m->view.userd_bar1 ||
-	    g >= KVGPU_NR_ID_BLOCKS || v->m->ids.block[g] < 0)
+	if (off < v->m->view.userd_bar1 || g >= KVGPU_NR_ID_BLOCKS || v->m->ids.block[g] < 0)
 		return -1;
 	return g;
 }
@@ -393,7 +390,7 @@ static bool is_doorbell(const struct kvgpu_vgpu *v, u64 off, size_t len)
 {
 	u64 userd = v->m->view.userd_bar1;
 
-	return userd != ~0ull && off + len > userd && off < userd + KVGPU_USERD_SIZE;
+	return off + len > userd && off < userd + KVGPU_USERD_SIZE;
 }
 
 int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
