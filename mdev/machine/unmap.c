@@ -131,7 +131,7 @@ static struct file *file_new(struct unmapping *u)
 	struct file *file;
 
 	while (IS_ERR(file = anon_inode_getfile("[kvgpu-unmap]", &left_fops, u, 0)))
-		msleep(1);
+		usleep_range(1000, 2000);
 	memalloc_noreclaim_restore(flags);
 	revert_creds(own);
 	put_cred(host);
