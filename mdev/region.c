@@ -230,7 +230,6 @@ ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *ubuf, size_t cou
 	u64 off;
 	int ret = 0;
 
-	kvgpu_machine_call_note();
 	len = clamp_count(v, *ppos, count, &index, &off);
 	for (done = 0; done < len;) {
 		u8 buf[CHUNK] = {};
@@ -261,7 +260,6 @@ ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *ubuf, siz
 	u64 off;
 	int ret = 0;
 
-	kvgpu_machine_call_note();
 	kvgpu_machine_unmap_wait(v);
 	len = clamp_count(v, *ppos, count, &index, &off);
 	for (done = 0; done < len;) {

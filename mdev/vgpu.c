@@ -223,7 +223,6 @@ static long vgpu_ioctl(struct vfio_device *vdev, unsigned int cmd, unsigned long
 	struct kvgpu_vgpu *v = to_vgpu(vdev);
 	void __user *user = (void __user *)arg;
 
-	kvgpu_machine_call_note(); /* region.c calls it for reads and writes */
 	switch (cmd) {
 	case VFIO_DEVICE_GET_INFO:
 		return ioctl_get_info(user);

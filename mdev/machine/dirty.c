@@ -101,13 +101,12 @@ static void find_in_window(struct dirty_range *u, const struct machine_win *w)
 			zap_add(&u->zaps, kvgpu_bar_number(w->bar), (u64)i << PAGE_SHIFT);
 }
 
-static void find_in_pramin(struct dirty_range *u, const struct kvgpu_machine *m)
+static void find_in_pramin(struct dirty_range *u, const struct kvgpu_vgpu *v)
 {
-	u64 base = m->view.pramin.addr >> PAGE_SHIFT;
 	u32 i;
 
-	for (i = 0; m->view.pramin.target == KVGPU_VRAM && i < ARRAY_SIZE(m->view.pramin_pte); i++)
-		if (base + i <= U32_MAX && dirty_range_has(u, base + i))
+	for (i = 0; i < PRAMIN_SIZE >> PAGE_SHIFT; i++)
+		if (dirty_range_has(u, vmach_pramin_page(v, v->m->view.pramin, i)))
 			zap_add(&u->zaps, 0, PRAMIN_BASE + ((u64)i << PAGE_SHIFT));
 }
 
@@ -163,9 +162,24 @@ static u64 dirty_log_clear(struct kvgpu_vgpu *v, unsigned long first, u32 nr, st
 	return dirty;
 }
 
-void vmach_tables_forget(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
+/*
+ * Returns how many of @nr pages from @a on are in the partition, from the first on. The others
+ * always count as written: the host does not notice writes to system memory.
+ */
+static u32 pages_in_part(const struct kvgpu_vgpu *v, struct kvgpu_gaddr a, u32 nr)
 {
-	if (find_next_bit(v->m->dirty.tables, first + nr, first) >= first + nr)
+	u64 first = a.addr >> PAGE_SHIFT, pages = vmach_part_pages_count(v);
+
+	return a.target != KVGPU_VRAM || first >= pages ? 0 : min_t(u64, nr, pages - first);
+}
+
+void vmach_tables_forget(void *ctx, struct kvgpu_gaddr a, u32 nr)
+{
+	struct kvgpu_vgpu *v = ctx;
+	unsigned long first = a.addr >> PAGE_SHIFT;
+
+	nr = pages_in_part(v, a, nr);
+	if (!nr || find_next_bit(v->m->dirty.tables, first + nr, first) >= first + nr)
 		return;
 	mutex_lock(&v->map_lock);
 	bitmap_clear(v->m->dirty.tables, first, nr);
@@ -174,41 +188,56 @@ void vmach_tables_forget(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
 	mutex_unlock(&v->map_lock);
 }
 
-bool vmach_pages_are_dirty(const struct kvgpu_vgpu *v, unsigned long first, u32 nr)
+static bool part_is_dirty(const struct kvgpu_vgpu *v, unsigned long first, u32 nr)
 {
 	return find_next_zero_bit(v->m->dirty.tables, first + nr, first) < first + nr ||
 	       find_next_bit(v->m->dirty.log, first + nr, first) < first + nr;
 }
 
-u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
+bool vmach_pages_are_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 {
-	struct kvgpu_machine *m = v->m;
-	struct dirty_range u = {};
-	bool by1 = false;
-	u64 dirty;
+	return pages_in_part(ctx, a, nr) < nr || part_is_dirty(ctx, a.addr >> PAGE_SHIFT, nr);
+}
+
+static void zaps_do(struct kvgpu_vgpu *v, const struct zaps *z)
+{
 	u32 i;
 
-	if (!vmach_pages_are_dirty(v, first, nr))
-		return 0;
-	mutex_lock(&v->map_lock);
-	tables_add(v, first, nr);
-	dirty = dirty_log_clear(v, first, nr, &u, &by1);
-	find_in_window(&u, &m->view.win[KVGPU_BAR3]);
-	if (by1) {
-		find_in_window(&u, &m->view.win[KVGPU_BAR1]);
-		find_in_pramin(&u, m);
-		find_in_userd(&u, v);
-	}
-	mutex_unlock(&v->map_lock);
-	if (u.zaps.nr > ZAP_MAX) {
+	if (z->nr > ZAP_MAX) {
 		kvgpu_mdev_bar_zap(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
 		for (i = 0; i < KVGPU_NR_BARS; i++)
 			kvgpu_mdev_bar_zap(v, kvgpu_bar_number(i), 0, v->type->bar[i]);
-		return dirty;
+		return;
 	}
-	for (i = 0; i < u.zaps.nr; i++)
-		kvgpu_mdev_bar_zap(v, u.zaps.part[i].region, u.zaps.part[i].at, u.zaps.part[i].len);
-	return dirty;
+	for (i = 0; i < z->nr; i++)
+		kvgpu_mdev_bar_zap(v, z->part[i].region, z->part[i].at, z->part[i].len);
+}
+
+u64 vmach_dirty_log_take(void *ctx, struct kvgpu_gaddr a, u32 nr)
+{
+	struct kvgpu_vgpu *v = ctx;
+	struct kvgpu_machine *m = v->m;
+	unsigned long first = a.addr >> PAGE_SHIFT;
+	u32 in_part = pages_in_part(v, a, nr);
+	u64 dirty, outside = nr > in_part ? GENMASK_ULL(nr - 1, in_part) : 0;
+	struct dirty_range u = {};
+	bool by1 = false;
+
+	if (!in_part || !part_is_dirty(v, first, in_part))
+		return outside;
+	mutex_lock(&v->map_lock);
+	tables_add(v, first, in_part);
+	dirty = dirty_log_clear(v, first, in_part, &u, &by1);
+	find_in_window(&u, &m->view.win[KVGPU_BAR3]);
+	if (by1) {
+		find_in_window(&u, &m->view.win[KVGPU_BAR1]);
+		find_in_pramin(&u, v);
+		find_in_userd(&u, v);
+	}
+	mutex_unlock(&v->map_lock);
+	zaps_do(v, &u.zaps);
+	vmach_stage_drop(m);
+	return dirty | outside;
 }
 
 /* Marks the pages of [@off, @off + @len) of the partition as dirty: the host writes there. */

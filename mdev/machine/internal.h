@@ -484,18 +484,14 @@ struct kvgpu_machine {
 		struct list_head spaces, grctxs, dead_images, freed;
 		atomic64_t flushes, spaces_kept;
 	} mem;
-	/* the vGPU's part of the host's pool; bytes of it: in use, and in total */
-	struct {
-		struct kvgpu_hw_share share;
-		u64 used, max;
-	} pool;
+	struct kvgpu_hw_share pool; /* the vGPU's part of the host's pool */
 	/*
 	 * pin.c. .pages: pinned pages: IOVA >> 12 -> DMA address >> 12. .nr_due: due pages: in
 	 * .pages, but not counted in .mem.shadow.stats.pinned. .allowed: guest memory may be pinned
 	 * and read. .refused: pins that VFIO refused for want of memory: .nr since .at (ktime, ns).
 	 * Threads of VMMs that unmap memory (unmap.c): .unmaps: list of struct unmap_known;
 	 * unmappings_lock. .opener: process that opened the vGPU last. .forbidden_by: number of
-	 * unmapping threads that forbid pins to the vGPU; unmappings_lock to write.
+	 * unmapping threads that forbid pins to the vGPU.
 	 */
 	struct {
 		struct xarray pages;
@@ -509,7 +505,7 @@ struct kvgpu_machine {
 		bool allowed;
 		struct list_head unmaps;
 		struct pid *opener;
-		u32 forbidden_by;
+		atomic_t forbidden_by;
 	} pin;
 	/*
 	 * flush.c. .owed: the current command has to do a FLUSH_BAR that the guest asked for in its
@@ -535,8 +531,7 @@ struct kvgpu_machine {
 	/*
 	 * The CPU's view of the vGPU: window.c. .userd_bar1: offset in BAR1 of the guest's
 	 * doorbells, bytes; ~0: unset; map_lock. .pramin: guest address that PRAMIN shows;
-	 * map_lock. .pramin_pte: PRAMIN's entries in the card's BAR1 table (map_lock);
-	 * .pramin_next: the next ones (vgpu->lock). .pramin_cpu, .userd_cpu: the host's mappings.
+	 * map_lock. .pramin_cpu, .userd_cpu: the host's mappings.
 	 * .userd_page: by the guest's id block: partition page with its USERDs; map_lock if
 	 * .ids.block[] >= 0. .doorbells_trapped: no lock.
 	 */
@@ -544,7 +539,6 @@ struct kvgpu_machine {
 		struct machine_win win[KVGPU_NR_BARS];
 		u64 userd_bar1;
 		struct kvgpu_gaddr pramin;
-		u64 pramin_pte[256], pramin_next[256];
 		void __iomem *pramin_cpu, *userd_cpu;
 		u32 userd_page[KVGPU_NR_ID_BLOCKS];
 		atomic64_t doorbells_trapped;
@@ -741,8 +735,12 @@ void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
 void vmach_tables_free(struct kvgpu_vgpu *v);
 /* Reads @len bytes of the partition or of guest memory, inside one page. Returns 0 or -EFAULT. */
 int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
-void vmach_stage_drop(struct kvgpu_machine *m); /* the next read of the partition copies anew */
-extern const struct kvgpu_shadow_ops machine_shadow_ops;
+
+/* the next read of the partition copies anew */
+static inline void vmach_stage_drop(struct kvgpu_machine *m)
+{
+	m->mem.stage.len = 0;
+}
 
 /* needs no lock */
 static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
@@ -778,7 +776,7 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v);
 
 void vmach_pins_init(struct kvgpu_vgpu *v);
 void vmach_pins_fini(struct kvgpu_vgpu *v); /* vgpu->lock is not held */
-/* .pin and .unpin of machine_shadow_ops. vmach_pages_unpin() marks pages as due. */
+/* .pin and .unpin of machine_shadow_ops (memory.c). vmach_pages_unpin() marks pages as due. */
 int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr);
 /* Unpins now the due pages from byte @iova to byte @last. */
@@ -786,7 +784,6 @@ void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last);
 
 /* -------------------------------- unmap.c: watch threads of VMMs that unmap memory, forbid pins */
 
-void vmach_unmap_init(struct kvgpu_machine *m);
 void vmach_unmap_fini(struct kvgpu_machine *m); /* vgpu->lock is not held */
 /*
  * Notes that the current thread is inside an unmap ioctl of VFIO's container, or of iommufd, which
@@ -799,8 +796,6 @@ bool vmach_unmap_note(struct kvgpu_vgpu *v, u64 iova);
  * and a thread that has asked the vGPU to unpin memory is still in its unmap.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v);
-/* False: the vGPU may not pin memory now, because a thread unmaps guest memory. */
-bool vmach_pin_allowed(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------- flush.c: flush the CPU's writes and L2 */
 
@@ -826,9 +821,11 @@ void vmach_windows_fini(struct kvgpu_vgpu *v);
 void vmach_windows_reset(struct kvgpu_vgpu *v); /* makes them as after power-on */
 /* makes windows and PRAMIN show only the scrap page, and removes the mappings of doorbells */
 void vmach_windows_close(struct kvgpu_vgpu *v);
-/* brings the windows in virtual mode of directory @pd, or all (NULL), up to date */
-void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd);
-void vmach_windows_catch_up(struct kvgpu_vgpu *v); /* the same for those that are behind */
+/*
+ * Brings windows in virtual mode up to date: with @behind those that are behind, else those of
+ * directory @pd, or all (NULL).
+ */
+void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind);
 /* writes out entries that unmaps have changed; true: the card's TLB may have old entries */
 bool vmach_windows_stale(struct kvgpu_vgpu *v);
 /*
@@ -857,6 +854,14 @@ static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
 	return v->part_size >> PAGE_SHIFT;
 }
 
+/* Returns the page of the partition, or NO_PAGE, that page @i of PRAMIN shows at @base. No lock. */
+static inline u32 vmach_pramin_page(const struct kvgpu_vgpu *v, struct kvgpu_gaddr base, u32 i)
+{
+	u64 page = (base.addr >> PAGE_SHIFT) + i;
+
+	return base.target == KVGPU_VRAM && page < vmach_part_pages_count(v) ? page : NO_PAGE;
+}
+
 /*
  * Tells whether page @page of the partition is one of a guest's table (false for NO_PAGE). map_lock
  * is held.
@@ -868,15 +873,13 @@ bool vmach_page_is_table(const struct kvgpu_vgpu *v, u32 page);
  */
 void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
- * Returns a bit for each of @nr pages of the partition from @first on, at most 64, that may have
- * been written since the last call for that page. From then on they are pages of tables. Removes
- * the mappings of pages that have a bit, so that a later write by the CPU is noted again.
+ * .take_dirty, .is_dirty and .forget of machine_shadow_ops. The first makes pages of the partition
+ * pages of tables, the last makes them pages of no table. The first also removes the mappings of
+ * pages for which it returns a bit, so that a later write by the CPU is noted again.
  */
-u64 vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, u32 nr);
-/* Makes @nr pages from @first on pages of no table. */
-void vmach_tables_forget(struct kvgpu_vgpu *v, unsigned long first, u32 nr);
-/* tells whether vmach_dirty_log_take() would return a bit */
-bool vmach_pages_are_dirty(const struct kvgpu_vgpu *v, unsigned long first, u32 nr);
+u64 vmach_dirty_log_take(void *ctx, struct kvgpu_gaddr a, u32 nr);
+bool vmach_pages_are_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr);
+void vmach_tables_forget(void *ctx, struct kvgpu_gaddr a, u32 nr);
 void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len); /* the host writes there */
 /* the page of the MMU's registers: the guest's next access to it faults, and has a sync made */
 void vmach_mmu_hide(struct kvgpu_vgpu *v);

@@ -81,11 +81,6 @@ bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge);
  */
 void kvgpu_machine_config_set(struct kvgpu_vgpu *v, u32 off, u32 val);
 /*
- * Call it when the current thread enters the module by a read, write or ioctl. This proves to
- * unmap.c that the thread is not inside an unmap of VFIO's container.
- */
-void kvgpu_machine_call_note(void);
-/*
  * Call it before a guest's write to a region is carried out. While the vGPU may pin no memory
  * because its VMM unmaps memory (unmap.c), this waits for a short time. vgpu->lock is not held.
  */

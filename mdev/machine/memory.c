@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory of a vGPU: its part of the host's pool of video memory, and the functions of struct
- * kvgpu_shadow_ops except .pin and .unpin (pin.c). By these functions gtt-shadow/ makes shadows of
- * the guest's page tables: tables of the host, which the GPU uses instead. A *sync* brings shadows
- * up to date with the guest's tables (space.c).
+ * kvgpu_shadow_ops that are not in pin.c or dirty.c. By these functions gtt-shadow/ makes shadows
+ * of the guest's page tables: tables of the host, which the GPU uses instead. A *sync* brings
+ * shadows up to date with the guest's tables (space.c).
  *
  * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
  * buffer in system memory (m->mem.stage). A sync and a command of the guest drop the buffer's
  * contents when they begin. A fetch copies one page, or more if it continues where the last fetch
- * ended. take_dirty() finds the pages that the CPU may have written. Tables in system memory are
- * read through the VFIO core.
+ * ended. Tables in system memory are read through the VFIO core.
  *
  * vgpu->lock is held, except in vmach_memory_fini(). S1 and S4 are promises of docs/invariants.md.
  */
@@ -43,11 +42,6 @@ MODULE_PARM_DESC(
 
 /* --------------------------------------------- allocate from the vGPU's part of the host's pool */
 
-static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
-{
-	return size <= m->pool.max - m->pool.used;
-}
-
 /*
  * Allocates @size bytes, rounded up to pages, from the vGPU's part of the host's pool. Returns 0,
  * -ENOMEM, or -EIO on a card that was cut off from system memory (vmach_gpu_declare_lost()). On
@@ -57,32 +51,12 @@ static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
-	struct kvgpu_machine *m = v->m;
-	int ret;
+	int ret = kvgpu_hw_share_alloc(&v->gpu->hw, &v->m->pool, size, out);
 
-	size = PAGE_ALIGN(size);
-	if (!pool_has_room(m, size))
-		return -ENOMEM;
-	ret = kvgpu_hw_share_alloc(&v->gpu->hw, &m->pool.share, size, out);
-	if (ret)
+	if (ret || !vmach_gpu_lost(v->gpu))
 		return ret;
-	if (vmach_gpu_lost(v->gpu)) {
-		kvgpu_hw_share_free(&m->pool.share, out);
-		return -EIO;
-	}
-	m->pool.used += out->size;
-	return 0;
-}
-
-/*
- * Gives @vram back to the vGPU's part of the pool. Call it when @vram is filled with zeros, and
- * these zeros have reached video memory, or when nothing was written there since
- * vmach_pool_alloc().
- */
-static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
-{
-	v->m->pool.used -= vram->size;
-	kvgpu_hw_share_free(&v->m->pool.share, vram);
+	kvgpu_hw_share_free(&v->m->pool, out);
+	return -EIO;
 }
 
 /*
@@ -96,15 +70,10 @@ void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 		return;
 	memset_io(vram->cpu, 0, vram->size);
 	vmach_writes_flush(v, false);
-	pool_give_back(v, vram);
+	kvgpu_hw_share_free(&v->m->pool, vram);
 }
 
 /* ------------------------------------------------------------------ read the guest's memory */
-
-void vmach_stage_drop(struct kvgpu_machine *m)
-{
-	m->mem.stage.len = 0;
-}
 
 /*
  * Copies the page of the partition at offset @off to m->mem.stage. If that page follows the last
@@ -200,7 +169,7 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 	if (!t->mirror || (aux && !t->aux)) {
 		kvfree(t->aux);
 		kvfree(t->mirror);
-		pool_give_back(v, &mem->vram); /* nothing was written there */
+		kvgpu_hw_share_free(&v->m->pool, &mem->vram); /* nothing was written there */
 		kfree(mem);
 		return -ENOMEM;
 	}
@@ -232,7 +201,7 @@ void vmach_tables_free(struct kvgpu_vgpu *v)
 	vmach_writes_flush(v, false);
 	list_for_each_entry_safe(mem, n, &v->m->mem.freed, node) {
 		list_del(&mem->node);
-		pool_give_back(v, &mem->vram);
+		kvgpu_hw_share_free(&v->m->pool, &mem->vram);
 		kfree(mem);
 	}
 }
@@ -248,52 +217,10 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 	__iowrite64_copy(mem->vram.cpu + (size_t)first * GMMU_ENTRY_SIZE, t->mirror + first, nr);
 }
 
-/* ----------------------------------- tell which pages may have been written since the last sync */
-
-/*
- * Function .take_dirty of machine_shadow_ops. All pages count as written that are not in the
- * partition: the host does not notice writes to system memory. Removes the CPU's mappings of pages
- * that are marked dirty (dirty.c), so that the CPU's next write to them is noticed.
- */
-static u64 take_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
-{
-	struct kvgpu_vgpu *v = ctx;
-	u64 first = a.addr >> PAGE_SHIFT, all = GENMASK_ULL(nr - 1, 0), dirty;
-	u32 has;
-
-	if (a.target != KVGPU_VRAM || first >= vmach_part_pages_count(v))
-		return all;
-	has = min_t(u64, nr, vmach_part_pages_count(v) - first);
-	dirty = vmach_dirty_log_take(v, first, has);
-	if (dirty)
-		vmach_stage_drop(v->m);
-	return dirty | (all & ~GENMASK_ULL(has - 1, 0));
-}
-
-/* Function .is_dirty of machine_shadow_ops. */
-static bool is_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
-{
-	struct kvgpu_vgpu *v = ctx;
-	u64 first = a.addr >> PAGE_SHIFT;
-
-	return a.target != KVGPU_VRAM || first + nr > vmach_part_pages_count(v) ||
-	       vmach_pages_are_dirty(v, first, nr);
-}
-
-/* Function .forget of machine_shadow_ops. */
-static void forget(void *ctx, struct kvgpu_gaddr a, u32 nr)
-{
-	struct kvgpu_vgpu *v = ctx;
-	u64 first = a.addr >> PAGE_SHIFT;
-
-	if (a.target == KVGPU_VRAM && first < vmach_part_pages_count(v))
-		vmach_tables_forget(v, first, min_t(u64, nr, vmach_part_pages_count(v) - first));
-}
-
-const struct kvgpu_shadow_ops machine_shadow_ops = {
-	.take_dirty = take_dirty,
-	.is_dirty = is_dirty,
-	.forget = forget,
+static const struct kvgpu_shadow_ops machine_shadow_ops = {
+	.take_dirty = vmach_dirty_log_take,
+	.is_dirty = vmach_pages_are_dirty,
+	.forget = vmach_tables_forget,
 	.read = op_guest_read,
 	.pin = vmach_pages_pin,
 	.unpin = vmach_pages_unpin,
@@ -331,7 +258,7 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 	int ret;
 
 	vmach_pins_init(v);
-	vmach_unmap_init(m);
+	INIT_LIST_HEAD(&m->pin.unmaps);
 	INIT_LIST_HEAD(&m->mem.spaces);
 	INIT_LIST_HEAD(&m->mem.dead_images);
 	INIT_LIST_HEAD(&m->mem.freed);
@@ -345,20 +272,16 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 	    !m->dirty.log_bar1)
 		return -ENOMEM;
 	kvgpu_shadow_init(&m->mem.shadow, &cfg, &machine_shadow_ops, v, m->mem.shadow_mem);
-	ret = kvgpu_hw_share_take(&v->gpu->hw, pool_share(v), POOL_LEAST, &m->pool.share);
-	if (ret)
-		return ret;
-	m->pool.max = m->pool.share.mem.size;
-	return vmach_pool_alloc(v, PAGE_SIZE, &m->mem.scrap);
+	ret = kvgpu_hw_share_take(&v->gpu->hw, pool_share(v), POOL_LEAST, &m->pool);
+	return ret ?: vmach_pool_alloc(v, PAGE_SIZE, &m->mem.scrap);
 }
 
 void vmach_memory_fini(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 
-	if (m->mem.scrap.size)
-		vmach_pool_free(v, &m->mem.scrap);
-	kvgpu_hw_share_give(&v->gpu->hw, &m->pool.share);
+	vmach_pool_free(v, &m->mem.scrap);
+	kvgpu_hw_share_give(&v->gpu->hw, &m->pool);
 	kvfree(m->dirty.log_bar1);
 	kvfree(m->dirty.log);
 	kvfree(m->dirty.tables);

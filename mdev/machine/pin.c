@@ -24,10 +24,8 @@
  * - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped. It
  *   takes vgpu->lock. So it may wait for a pin, which needs iommu->lock and mmap_lock; the caller
  *   of .dma_unmap holds neither.
- * - The core takes device_list_lock inside iommu->lock when a device joins or leaves the container.
- *   A driver's .dma_unmap has the opposite order, because it calls vfio_unpin_pages(), which takes
- *   iommu->lock. The core accepts this risk of a deadlock (docs/locking.md). The core calls
- *   .dma_unmap again while pages in the range are pinned: unmap.c.
+ * docs/locking.md has the order of the core's own locks. The core calls .dma_unmap again while
+ * pages in the range are pinned: unmap.c.
  */
 #include <linux/dma-mapping.h>
 #include <linux/iommu.h>
@@ -49,8 +47,9 @@
 #define DUE_PIECES  8 /* pieces of DUE_AT_ONCE pages in one run of the work item */
 
 /*
- * When VFIO has refused REFUSALS_MAX pins of a vGPU with -ENOMEM, the vGPU makes no pins for
- * REFUSED_NS. The count begins anew when none was refused for that time.
+ * When the core has refused REFUSALS_MAX pins of a vGPU with -ENOMEM, the vGPU makes no pins for
+ * REFUSED_NS, because the core may log a line for each. The count begins anew when none was refused
+ * for that time.
  */
 #define REFUSALS_MAX 10
 #define REFUSED_NS   (5 * (u64)NSEC_PER_SEC)
@@ -130,11 +129,7 @@ static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
 			       PAGE_SIZE, DMA_BIDIRECTIONAL);
 }
 
-/*
- * Returns how many calls of vfio_pin_pages() were refused with -ENOMEM in the current period, which
- * ends when none was refused for REFUSED_NS. They are limited (REFUSALS_MAX), because the core may
- * log a line for each.
- */
+/* Returns the count of refused pins (REFUSALS_MAX). */
 static u32 refused_pins(const struct kvgpu_machine *m)
 {
 	return ktime_get_ns() - m->pin.refused.at < REFUSED_NS ? m->pin.refused.nr : 0;
@@ -247,9 +242,8 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 
 	if (!m->pin.allowed || nr > ARRAY_SIZE(m->pin.batch))
 		return -EFAULT;
-	if (!vmach_pin_allowed(v))
-		return -EBUSY;
-	if (refused_pins(m) >= REFUSALS_MAX)
+	/* a thread unmaps guest memory (unmap.c), or VFIO has refused too many pins */
+	if (atomic_read(&m->pin.forbidden_by) || refused_pins(m) >= REFUSALS_MAX)
 		return -EBUSY;
 	/*
 	 * Release the due pages at these addresses. If a limit may be near, release all due pages:

@@ -167,23 +167,28 @@ static void space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 					st->rejected - was.rejected, sp->flush, ret);
 }
 
-void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd)
+/* Syncs the spaces and windows that are due for directory @pd, or with @behind those behind. */
+static void sync_some(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind)
 {
 	struct kvgpu_space *sp;
 
 	vmach_stage_drop(v->m);
 	list_for_each_entry(sp, &v->m->mem.spaces, node)
-		if (kvgpu_shadow_as_is_due(sp->as, pd))
+		if (behind ? kvgpu_shadow_as_is_behind(sp->as) : kvgpu_shadow_as_is_due(sp->as, pd))
 			space_sync(v, sp);
-	vmach_windows_sync(v, pd);
+	vmach_windows_sync(v, pd, behind);
 	vmach_stage_drop(v->m);
 	vmach_shadow_settle(v);
+}
+
+void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd)
+{
+	sync_some(v, pd, false);
 }
 
 void vmach_mmu_show(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
-	struct kvgpu_space *sp;
 
 	if (m->dirty.mmu_shown)
 		return;
@@ -192,13 +197,7 @@ void vmach_mmu_show(struct kvgpu_vgpu *v)
 	m->dirty.written = false;
 	mutex_unlock(&v->map_lock);
 	m->flush.owed |= vmach_flush_take(v);
-	vmach_stage_drop(m);
-	list_for_each_entry(sp, &m->mem.spaces, node)
-		if (kvgpu_shadow_as_is_behind(sp->as))
-			space_sync(v, sp);
-	vmach_windows_catch_up(v);
-	vmach_stage_drop(m);
-	vmach_shadow_settle(v);
+	sync_some(v, NULL, true);
 	vmach_owed_flush(v);
 	kvgpu_trap_mmu_restore(&m->trap);
 	mutex_lock(&v->map_lock);

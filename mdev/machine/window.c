@@ -38,7 +38,7 @@ static u64 scrap_pte(const struct kvgpu_vgpu *v)
 
 /*
  * Returns the page of the partition to which entry @pte leads, or NO_PAGE. @pte is an entry of the
- * host's table of BAR1 or BAR3 (hw/bar.c), for a slice or PRAMIN.
+ * host's table of BAR1 or BAR3 (hw/bar.c), for a slice.
  */
 static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
 {
@@ -76,59 +76,41 @@ static void win_sync_one(struct kvgpu_vgpu *v, struct machine_win *w)
 		win_changed(v, w, first, last);
 }
 
-void vmach_windows_catch_up(struct kvgpu_vgpu *v)
+void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind)
 {
 	struct machine_win *w;
 
 	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++)
-		if (w->guest.is_virtual && kvgpu_shadow_win_is_behind(w->win))
+		if (w->guest.is_virtual && (behind ? kvgpu_shadow_win_is_behind(w->win) :
+						     kvgpu_shadow_win_is_due(w->win, pd)))
 			win_sync_one(v, w);
-}
-
-void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd)
-{
-	struct machine_win *w;
-
-	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++)
-		if (w->guest.is_virtual && kvgpu_shadow_win_is_due(w->win, pd))
-			win_sync_one(v, w);
-}
-
-static bool win_stale(struct kvgpu_vgpu *v, struct machine_win *w)
-{
-	u32 first, last;
-
-	/* also write out the entries that kvgpu_shadow_unmap() or ..._unmap_all() has changed */
-	if (kvgpu_shadow_win_take(w->win, &first, &last))
-		win_changed(v, w, first, last);
-	return w->stale;
 }
 
 bool vmach_windows_stale(struct kvgpu_vgpu *v)
 {
-	enum kvgpu_bar bar;
+	struct machine_win *w;
 	bool any = false;
+	u32 first, last;
 
-	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		any |= win_stale(v, &v->m->view.win[bar]);
+	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++) {
+		/* kvgpu_shadow_unmap() or ..._unmap_all() has changed these entries */
+		if (kvgpu_shadow_win_take(w->win, &first, &last))
+			win_changed(v, w, first, last);
+		any |= w->stale;
+	}
 	return any;
-}
-
-static int win_invalidate_one(struct kvgpu_vgpu *v, struct machine_win *w)
-{
-	if (!w->stale)
-		return 0;
-	w->stale = false;
-	return vmach_gpu_lost(v->gpu) ? 0 : kvgpu_hw_bar_invalidate(&v->gpu->hw, w->bar);
 }
 
 int vmach_windows_invalidate(struct kvgpu_vgpu *v)
 {
-	enum kvgpu_bar bar;
+	struct machine_win *w;
 	int ret = 0;
 
-	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		ret = win_invalidate_one(v, &v->m->view.win[bar]) ?: ret;
+	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++) {
+		if (w->stale && !vmach_gpu_lost(v->gpu))
+			ret = kvgpu_hw_bar_invalidate(&v->gpu->hw, w->bar) ?: ret;
+		w->stale = false;
+	}
 	return ret;
 }
 
@@ -218,28 +200,25 @@ void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual
 void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
 {
 	struct kvgpu_machine *m = v->m;
-	u64 off, scrap = scrap_pte(v);
-	u32 i;
+	u64 pte, part = v->part.v >> GMMU_ADDR_SHIFT;
+	u32 i, page;
 
 	if (base.target == m->view.pramin.target && base.addr == m->view.pramin.addr)
 		return;
-	for (i = 0; i < ARRAY_SIZE(m->view.pramin_pte); i++) {
-		off = base.addr + ((u64)i << PAGE_SHIFT);
-		m->view.pramin_next[i] =
-			base.target != KVGPU_VRAM || off >= v->part_size ?
-				scrap :
-				GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR,
-							    (v->part.v + off) >> GMMU_ADDR_SHIFT);
+	for (i = 0; i < PRAMIN_SIZE >> PAGE_SHIFT; i++) {
+		page = vmach_pramin_page(v, base, i);
+		pte = GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, part + page);
+		if (page == NO_PAGE)
+			pte = scrap_pte(v);
+		kvgpu_hw_bar_set(&v->gpu->hw, KVGPU_BAR1, (v->pramin_slice >> PAGE_SHIFT) + i, &pte,
+				 1);
 	}
-	kvgpu_hw_bar_set(&v->gpu->hw, KVGPU_BAR1, v->pramin_slice >> PAGE_SHIFT,
-			 m->view.pramin_next, ARRAY_SIZE(m->view.pramin_next));
 	m->view.win[KVGPU_BAR1].stale = true;
 	vmach_shadow_settle(v);
 	mutex_lock(&v->map_lock);
 	m->view.pramin = base;
-	memcpy(m->view.pramin_pte, m->view.pramin_next, sizeof(m->view.pramin_pte));
-	for (i = 0; i < ARRAY_SIZE(m->view.pramin_pte); i++)
-		vmach_page_mark_dirty(v, part_page_of(v, m->view.pramin_pte[i]), KVGPU_BAR1);
+	for (i = 0; i < PRAMIN_SIZE >> PAGE_SHIFT; i++)
+		vmach_page_mark_dirty(v, vmach_pramin_page(v, base, i), KVGPU_BAR1);
 	mutex_unlock(&v->map_lock);
 	vmach_written_settle(v);
 }
@@ -267,18 +246,16 @@ void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off)
 
 void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hblock, u32 page)
 {
-	u64 at;
+	u64 at = v->m->view.userd_bar1 + ((u64)g << PAGE_SHIFT);
 
 	mutex_lock(&v->map_lock);
 	v->m->ids.block[g] = hblock;
 	v->m->view.userd_page[g] = page;
 	if (hblock >= 0)
 		vmach_page_mark_dirty(v, page, KVGPU_BAR1);
-	at = v->m->view.userd_bar1 == ~0ull ? ~0ull :
-					      v->m->view.userd_bar1 + ((u64)g << PAGE_SHIFT);
 	mutex_unlock(&v->map_lock);
 	vmach_written_settle(v);
-	if (at < v->type->bar[KVGPU_BAR1])
+	if (v->m->view.userd_bar1 != ~0ull && at < v->type->bar[KVGPU_BAR1])
 		kvgpu_mdev_bar_zap(v, kvgpu_bar_number(KVGPU_BAR1), at, PAGE_SIZE);
 }
 
@@ -292,8 +269,7 @@ static int userd_group(const struct kvgpu_vgpu *v, u64 off)
 {
 	u64 g = (off - v->m->view.userd_bar1) >> PAGE_SHIFT;
 
-	if (v->m->view.userd_bar1 == ~0ull || off < v->m->view.userd_bar1 ||
-	    g >= KVGPU_NR_ID_BLOCKS || v->m->ids.block[g] < 0)
+	if (off < v->m->view.userd_bar1 || g >= KVGPU_NR_ID_BLOCKS || v->m->ids.block[g] < 0)
 		return -1;
 	return g;
 }
@@ -324,7 +300,7 @@ static int page_find(const struct kvgpu_vgpu *v, unsigned int region, u64 off, u
 	lockdep_assert_held(&v->map_lock);
 	if (!region && off >= PRAMIN_BASE && off - PRAMIN_BASE < PRAMIN_SIZE) {
 		off -= PRAMIN_BASE;
-		*page = part_page_of(v, m->view.pramin_pte[off >> PAGE_SHIFT]);
+		*page = vmach_pramin_page(v, m->view.pramin, off >> PAGE_SHIFT);
 		*pfn = (v->gpu->hw.bar[KVGPU_BAR1].phys + v->pramin_slice + off) >> PAGE_SHIFT;
 		return 0;
 	}
@@ -414,7 +390,7 @@ static bool is_doorbell(const struct kvgpu_vgpu *v, u64 off, size_t len)
 {
 	u64 userd = v->m->view.userd_bar1;
 
-	return userd != ~0ull && off + len > userd && off < userd + KVGPU_USERD_SIZE;
+	return off + len > userd && off < userd + KVGPU_USERD_SIZE;
 }
 
 int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,

@@ -333,7 +333,6 @@ static void begin(void)
 	if (t->nr_held || t->spins || t->readers)
 		harness_fail("a thread ends with a lock held");
 	t->state = DONE;
-	t->pid->alive = false;
 	harness_wake(t);
 	leave(policy.switch_ppm != 0);
 }
@@ -346,7 +345,6 @@ static void add(struct task_struct *t, const char *name)
 	INIT_LIST_HEAD(&t->files);
 	t->pid = calloc(1, sizeof(*t->pid));
 	t->pid->refs = 1;
-	t->pid->alive = true;
 	t->pid->task = t;
 	for (i = 0; i < nr_tasks; i++)
 		if (tasks[i]->state == DONE && tasks[i] != current)
@@ -431,7 +429,6 @@ void task_kill(struct task_struct *t)
 	if (t->state != WAITING || t->nr_held)
 		harness_fail("%s can't be ended", t->name);
 	t->state = DONE;
-	t->pid->alive = false;
 }
 
 u64 task_slept(const struct task_struct *t)
@@ -466,15 +463,54 @@ void task_returns(void)
 	}
 }
 
+struct cred {
+	bool host;
+};
+
+struct task_struct init_task;
 bool files_full;
+
+const struct cred *get_task_cred(struct task_struct *t)
+{
+	static const struct cred host = { true };
+
+	return t == &init_task ? &host : t->cred;
+}
+
+const struct cred *override_creds(const struct cred *c)
+{
+	const struct cred *old = current->cred;
+
+	current->cred = c;
+	return old;
+}
+
+void revert_creds(const struct cred *c)
+{
+	current->cred = c;
+}
+
+unsigned int memalloc_noreclaim_save(void)
+{
+	unsigned int flags = current->reserves;
+
+	current->reserves = __GFP_NOFAIL;
+	return flags;
+}
+
+void memalloc_noreclaim_restore(unsigned int flags)
+{
+	current->reserves = flags;
+}
 
 struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
 				int flags)
 {
-	struct file *f = files_full ? NULL : kzalloc(sizeof(*f), GFP_KERNEL);
+	bool full = files_full && !current->cred;
+	struct file *f = full ? NULL : kzalloc(sizeof(*f), GFP_KERNEL | current->reserves);
 
 	if (!f)
-		return ERR_PTR(files_full ? -ENFILE : -ENOMEM);
+		return ERR_PTR(full ? -ENFILE : -ENOMEM);
 	f->f_op = ops;
 	f->private_data = data;
 	return f;
@@ -563,11 +599,6 @@ struct pid *get_task_pid(struct task_struct *t, enum pid_type type)
 
 	p->refs++;
 	return p;
-}
-
-struct task_struct *pid_task(struct pid *p, enum pid_type type)
-{
-	return p->alive ? p->task : NULL;
 }
 
 /*

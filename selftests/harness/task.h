@@ -79,7 +79,7 @@ u64 task_slept(const struct task_struct *t); /* ns in which it waited so far */
 struct mm_struct *task_mm(void);
 /* From now on the running thread acts for the VMM with this memory. */
 void task_mm_set(struct mm_struct *mm);
-/* The host has as many open files as it may have: anon_inode_getfile() fails. */
+/* There are as many open files as the host allows: only with its rights one more can be made. */
 extern bool files_full;
 /* The running thread's call of the kernel ends: files that it gave to fput() are closed now. */
 void task_returns(void);

@@ -24,12 +24,14 @@ struct task_struct {
 	bool actor, lazy, stop, stopped, queues, rt, starved;
 	int kstate, spins, readers, ret;
 	struct pid *pid;
+	const struct cred *cred; /* NULL: the VMM's */
 	struct mm_struct *mm;
 	struct list_head files;
 	/* wants: the lock it waits for; tried: the rt_mutex that rt_mutex_trylock() did not get */
 	struct mutex *held[HELD_MAX], *wants, *tried;
 	u64 wants_since;
 	u32 nr_held;
+	unsigned int reserves; /* __GFP_NOFAIL, or 0 */
 	void (*fn)(void *arg);
 	int (*thread)(void *arg);
 	void *arg;

@@ -16,7 +16,6 @@
 struct mm_struct;
 struct pid {
 	int refs;
-	bool alive;
 	struct task_struct *task;
 };
 
@@ -26,11 +25,22 @@ extern struct task_struct *current;
 enum pid_type { PIDTYPE_PID, PIDTYPE_TGID };
 struct pid *task_pid(struct task_struct *t);
 struct pid *get_task_pid(struct task_struct *t, enum pid_type type);
-struct task_struct *pid_task(struct pid *p, enum pid_type type);
 void put_pid(struct pid *p);
 struct pid *task_tgid(struct task_struct *t);
 int pid_nr(const struct pid *p);
 #define fatal_signal_pending(t) ((void)(t), false)
+/* Rights: those of init_task are the host's, other threads have their VMM's. */
+struct cred;
+extern struct task_struct init_task;
+const struct cred *get_task_cred(struct task_struct *t);
+const struct cred *override_creds(const struct cred *c);
+void revert_creds(const struct cred *c);
+static inline void put_cred(const struct cred *c)
+{
+}
+/* From the first to the second, anon_inode_getfile() always finds memory. */
+unsigned int memalloc_noreclaim_save(void);
+void memalloc_noreclaim_restore(unsigned int flags);
 
 /*
  * A file that user space can't open. After fput() it is closed when the thread that called fput()
