@@ -121,6 +121,12 @@ void *xa_erase(struct xarray *xa, unsigned long index)
 		return NULL;
 	was = s->entry;
 	memmove(s, s + 1, (xa->slot + --xa->nr - s) * sizeof(*s));
+	if (!xa->nr) {
+		/* as in the kernel, an empty one has no memory */
+		free(xa->slot);
+		xa->slot = NULL;
+		xa->room = 0;
+	}
 	return was;
 }
 
