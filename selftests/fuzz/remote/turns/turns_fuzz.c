@@ -138,7 +138,7 @@ static void behave(void)
 	uint32_t i, round, n = 0;
 
 	programs[1].present &= programs[0].present && programs[1].client != programs[0].client;
-
+	look(0);
 	for (i = 0; i < PROGRAMS; i++) {
 		if (!programs[i].present)
 			come(i, i == 1 ? (programs[0].client + 1) % CLIENTS : i % CLIENTS);
