@@ -242,16 +242,14 @@ size_t kvgpu_shadow_win_size(u32 pages);
  * @pages: 4 KiB pages of the window: not 0, a multiple of 32, below 2^20, the same in all calls
  * @scrap: entry for pages without a translation
  * @hpte: entries of the host's BAR, one per 4 KiB page; in use until kvgpu_shadow_win_fini()
- * @first: set to the first entry that has changed
- * @last: set to the last; if *@last < *@first, none has
  *
- * The window then shows what the guest's tables map.
+ * The window then shows what the guest's tables map. kvgpu_shadow_win_take() tells what changed.
  *
  * Return: 0; -EINVAL if @pages is not as required above, or if @pages or @s is not that of the
  * earlier calls for @win; -ENOSPC if the vGPU has 8 other windows.
  */
 int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd,
-			  u64 limit, u32 pages, u64 scrap, u64 *hpte, u32 *first, u32 *last);
+			  u64 limit, u32 pages, u64 scrap, u64 *hpte);
 /* as kvgpu_shadow_as_is_due(), for a window that kvgpu_shadow_win_sync() has filled */
 bool kvgpu_shadow_win_is_due(const struct kvgpu_win *win, const struct kvgpu_gaddr *pd);
 bool kvgpu_shadow_win_is_behind(const struct kvgpu_win *win); /* as kvgpu_shadow_as_is_behind() */
@@ -260,10 +258,10 @@ bool kvgpu_shadow_win_is_behind(const struct kvgpu_win *win); /* as kvgpu_shadow
  * and result as for kvgpu_shadow_win_sync().
  */
 int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap,
-				u64 *hpte, u32 *first, u32 *last);
+				u64 *hpte);
 /*
- * Takes the range of entries that have changed since it was last taken, here or by a sync. Returns
- * false if there is none.
+ * Takes the range of entries that syncs and unmaps have changed since it was last taken. Returns
+ * false, and sets *@last < *@first, if there is none.
  */
 bool kvgpu_shadow_win_take(struct kvgpu_win *win, u32 *first, u32 *last);
 /*

@@ -164,13 +164,11 @@ static void cut_retry(struct kvgpu_ext *e)
 }
 
 int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd,
-			  u64 limit, u32 pages, u64 scrap, u64 *hpte, u32 *first, u32 *last)
+			  u64 limit, u32 pages, u64 scrap, u64 *hpte)
 {
 	int err = open_win(s, win, pages);
 	u32 i;
 
-	*first = 1;
-	*last = 0;
 	if (err)
 		return err;
 	s->stats.syncs++;
@@ -188,7 +186,6 @@ int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct 
 	cut_retry(&win->ext);
 	for (i = 0; i < win->ext.nr_gpdes; i++)
 		vgtt_ext_gpde_sync(&win->ext, i, &err);
-	kvgpu_shadow_win_take(win, first, last);
 	return 0;
 }
 
@@ -211,14 +208,12 @@ bool kvgpu_shadow_win_is_behind(const struct kvgpu_win *win)
 }
 
 int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap,
-				u64 *hpte, u32 *first, u32 *last)
+				u64 *hpte)
 {
 	int err = open_win(s, win, pages);
 	u64 frame = s->cfg.part_base.v >> GMMU_ADDR_SHIFT;
 	u32 i;
 
-	*first = 1;
-	*last = 0;
 	if (err)
 		return err;
 	win_clear(win, scrap, hpte);
@@ -228,7 +223,6 @@ int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u
 	vgtt_run_write(s);
 	/* a later sync finds that .hpte differs, and clears the window first */
 	win->hpte = NULL;
-	kvgpu_shadow_win_take(win, first, last);
 	return 0;
 }
 

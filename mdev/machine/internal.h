@@ -826,7 +826,7 @@ void vmach_windows_close(struct kvgpu_vgpu *v);
  * directory @pd, or all (NULL).
  */
 void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind);
-/* writes out entries that unmaps have changed; true: the card's TLB may have old entries */
+/* writes out entries that gtt-shadow has changed; true: the card's TLB may have old entries */
 bool vmach_windows_stale(struct kvgpu_vgpu *v);
 /*
  * Invalidates the card's TLB for each BAR in which entries of a window have changed. Call it when

@@ -57,23 +57,23 @@ static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
  */
 static void win_changed(struct kvgpu_vgpu *v, struct machine_win *w, u32 first, u32 last)
 {
-	if (last < first)
-		return;
 	kvgpu_hw_bar_set(&v->gpu->hw, w->bar, w->first + first, w->pte + first, last - first + 1);
 	w->stale = true;
 	w->show_first = min(w->show_first, first);
 	w->show_last = max(w->show_last, last);
 }
 
+/* Syncs a window in virtual mode; vmach_windows_stale() then writes the changed entries out. */
 static void win_sync_one(struct kvgpu_vgpu *v, struct machine_win *w)
 {
-	u32 first = 1, last = 0;
-	int ret;
+	kvgpu_shadow_win_sync(&v->m->mem.shadow, w->win, w->guest.pd, w->guest.limit, w->pages,
+			      scrap_pte(v), w->pte);
+}
 
-	ret = kvgpu_shadow_win_sync(&v->m->mem.shadow, w->win, w->guest.pd, w->guest.limit,
-				    w->pages, scrap_pte(v), w->pte, &first, &last);
-	if (!ret)
-		win_changed(v, w, first, last);
+/* As win_sync_one(): makes the window show the partition from its start on: physical mode. */
+static void win_show_linear(struct kvgpu_vgpu *v, struct machine_win *w)
+{
+	kvgpu_shadow_win_set_linear(&v->m->mem.shadow, w->win, w->pages, scrap_pte(v), w->pte);
 }
 
 void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind)
@@ -93,7 +93,6 @@ bool vmach_windows_stale(struct kvgpu_vgpu *v)
 	u32 first, last;
 
 	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++) {
-		/* kvgpu_shadow_unmap() or ..._unmap_all() has changed these entries */
 		if (kvgpu_shadow_win_take(w->win, &first, &last))
 			win_changed(v, w, first, last);
 		any |= w->stale;
@@ -145,16 +144,6 @@ void vmach_windows_show(struct kvgpu_vgpu *v)
 }
 
 /* ---------------------------------- the guest's commands: bind a BAR, move PRAMIN and doorbells */
-
-/* Makes the window show the partition from its start on, as in physical mode. */
-static void win_show_linear(struct kvgpu_vgpu *v, struct machine_win *w)
-{
-	u32 first = 1, last = 0;
-
-	if (!kvgpu_shadow_win_set_linear(&v->m->mem.shadow, w->win, w->pages, scrap_pte(v), w->pte,
-					 &first, &last))
-		win_changed(v, w, first, last);
-}
 
 /*
  * Reads the words of instance block @inst that name the page directory and the limit of its space.

@@ -107,13 +107,20 @@ void space_close(struct space *sp)
 	sp->as = NULL;
 }
 
+static void take_window(struct window *w)
+{
+	u32 first, last;
+
+	if (w->win && kvgpu_shadow_win_take(w->win, &first, &last))
+		tlb_push(w, first, last);
+}
+
 static void take_windows(struct guest *g)
 {
-	u32 i, first, last;
+	u32 i;
 
 	for (i = 0; i < NR_WINS; i++)
-		if (g->win[i].win && kvgpu_shadow_win_take(g->win[i].win, &first, &last))
-			tlb_push(&g->win[i], first, last);
+		take_window(&g->win[i]);
 }
 
 /* A sync of what is not behind compares nothing. */
@@ -223,20 +230,17 @@ int window_sync(struct window *w, struct kvgpu_gaddr pd, u64 limit, u32 pages, b
 	u64 compared = g->s.stats.entries_compared;
 	bool behind = !w->win || w->linear || w->limit != limit || w->pd.target != pd.target ||
 		      w->pd.addr != pd.addr;
-	u32 first, last;
 	int err;
 
 	window_open(w, pages);
 	g->failed = false;
 	g->track = track;
 	behind |= kvgpu_shadow_win_is_behind(w->win);
-	err = kvgpu_shadow_win_sync(&g->s, w->win, pd, limit, w->pages, SCRAP, w->pte, &first,
-				    &last);
+	err = kvgpu_shadow_win_sync(&g->s, w->win, pd, limit, w->pages, SCRAP, w->pte);
 	check_behind(g, behind, compared);
 	g->track = false;
 	PROMISE(!err, "result of a window's sync");
-	if (first <= last)
-		tlb_push(w, first, last);
+	take_window(w);
 	w->pd = pd;
 	w->limit = limit;
 	w->linear = false;
@@ -249,14 +253,10 @@ int window_sync(struct window *w, struct kvgpu_gaddr pd, u64 limit, u32 pages, b
 
 void window_linear(struct window *w, u32 pages)
 {
-	u32 first, last;
-
 	window_open(w, pages);
-	PROMISE(!kvgpu_shadow_win_set_linear(&w->g->s, w->win, w->pages, SCRAP, w->pte, &first,
-					     &last),
+	PROMISE(!kvgpu_shadow_win_set_linear(&w->g->s, w->win, w->pages, SCRAP, w->pte),
 		"linear window");
-	if (first <= last)
-		tlb_push(w, first, last);
+	take_window(w);
 	w->linear = true;
 }
 

@@ -68,18 +68,18 @@ static void tells_what_changed(void **state)
 	bool changed;
 
 	put(g, pd, 0, pde_make(none, small_table, 0));
-	assert_int_equal(
-		kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x77, pte, &first, &last), 0);
+	assert_int_equal(kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x77, pte), 0);
+	assert_true(kvgpu_shadow_win_take(win, &first, &last));
 	assert_int_equal(first, 0);
 	assert_int_equal(last, 1023);
 	assert_int_equal(pte[1023], 0x77);
-	assert_int_equal(
-		kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x77, pte, &first, &last), 0);
+	assert_int_equal(kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x77, pte), 0);
+	assert_false(kvgpu_shadow_win_take(win, &first, &last));
 	assert_true(last < first);
 	put(g, small_table, 100, pte_make(KVGPU_VRAM, 0, 0));
 	put(g, small_table, 700, pte_make(KVGPU_SYS_COH, SYS_BASE, 0));
-	assert_int_equal(
-		kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x77, pte, &first, &last), 0);
+	assert_int_equal(kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x77, pte), 0);
+	assert_true(kvgpu_shadow_win_take(win, &first, &last));
 	assert_int_equal(first, 100);
 	assert_int_equal(last, 700);
 	assert_false(kvgpu_shadow_win_take(win, &first, &last));
@@ -90,8 +90,8 @@ static void tells_what_changed(void **state)
 	assert_int_equal(last, 700);
 	assert_int_equal(pte[700], 0x77);
 	/* with another scrap page all entries are written anew */
-	assert_int_equal(
-		kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x99, pte, &first, &last), 0);
+	assert_int_equal(kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x99, pte), 0);
+	assert_true(kvgpu_shadow_win_take(win, &first, &last));
 	assert_int_equal(first, 0);
 	assert_int_equal(last, 1023);
 	assert_int_equal(pte[101], 0x99);
@@ -180,19 +180,16 @@ static void refused(void **state)
 	for (i = 0; i < 9; i++)
 		win[i] = calloc(1, kvgpu_shadow_win_size(64));
 	for (i = 0; i < 6; i++) {
-		assert_int_equal(kvgpu_shadow_win_sync(&g->s, win[0], pd, 0, sizes[i], 0, pte,
-						       &first, &last),
+		assert_int_equal(kvgpu_shadow_win_sync(&g->s, win[0], pd, 0, sizes[i], 0, pte),
 				 -EINVAL);
-		assert_true(last < first);
+		assert_false(kvgpu_shadow_win_take(win[0], &first, &last));
 	}
 	for (i = 0; i < 9; i++)
-		assert_int_equal(kvgpu_shadow_win_set_linear(&g->s, win[i], 64, 0, pte, &first,
-							     &last),
+		assert_int_equal(kvgpu_shadow_win_set_linear(&g->s, win[i], 64, 0, pte),
 				 i < 8 ? 0 : -ENOSPC);
-	assert_int_equal(kvgpu_shadow_win_set_linear(&g->s, win[0], 32, 0, pte, &first, &last),
-			 -EINVAL);
+	assert_int_equal(kvgpu_shadow_win_set_linear(&g->s, win[0], 32, 0, pte), -EINVAL);
 	kvgpu_shadow_win_fini(&g->s, win[3]);
-	assert_int_equal(kvgpu_shadow_win_set_linear(&g->s, win[8], 64, 0, pte, &first, &last), 0);
+	assert_int_equal(kvgpu_shadow_win_set_linear(&g->s, win[8], 64, 0, pte), 0);
 	for (i = 0; i < 9; i++) {
 		kvgpu_shadow_win_fini(&g->s, win[i]);
 		free(win[i]);
