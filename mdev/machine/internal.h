@@ -46,6 +46,7 @@
 #include <linux/bitfield.h>
 #include <linux/hashtable.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/rtmutex.h>
 #include <linux/xarray.h>
 
@@ -847,6 +848,14 @@ void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
 void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hblock, u32 page);
 
 /* ------------------------------------------- dirty.c: note which pages the CPU may have written */
+
+/* returns the part of @total that the vGPU has if it has as much as of the memory for partitions */
+static inline u64 vmach_share_get(const struct kvgpu_vgpu *v, u64 total)
+{
+	const struct kvgpu_hw *hw = &v->gpu->hw;
+
+	return mul_u64_u64_div_u64(total, v->part_size, hw->part_end - hw->part_first);
+}
 
 /* returns the number of pages of the partition; needs no lock */
 static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)

@@ -160,20 +160,6 @@ static void init_trap(struct kvgpu_vgpu *v)
 	kvgpu_trap_init(&v->m->trap, &cfg, v->m->mem.slots);
 }
 
-/*
- * Returns the number of blocks of eight channel ids that the vGPU may have: in proportion to its
- * partition, but at least 8.
- */
-static u32 id_block_share(const struct kvgpu_vgpu *v)
-{
-	const struct kvgpu_hw *hw = &v->gpu->hw;
-
-	return max_t(u64,
-		     mul_u64_u64_div_u64(KVGPU_NR_ID_BLOCKS - 1, v->part_size,
-					 hw->part_end - hw->part_first),
-		     8);
-}
-
 static int own_alloc(struct kvgpu_vgpu *v)
 {
 	struct vgpu_own *own = v->own;
@@ -215,15 +201,13 @@ static void live_list_add(void *arg)
 	struct kvgpu_machine *m = arg;
 	struct kvgpu_vgpu *v = m->v;
 	struct kvgpu_chip *chip = v->gpu->chip;
-	const struct kvgpu_hw *hw = &v->gpu->hw;
 
 	spin_lock(&chip->event_lock);
 	list_add_tail(&m->node, &chip->live);
 	spin_unlock(&chip->event_lock);
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
-	m->slice.ent.fixed_ppm =
-		mul_u64_u64_div_u64(KVGPU_SCHED_PPM, v->part_size, hw->part_end - hw->part_first);
+	m->slice.ent.fixed_ppm = vmach_share_get(v, KVGPU_SCHED_PPM);
 	spin_lock(&chip->slicer.lock);
 	kvgpu_sched_add(&chip->slicer.sched, &m->slice.ent, ktime_get_ns());
 	spin_unlock(&chip->slicer.lock);
@@ -263,7 +247,7 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
 	xa_init_flags(&m->ids.chans, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&m->mem.grctxs);
 	memset(m->ids.block, 0xff, sizeof(m->ids.block));
-	m->ids.max_blocks = id_block_share(v);
+	m->ids.max_blocks = max_t(u64, vmach_share_get(v, KVGPU_NR_ID_BLOCKS - 1), 8);
 	memset(m->runl.htsg, 0xff, sizeof(m->runl.htsg));
 	m->mem.slots = kvcalloc(KVGPU_TRAP_SLOTS, sizeof(*m->mem.slots), GFP_KERNEL_ACCOUNT);
 	mutex_lock(&v->lock);

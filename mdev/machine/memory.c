@@ -231,23 +231,10 @@ static const struct kvgpu_shadow_ops machine_shadow_ops = {
 
 /* --------------------------------------------------------- set up and free the memory of a vGPU */
 
-/*
- * Returns how many bytes of the host's pool the vGPU should get: the same fraction as its partition
- * has of the memory for partitions, but at least POOL_MIN.
- */
-static u64 pool_share(const struct kvgpu_vgpu *v)
-{
-	const struct kvgpu_hw *hw = &v->gpu->hw;
-	u64 share = mul_u64_u64_div_u64(v->gpu->chip->pool.size, v->part_size,
-					hw->part_end - hw->part_first);
-
-	return max(share, POOL_MIN);
-}
-
 int vmach_memory_init(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
-	u64 pages = v->part_size >> PAGE_SHIFT;
+	u32 pages = vmach_part_pages_count(v);
 	struct kvgpu_shadow_cfg cfg = {
 		.part_base = v->part,
 		.part_size = v->part_size,
@@ -272,7 +259,9 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 	    !m->dirty.log_bar1)
 		return -ENOMEM;
 	kvgpu_shadow_init(&m->mem.shadow, &cfg, &machine_shadow_ops, v, m->mem.shadow_mem);
-	ret = kvgpu_hw_share_take(&v->gpu->hw, pool_share(v), POOL_LEAST, &m->pool);
+	ret = kvgpu_hw_share_take(&v->gpu->hw,
+				  max(vmach_share_get(v, v->gpu->chip->pool.size), POOL_MIN),
+				  POOL_LEAST, &m->pool);
 	return ret ?: vmach_pool_alloc(v, PAGE_SIZE, &m->mem.scrap);
 }
 

@@ -4,8 +4,6 @@
  * values may be of different times. slicer->lock is taken to change a knob of the policy, and to
  * read a value that the policy computes.
  */
-#include <linux/math64.h>
-
 #include "mdev/machine/internal.h"
 
 static struct machine_slicer *slicer_of(const struct kvgpu_vgpu *v)
