@@ -110,8 +110,7 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  *
  * The page of the MMU's registers, in region 0, has a frame of the vGPU's own memory.
  *
- * Context: page fault without vgpu->lock, or kvgpu_machine_bar_access() with it; vgpu->map_lock
- *   held. Does not sleep.
+ * Context: page fault without vgpu->lock; vgpu->map_lock held. Does not sleep.
  * Return: 0; -EAGAIN if the caller must call kvgpu_machine_fault_serve() first; or -EFAULT if no
  *   page of the region is at @off; a page fault then ends in SIGBUS. Where the guest has mapped no
  *   memory, the frame shows the scrap page.
@@ -139,11 +138,12 @@ bool kvgpu_machine_pfn_find_plain(struct kvgpu_vgpu *v, unsigned int region, u64
  * @len: bytes; [@off, @off + @len) is inside one page
  * @write: direction
  *
- * Accesses the page that kvgpu_machine_pfn_find() finds, by the host's own mapping.
+ * Accesses the frame that kvgpu_machine_pfn_find() finds, by the host's own mapping, and marks what
+ * it shows dirty.
  *
  * Context: process, vgpu->lock held.
- * Return: 0; -EINVAL if the bytes are not inside one page; else the error of
- *   kvgpu_machine_pfn_find().
+ * Return: 0; -EINVAL if the bytes are not inside one page; -EFAULT if no page of the region is
+ *   there.
  */
 int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
 			     size_t len, bool write);

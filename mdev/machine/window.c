@@ -18,10 +18,9 @@
  * entries did not show before are marked dirty: the CPU may reach them without a fault, through an
  * old mapping.
  *
- * vgpu->lock is held, except in vmach_windows_fini() and, in a page fault,
- * kvgpu_machine_pfn_find(). kvgpu_machine_pfn_find() needs map_lock. The callers of the other
- * functions hold no lock inside vgpu->lock, because these functions take map_lock or remove CPU
- * mappings.
+ * vgpu->lock is held, except in vmach_windows_fini() and kvgpu_machine_pfn_find(), which needs
+ * map_lock. The callers of the other functions hold no lock inside vgpu->lock, because these
+ * functions take map_lock or remove CPU mappings.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -274,12 +273,18 @@ static struct machine_win *win_of(struct kvgpu_machine *m, unsigned int region)
 	return NULL;
 }
 
+/* A page of a region: the page of the partition (or NO_PAGE) that it shows, and its frame. */
+struct view_page {
+	u32 page;
+	unsigned long pfn;
+	void __iomem *cpu; /* the host's mapping of the frame */
+};
+
 /*
- * Finds the page of the partition (or NO_PAGE) that is at offset @off of a region, and the frame
- * behind it. map_lock is held. Returns 0, or -EFAULT if no page of the region is there.
+ * Finds the page that is at offset @off of a region. map_lock is held. Returns 0, or -EFAULT if no
+ * page of the region is there.
  */
-static int page_find(const struct kvgpu_vgpu *v, unsigned int region, u64 off, u32 *page,
-		     unsigned long *pfn)
+static int page_find(const struct kvgpu_vgpu *v, unsigned int region, u64 off, struct view_page *p)
 {
 	const struct kvgpu_machine *m = v->m;
 	const struct machine_win *w = win_of(v->m, region);
@@ -289,17 +294,26 @@ static int page_find(const struct kvgpu_vgpu *v, unsigned int region, u64 off, u
 	lockdep_assert_held(&v->map_lock);
 	if (!region && off >= PRAMIN_BASE && off - PRAMIN_BASE < PRAMIN_SIZE) {
 		off -= PRAMIN_BASE;
-		*page = vmach_pramin_page(v, m->view.pramin, off >> PAGE_SHIFT);
-		*pfn = (v->gpu->hw.bar[KVGPU_BAR1].phys + v->pramin_slice + off) >> PAGE_SHIFT;
+		p->page = vmach_pramin_page(v, m->view.pramin, off >> PAGE_SHIFT);
+		p->pfn = (v->gpu->hw.bar[KVGPU_BAR1].phys + v->pramin_slice + off) >> PAGE_SHIFT;
+		p->cpu = m->view.pramin_cpu + off;
 		return 0;
 	}
 	if (!w || i >= w->pages)
 		return -EFAULT;
 	g = w->bar == KVGPU_BAR1 ? userd_group(v, off) : -1;
-	*page = g < 0 ? w->shows[i] : m->view.userd_page[g];
-	*pfn = (v->gpu->hw.bar[w->bar].phys >> PAGE_SHIFT) +
-	       (g < 0 ? w->first + i : m->ids.block[g]);
+	p->page = g < 0 ? w->shows[i] : m->view.userd_page[g];
+	p->pfn = (v->gpu->hw.bar[w->bar].phys >> PAGE_SHIFT) +
+		 (g < 0 ? w->first + i : m->ids.block[g]);
+	p->cpu = g < 0 ? w->cpu + off : m->view.userd_cpu + ((u64)m->ids.block[g] << PAGE_SHIFT);
 	return 0;
+}
+
+/* Marks what @p shows as dirty, for an access by region @region. map_lock is held. */
+static void page_mark(struct kvgpu_vgpu *v, unsigned int region, const struct view_page *p)
+{
+	vmach_page_mark_dirty(v, p->page,
+			      region == VFIO_PCI_BAR3_REGION_INDEX ? KVGPU_BAR3 : KVGPU_BAR1);
 }
 
 static bool is_mmu_page(unsigned int region, u64 off)
@@ -309,29 +323,31 @@ static bool is_mmu_page(unsigned int region, u64 off)
 
 int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn)
 {
-	struct kvgpu_machine *m = v->m;
-	u32 page;
-	int ret;
+	bool mmu_shown = v->m->dirty.mmu_shown;
+	struct view_page p;
 
 	if (is_mmu_page(region, off)) {
 		*pfn = vmalloc_to_pfn(v->own[VGPU_OWN_MMU].memory);
-		return m->dirty.mmu_shown ? 0 : -EAGAIN;
+		return mmu_shown ? 0 : -EAGAIN;
 	}
-	ret = page_find(v, region, off, &page, pfn);
-	if (!ret && m->dirty.mmu_shown && vmach_page_is_table(v, page))
+	if (page_find(v, region, off, &p))
+		return -EFAULT;
+	if (mmu_shown && vmach_page_is_table(v, p.page))
 		return -EAGAIN;
-	if (!ret)
-		vmach_page_mark_dirty(
-			v, page, region == VFIO_PCI_BAR3_REGION_INDEX ? KVGPU_BAR3 : KVGPU_BAR1);
-	return ret;
+	page_mark(v, region, &p);
+	*pfn = p.pfn;
+	return 0;
 }
 
 bool kvgpu_machine_pfn_find_plain(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 				  unsigned long *pfn)
 {
-	u32 page;
+	struct view_page p;
 
-	return !page_find(v, region, off, &page, pfn) && !vmach_page_is_table(v, page);
+	if (page_find(v, region, off, &p) || vmach_page_is_table(v, p.page))
+		return false;
+	*pfn = p.pfn;
+	return true;
 }
 
 void kvgpu_machine_fault_serve(struct kvgpu_vgpu *v, unsigned int region, u64 off)
@@ -341,21 +357,6 @@ void kvgpu_machine_fault_serve(struct kvgpu_vgpu *v, unsigned int region, u64 of
 		vmach_mmu_show(v);
 	else
 		vmach_mmu_hide(v);
-}
-
-/* Returns the host's mapping of what kvgpu_machine_pfn_find() finds for @off. */
-static void __iomem *host_view(struct kvgpu_vgpu *v, unsigned int region, u64 off)
-{
-	struct kvgpu_machine *m = v->m;
-	struct machine_win *w = win_of(m, region);
-	int g;
-
-	if (!w)
-		return m->view.pramin_cpu + (off - PRAMIN_BASE);
-	g = w->bar == KVGPU_BAR1 ? userd_group(v, off & PAGE_MASK) : -1;
-	return g < 0 ? w->cpu + off :
-		       m->view.userd_cpu + ((u64)m->ids.block[g] << PAGE_SHIFT) +
-			       offset_in_page(off);
 }
 
 /*
@@ -385,8 +386,7 @@ static bool is_doorbell(const struct kvgpu_vgpu *v, u64 off, size_t len)
 int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
 			     size_t len, bool write)
 {
-	void __iomem *at;
-	unsigned long pfn;
+	struct view_page p;
 	int ret;
 
 	lockdep_assert_held(&v->lock);
@@ -395,19 +395,17 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 	if (len > PAGE_SIZE - offset_in_page(off))
 		return -EINVAL;
 	mutex_lock(&v->map_lock);
-	ret = kvgpu_machine_pfn_find(v, region, off & PAGE_MASK, &pfn);
+	ret = page_find(v, region, off & PAGE_MASK, &p);
+	if (!ret)
+		page_mark(v, region, &p);
 	mutex_unlock(&v->map_lock);
-	if (ret == -EAGAIN) {
-		vmach_mmu_hide(v);
-		return kvgpu_machine_bar_access(v, region, off, buf, len, write);
-	}
 	if (ret)
 		return ret;
-	at = host_view(v, region, off);
+	vmach_written_settle(v);
 	if (write)
-		view_store(at, buf, len);
+		view_store(p.cpu + offset_in_page(off), buf, len);
 	else
-		memcpy_fromio(buf, at, len);
+		memcpy_fromio(buf, p.cpu + offset_in_page(off), len);
 	return 0;
 }
 
@@ -457,24 +455,20 @@ int vmach_windows_init(struct kvgpu_vgpu *v)
 	m->view.userd_cpu = ioremap(hw->bar[KVGPU_BAR1].phys, KVGPU_USERD_SIZE);
 	if (!m->view.pramin_cpu || !m->view.userd_cpu)
 		return -ENOMEM;
-	memset_io(m->mem.scrap.cpu, 0, PAGE_SIZE);
 	vmach_windows_close(v);
 	return 0;
 }
 
 void vmach_windows_reset(struct kvgpu_vgpu *v)
 {
-	struct machine_win *w;
+	enum kvgpu_bar bar;
 
-	vmach_userd_move(v, false, 0);
 	/* there is no table: no space, and no window of the guest's */
 	mutex_lock(&v->map_lock);
 	bitmap_zero(v->m->dirty.tables, vmach_part_pages_count(v));
 	mutex_unlock(&v->map_lock);
-	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++) {
-		memset(&w->guest, 0, sizeof(w->guest));
-		win_show_linear(v, w);
-	}
+	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
+		win_show_linear(v, &v->m->view.win[bar]);
 	vmach_shadow_settle(v);
 	vmach_pramin_move(v, (struct kvgpu_gaddr){ KVGPU_VRAM, 0 });
 }
