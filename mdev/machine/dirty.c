@@ -49,56 +49,44 @@ void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
 }
 
 /*
- * Parts of BARs whose mappings are to be removed. .region: number of the BAR; 0: PRAMIN. .at, .len:
- * bytes.
+ * A range of pages of the partition, .nr pages from .first on, and the parts of BARs that show
+ * pages of this range, whose mappings are to be removed. .region: number of the BAR; 0: PRAMIN.
+ * .at, .len: bytes. .nr_zaps: if more than ZAP_MAX, some did not fit in .zap.
  */
-struct zaps {
+struct dirty_range {
+	u32 first, nr, nr_zaps;
 	struct {
 		u8 region;
 		u64 at, len;
-	} part[ZAP_MAX];
-	/* number of parts; if more than ZAP_MAX, some did not fit in .part */
-	u32 nr;
+	} zap[ZAP_MAX];
 };
 
-static void zap_add(struct zaps *z, u8 region, u64 at)
+/* The region shows page @page of the partition at offset @at: adds that part if @page is in @u. */
+static void zap_add(struct dirty_range *u, u32 page, u8 region, u64 at)
 {
-	u32 last = z->nr - 1;
+	u32 last = u->nr_zaps - 1;
 
-	if (z->nr && z->nr <= ZAP_MAX && z->part[last].region == region &&
-	    z->part[last].at + z->part[last].len == at) {
-		z->part[last].len += PAGE_SIZE;
+	if (page < u->first || page - u->first >= u->nr)
+		return;
+	if (u->nr_zaps && u->nr_zaps <= ZAP_MAX && u->zap[last].region == region &&
+	    u->zap[last].at + u->zap[last].len == at) {
+		u->zap[last].len += PAGE_SIZE;
 		return;
 	}
-	if (z->nr < ZAP_MAX) {
-		z->part[z->nr].region = region;
-		z->part[z->nr].at = at;
-		z->part[z->nr].len = PAGE_SIZE;
+	if (u->nr_zaps < ZAP_MAX) {
+		u->zap[u->nr_zaps].region = region;
+		u->zap[u->nr_zaps].at = at;
+		u->zap[u->nr_zaps].len = PAGE_SIZE;
 	}
-	z->nr++;
-}
-
-/*
- * A range of pages of the partition, .nr pages from .first on, and the parts of BARs that show
- * pages of this range.
- */
-struct dirty_range {
-	u32 first, nr;
-	struct zaps zaps;
-};
-
-static bool dirty_range_has(const struct dirty_range *u, u32 page)
-{
-	return page >= u->first && page - u->first < u->nr;
+	u->nr_zaps++;
 }
 
 static void find_in_window(struct dirty_range *u, const struct machine_win *w)
 {
 	u32 i;
 
-	for (i = 0; i < w->pages && u->zaps.nr <= ZAP_MAX; i++)
-		if (dirty_range_has(u, w->shows[i]))
-			zap_add(&u->zaps, kvgpu_bar_number(w->bar), (u64)i << PAGE_SHIFT);
+	for (i = 0; i < w->pages && u->nr_zaps <= ZAP_MAX; i++)
+		zap_add(u, w->shows[i], kvgpu_bar_number(w->bar), (u64)i << PAGE_SHIFT);
 }
 
 static void find_in_pramin(struct dirty_range *u, const struct kvgpu_vgpu *v)
@@ -106,18 +94,18 @@ static void find_in_pramin(struct dirty_range *u, const struct kvgpu_vgpu *v)
 	u32 i;
 
 	for (i = 0; i < PRAMIN_SIZE >> PAGE_SHIFT; i++)
-		if (dirty_range_has(u, vmach_pramin_page(v, v->m->view.pramin, i)))
-			zap_add(&u->zaps, 0, PRAMIN_BASE + ((u64)i << PAGE_SHIFT));
+		zap_add(u, vmach_pramin_page(v, v->m->view.pramin, i), 0,
+			PRAMIN_BASE + ((u64)i << PAGE_SHIFT));
 }
 
 static void find_in_userd(struct dirty_range *u, const struct kvgpu_vgpu *v)
 {
 	u32 g;
 
-	for (g = 0;
-	     v->m->view.userd_bar1 != ~0ull && g < KVGPU_NR_ID_BLOCKS && u->zaps.nr <= ZAP_MAX; g++)
-		if (v->m->ids.block[g] >= 0 && dirty_range_has(u, v->m->view.userd_page[g]))
-			zap_add(&u->zaps, 1, v->m->view.userd_bar1 + ((u64)g << PAGE_SHIFT));
+	for (g = 0; v->m->view.userd_bar1 != ~0ull && g < KVGPU_NR_ID_BLOCKS; g++)
+		if (v->m->ids.block[g] >= 0)
+			zap_add(u, v->m->view.userd_page[g], 1,
+				v->m->view.userd_bar1 + ((u64)g << PAGE_SHIFT));
 }
 
 /*
@@ -199,18 +187,18 @@ bool vmach_pages_are_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr)
 	return pages_in_part(ctx, a, nr) < nr || part_is_dirty(ctx, a.addr >> PAGE_SHIFT, nr);
 }
 
-static void zaps_do(struct kvgpu_vgpu *v, const struct zaps *z)
+static void zaps_do(struct kvgpu_vgpu *v, const struct dirty_range *u)
 {
 	u32 i;
 
-	if (z->nr > ZAP_MAX) {
+	if (u->nr_zaps > ZAP_MAX) {
 		kvgpu_mdev_bar_zap(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
 		for (i = 0; i < KVGPU_NR_BARS; i++)
 			kvgpu_mdev_bar_zap(v, kvgpu_bar_number(i), 0, v->type->bar[i]);
 		return;
 	}
-	for (i = 0; i < z->nr; i++)
-		kvgpu_mdev_bar_zap(v, z->part[i].region, z->part[i].at, z->part[i].len);
+	for (i = 0; i < u->nr_zaps; i++)
+		kvgpu_mdev_bar_zap(v, u->zap[i].region, u->zap[i].at, u->zap[i].len);
 }
 
 u64 vmach_dirty_log_take(void *ctx, struct kvgpu_gaddr a, u32 nr)
@@ -235,7 +223,7 @@ u64 vmach_dirty_log_take(void *ctx, struct kvgpu_gaddr a, u32 nr)
 		find_in_userd(&u, v);
 	}
 	mutex_unlock(&v->map_lock);
-	zaps_do(v, &u.zaps);
+	zaps_do(v, &u);
 	vmach_stage_drop(m);
 	return dirty | outside;
 }
