@@ -181,9 +181,8 @@ static void unpin_page_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 	 * CPUs have written through windows: a write that was translated before the BAR's TLB was
 	 * invalidated may still be on its way to L2.
 	 */
-	if (!m->mem.l2_clean && !vmach_gpu_lost(v->gpu) &&
-	    (kvgpu_hw_flush_writes(&v->gpu->hw) || kvgpu_hw_l2_flush(&v->gpu->hw)))
-		vmach_gpu_declare_lost(v->gpu, "L2 was not written back");
+	if (!m->mem.l2_clean)
+		vmach_writes_flush(v, true);
 	m->mem.l2_clean = true;
 	for (i = 0; i < nr; i++)
 		pin_dma_unmap(v, (u64)(pfn + i) << PAGE_SHIFT);
