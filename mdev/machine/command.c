@@ -105,7 +105,7 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 static void tlb_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	v->m->flush.owed |= vmach_flush_take(v);
-	vmach_shadow_sync(v, cmd->tlb.all_pd ? NULL : &cmd->tlb.pd);
+	vmach_shadow_sync(v, cmd->tlb.all_pd ? NULL : &cmd->tlb.pd, false);
 	vmach_owed_flush(v);
 }
 

@@ -272,15 +272,6 @@ static bool within_budget(struct kvgpu_gpu *gpu, struct intr_budget *b, u32 pric
 	return false;
 }
 
-void vmach_events_forget(struct kvgpu_machine *m)
-{
-	struct kvgpu_chip *chip = m->v->gpu->chip;
-
-	spin_lock(&chip->event_lock);
-	m->event.intrs = (struct intr_budget){};
-	spin_unlock(&chip->event_lock);
-}
-
 /*
  * Queues @ev, of an interrupt of @c that counts as @price, for the guest. If that exceeds the
  * vGPU's budget, ends @c, and recovery counts a strike.

@@ -760,10 +760,10 @@ void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct 
 /* Ends the uses that vmach_space_put() has kept. Call it when the vGPU has no bound channel. */
 void vmach_spaces_drop(struct kvgpu_vgpu *v);
 /*
- * The guest invalidates its TLB: brings the vGPU's spaces and windows of directory @pd, or all
- * (NULL), up to date with the guest's tables, then settles.
+ * Brings spaces and windows up to date with the guest's tables, then settles: with @behind those
+ * that are behind, else those of directory @pd, or all (NULL).
  */
-void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd);
+void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind);
 void vmach_space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp); /* a sync of one space */
 /*
  * Brings all spaces and windows that are behind up to date, and shows the page of the MMU's
@@ -822,10 +822,7 @@ void vmach_windows_fini(struct kvgpu_vgpu *v);
 void vmach_windows_reset(struct kvgpu_vgpu *v); /* makes them as after power-on */
 /* makes windows and PRAMIN show only the scrap page, and removes the mappings of doorbells */
 void vmach_windows_close(struct kvgpu_vgpu *v);
-/*
- * Brings windows in virtual mode up to date: with @behind those that are behind, else those of
- * directory @pd, or all (NULL).
- */
+/* the part of vmach_shadow_sync() for windows; those in virtual mode have tables */
 void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind);
 /* writes out entries that gtt-shadow has changed; true: the card's TLB may have old entries */
 bool vmach_windows_stale(struct kvgpu_vgpu *v);
@@ -965,8 +962,6 @@ void vmach_events_init(struct kvgpu_machine *m); /* vgpu->lock is not held */
 /* call it when @m is off chip->live; vgpu->lock may be held or not */
 void vmach_events_fini(struct kvgpu_machine *m);
 void vmach_events_reset(struct kvgpu_vgpu *v);
-/* Starts the budget of interrupts (EVENTS_PER_SECOND) anew. */
-void vmach_events_forget(struct kvgpu_machine *m);
 /* Shows waiting events to the guest; notes in m->event.irq_changed if there were any. */
 void vmach_events_deliver(struct kvgpu_vgpu *v);
 /* call it after a possible change of trap.wants_nonstall */

@@ -162,20 +162,18 @@ static void init_trap(struct kvgpu_vgpu *v)
 
 static int own_alloc(struct kvgpu_vgpu *v)
 {
-	struct vgpu_own *own = v->own;
+	const struct vgpu_own own[VGPU_NR_OWN] = {
+		[VGPU_OWN_FLUSH] = { HOST_FLUSH_BASE, HOST_FLUSH_SIZE },
+		[VGPU_OWN_PLAIN] = { KVGPU_TRAP_PLAIN_BASE, KVGPU_TRAP_PLAIN_SIZE },
+		[VGPU_OWN_ROM] = { PROM_BASE, PAGE_ALIGN(v->gpu->hw.vbios_size) },
+		[VGPU_OWN_MMU] = { KVGPU_TRAP_MMU_BASE, KVGPU_TRAP_MMU_SIZE },
+	};
 	unsigned int i;
 
-	own[VGPU_OWN_FLUSH].at = HOST_FLUSH_BASE;
-	own[VGPU_OWN_FLUSH].size = HOST_FLUSH_SIZE;
-	own[VGPU_OWN_PLAIN].at = KVGPU_TRAP_PLAIN_BASE;
-	own[VGPU_OWN_PLAIN].size = KVGPU_TRAP_PLAIN_SIZE;
-	own[VGPU_OWN_ROM].at = PROM_BASE;
-	own[VGPU_OWN_ROM].size = PAGE_ALIGN(v->gpu->hw.vbios_size);
-	own[VGPU_OWN_MMU].at = KVGPU_TRAP_MMU_BASE;
-	own[VGPU_OWN_MMU].size = KVGPU_TRAP_MMU_SIZE;
 	for (i = 0; i < VGPU_NR_OWN; i++) {
-		own[i].memory = __vmalloc(own[i].size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-		if (!own[i].memory)
+		v->own[i] = own[i];
+		v->own[i].memory = __vmalloc(own[i].size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!v->own[i].memory)
 			return -ENOMEM;
 	}
 	return 0;
@@ -296,7 +294,9 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 	/* drop a debt in the budget for signals to the VMM, which the last tenant caused */
 	v->m->event.signals.left = max_t(s64, v->m->event.signals.left, 0);
 	/* do not count the last tenant's interrupts against this tenant */
-	vmach_events_forget(v->m);
+	spin_lock(&v->gpu->chip->event_lock);
+	v->m->event.intrs = (struct intr_budget){};
+	spin_unlock(&v->gpu->chip->event_lock);
 	kvgpu_machine_strikes_clear(v);
 	/* no mapping of the VMM before this one is left */
 	v->m->dirty.mmu_shown = v->m->dirty.mmu_mapped = false;

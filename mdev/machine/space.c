@@ -167,8 +167,7 @@ static void space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 					st->rejected - was.rejected, sp->flush, ret);
 }
 
-/* Syncs the spaces and windows that are due for directory @pd, or with @behind those behind. */
-static void sync_some(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind)
+void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind)
 {
 	struct kvgpu_space *sp;
 
@@ -179,11 +178,6 @@ static void sync_some(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool b
 	vmach_windows_sync(v, pd, behind);
 	vmach_stage_drop(v->m);
 	vmach_shadow_settle(v);
-}
-
-void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd)
-{
-	sync_some(v, pd, false);
 }
 
 void vmach_mmu_show(struct kvgpu_vgpu *v)
@@ -197,7 +191,7 @@ void vmach_mmu_show(struct kvgpu_vgpu *v)
 	m->dirty.written = false;
 	mutex_unlock(&v->map_lock);
 	m->flush.owed |= vmach_flush_take(v);
-	sync_some(v, NULL, true);
+	vmach_shadow_sync(v, NULL, true);
 	vmach_owed_flush(v);
 	kvgpu_trap_mmu_restore(&m->trap);
 	mutex_lock(&v->map_lock);
