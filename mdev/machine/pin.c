@@ -219,18 +219,14 @@ static void unpin_some_pages(struct work_struct *work)
 	struct kvgpu_vgpu *v = m->v;
 	u32 i;
 
-	for (i = 0; i < DUE_PIECES; i++) {
-		/* do not wait for vgpu->lock: its holder may wait for the VMM's memory */
-		if (!mutex_trylock(&v->lock)) {
-			queue_delayed_work(v->gpu->chip->wq.unpin, &m->pin.work, 1);
-			return;
-		}
+	/* do not wait for vgpu->lock: its holder may wait for the VMM's memory */
+	for (i = 0; i < DUE_PIECES && mutex_trylock(&v->lock); i++) {
 		unpin_due_pages(v, 0, ULONG_MAX, DUE_AT_ONCE);
-		if (m->pin.nr_due && i == DUE_PIECES - 1)
-			queue_delayed_work(v->gpu->chip->wq.unpin, &m->pin.work, 1);
 		mutex_unlock(&v->lock);
 		cond_resched();
 	}
+	if (READ_ONCE(m->pin.nr_due))
+		queue_delayed_work(v->gpu->chip->wq.unpin, &m->pin.work, 1);
 }
 
 int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
