@@ -308,17 +308,6 @@ void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *chan
 	settle_spaces(s, changed);
 }
 
-void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed)
-{
-	u32 i;
-
-	*changed = false;
-	for (i = 0; i < s->pool->pins_used; i++)
-		if (s->pool->pin[i].used)
-			pin_rmaps_zap(s, i, changed);
-	settle_spaces(s, changed);
-}
-
 /* ------------------------------ unpin the pages of dropped pins, after the TLB was invalidated */
 
 /* Consecutive pages that one call of ops->unpin() will unpin. */

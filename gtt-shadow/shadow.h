@@ -221,8 +221,6 @@ int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u
  * kvgpu_shadow_reap(); else to false
  */
 void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *changed);
-/* as kvgpu_shadow_unmap() for all guest memory */
-void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed);
 /*
  * Unpins pages and frees tables that are not in use any more. Call it after the TLB was invalidated
  * for all changes that earlier calls reported, or after the card was cut off from system memory.

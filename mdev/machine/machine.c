@@ -49,28 +49,18 @@ static u64 nr_odd_regs(const struct kvgpu_vgpu *v)
 	return v->m->trap.nr_unlisted + v->m->trap.nr_denied;
 }
 
-/* Traces the access if mmio-trap counted it as unlisted or denied. @before: the earlier count. */
-static void trace_odd_reg(const struct kvgpu_vgpu *v, u32 reg, u32 val, bool write, u64 before)
-{
-	if (nr_odd_regs(v) != before)
-		trace_kvgpu_odd_register(v->id, reg, val, write);
-}
-
 u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg)
 {
 	u64 odd = nr_odd_regs(v);
 	u32 val;
 
 	lockdep_assert_held(&v->lock);
+	/* do the flushes that the guest has asked for before it reads whether they are done */
 	if (reg - HOST_FLUSH_BASE < HOST_FLUSH_SIZE)
-		/*
-		 * The page of the flush registers may be mapped into the guest (flush.c). Do the
-		 * flushes that the guest has asked for there, before it reads whether they are
-		 * done.
-		 */
 		vmach_flush_page_serve(v);
 	val = kvgpu_trap_read(&v->m->trap, reg, reg_time_get(v, reg));
-	trace_odd_reg(v, reg, val, false, odd);
+	if (nr_odd_regs(v) != odd)
+		trace_kvgpu_odd_register(v->id, reg, val, false);
 	vmach_events_deliver(v);
 	return val;
 }
@@ -82,7 +72,8 @@ void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
 
 	lockdep_assert_held(&v->lock);
 	kvgpu_trap_write(&v->m->trap, reg, val, be, reg_time_get(v, reg), &cmd);
-	trace_odd_reg(v, reg, val, true, odd);
+	if (nr_odd_regs(v) != odd)
+		trace_kvgpu_odd_register(v->id, reg, val, true);
 	if (cmd.kind != KVGPU_CMD_NONE) {
 		trace_kvgpu_command(v->id, reg, cmd.kind, val, be);
 		vmach_command_run(v, &cmd);
@@ -94,19 +85,30 @@ void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
 
 /* ------------------------------------------------- create, open, close, reset and remove a vGPU */
 
+/*
+ * Removes the entries that lead to guest memory from @iova on, @len bytes. True: some did; call
+ * vmach_shadow_settle().
+ */
+static bool entries_remove(struct kvgpu_vgpu *v, u64 iova, u64 len)
+{
+	struct kvgpu_space *sp;
+	bool changed;
+
+	kvgpu_shadow_unmap(&v->m->mem.shadow, (iova_t){ iova }, len, &changed);
+	list_for_each_entry(sp, &v->m->mem.spaces, node)
+		sp->flush |= changed;
+	return changed;
+}
+
 /* Unbinds all channels, removes all shadows, unpins all pages of the guest, drops its events. */
 static void guest_stop(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
-	struct kvgpu_space *sp;
-	bool changed = false;
 
 	m->pin.allowed = false;
 	vmach_chans_stop(v);
 	vmach_spaces_drop(v);
-	kvgpu_shadow_unmap_all(&m->mem.shadow, &changed);
-	list_for_each_entry(sp, &m->mem.spaces, node)
-		sp->flush |= changed;
+	entries_remove(v, 0, U64_MAX);
 	vmach_windows_close(v);
 	vmach_shadow_settle(v);
 	vmach_due_pages_unpin(v, 0, U64_MAX);
@@ -160,6 +162,7 @@ static void init_trap(struct kvgpu_vgpu *v)
 	kvgpu_trap_init(&v->m->trap, &cfg, v->m->mem.slots);
 }
 
+/* Allocates the slots of the register file, and the vGPU's own memory. */
 static int own_alloc(struct kvgpu_vgpu *v)
 {
 	const struct vgpu_own own[VGPU_NR_OWN] = {
@@ -170,6 +173,9 @@ static int own_alloc(struct kvgpu_vgpu *v)
 	};
 	unsigned int i;
 
+	v->m->mem.slots = kvcalloc(KVGPU_TRAP_SLOTS, sizeof(*v->m->mem.slots), GFP_KERNEL_ACCOUNT);
+	if (!v->m->mem.slots)
+		return -ENOMEM;
 	for (i = 0; i < VGPU_NR_OWN; i++) {
 		v->own[i] = own[i];
 		v->own[i].memory = __vmalloc(own[i].size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
@@ -247,14 +253,12 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
 	memset(m->ids.block, 0xff, sizeof(m->ids.block));
 	m->ids.max_blocks = max_t(u64, vmach_share_get(v, KVGPU_NR_ID_BLOCKS - 1), 8);
 	memset(m->runl.htsg, 0xff, sizeof(m->runl.htsg));
-	m->mem.slots = kvcalloc(KVGPU_TRAP_SLOTS, sizeof(*m->mem.slots), GFP_KERNEL_ACCOUNT);
 	mutex_lock(&v->lock);
-	ret = vmach_memory_init(v) ?: vmach_runlists_init(v);
-	if (!m->mem.slots)
-		ret = -ENOMEM;
-	ret = ret ?: own_alloc(v);
-	ret = ret ?: part_scrub(v);
-	ret = ret ?: vmach_windows_init(v);
+	ret = vmach_memory_init(v)	     ?:
+		      vmach_runlists_init(v) ?:
+		      own_alloc(v)	     ?:
+		      part_scrub(v)	     ?:
+					       vmach_windows_init(v);
 	mutex_unlock(&v->lock);
 	if (ret) {
 		guest_machine_free(v);
@@ -320,9 +324,7 @@ void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v)
 
 void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 {
-	struct kvgpu_machine *m = v->m;
-	struct kvgpu_space *sp;
-	bool changed = false;
+	bool changed;
 
 	if (!len)
 		return;
@@ -331,17 +333,15 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 		iova = 0;
 		len = ULONG_MAX;
 	}
-	kvgpu_shadow_unmap(&m->mem.shadow, (iova_t){ iova }, len, &changed);
+	changed = entries_remove(v, iova, len);
 	trace_kvgpu_unmap(v->id, iova, len, changed);
 	if (changed) {
-		list_for_each_entry(sp, &m->mem.spaces, node)
-			sp->flush = true;
 		vmach_shadow_settle(v);
 		vmach_mmu_hide(v); /* so that an invalidate tries the entries again */
 	}
 	vmach_due_pages_unpin(v, iova, iova + len - 1);
 	vmach_events_deliver(v);
-	if (m->event.irq_changed)
+	if (v->m->event.irq_changed)
 		kvgpu_mdev_irq_update(v);
 	mutex_unlock(&v->lock);
 }

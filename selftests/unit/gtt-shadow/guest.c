@@ -347,7 +347,7 @@ void guest_unmap_all(struct guest *g)
 {
 	bool changed;
 
-	kvgpu_shadow_unmap_all(&g->s, &changed);
+	kvgpu_shadow_unmap(&g->s, (iova_t){ 0 }, ~0ull, &changed);
 	unmapped(g, 0, ~0ull, changed);
 }
 

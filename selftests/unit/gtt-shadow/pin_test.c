@@ -290,7 +290,7 @@ static void what_changed_before_is_told(void **state)
 						       (hvram_t){ SUBST_BASE }),
 				 0);
 		if (way)
-			kvgpu_shadow_unmap_all(&g->s, &changed);
+			kvgpu_shadow_unmap(&g->s, (iova_t){ 0 }, ~0ull, &changed);
 		else
 			kvgpu_shadow_unmap(&g->s, (iova_t){ SYS_BASE + 0x5000 }, 0x1000, &changed);
 		assert_true(changed);
