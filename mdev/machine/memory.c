@@ -109,8 +109,7 @@ static int read_vram(struct kvgpu_vgpu *v, u64 off, void *buf, u32 len)
 
 	if (off >= v->part_size || len > v->part_size - off)
 		return -EFAULT;
-	if (!m->mem.stage.len || off < m->mem.stage.at ||
-	    off + len > m->mem.stage.at + m->mem.stage.len)
+	if (off < m->mem.stage.at || off + len > m->mem.stage.at + m->mem.stage.len)
 		ret = stage_fill(v, off);
 	if (!ret)
 		memcpy(buf, m->mem.stage.cpu + (off - m->mem.stage.at), len);

@@ -26,26 +26,17 @@
 
 /* ------------------------------------------------------------- get, put and drop address spaces */
 
-static struct kvgpu_space *space_find(struct kvgpu_machine *m, struct kvgpu_gaddr pd)
-{
-	struct kvgpu_space *sp;
-
-	list_for_each_entry(sp, &m->mem.spaces, node)
-		if (sp->pd.target == pd.target && sp->pd.addr == pd.addr)
-			return sp;
-	return NULL;
-}
-
 struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
 {
 	struct kvgpu_machine *m = v->m;
-	struct kvgpu_space *sp = space_find(m, pd);
+	struct kvgpu_space *sp;
 	void *mem;
 
-	if (sp) {
-		sp->users++;
-		return sp;
-	}
+	list_for_each_entry(sp, &m->mem.spaces, node)
+		if (sp->pd.target == pd.target && sp->pd.addr == pd.addr) {
+			sp->users++;
+			return sp;
+		}
 	sp = kzalloc(sizeof(*sp), GFP_KERNEL_ACCOUNT);
 	mem = kvzalloc(kvgpu_shadow_as_size(), GFP_KERNEL_ACCOUNT);
 	if (!sp || !mem || kvgpu_shadow_as_create(&m->mem.shadow, pd, mem, &sp->as)) {
@@ -71,13 +62,10 @@ static void space_invalidate(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 	sp->flush = false;
 }
 
-/*
- * Ends @users uses of the space. If no user is left, invalidates the TLB for the space, and frees
- * the space.
- */
-static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
+/* Ends @uses uses of the space. If none is left, invalidates the TLB for it, and frees it. */
+static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 uses)
 {
-	sp->users -= users;
+	sp->users -= uses;
 	if (sp->users)
 		return;
 	space_invalidate(v, sp);
@@ -106,13 +94,11 @@ void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct 
 void vmach_spaces_drop(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_space *sp, *n;
-	u32 kept;
 
 	list_for_each_entry_safe(sp, n, &v->m->mem.spaces, node) {
-		kept = sp->kept;
+		sp->users -= sp->kept;
 		sp->kept = 0;
-		if (kept)
-			space_unref(v, sp, kept);
+		space_unref(v, sp, 0);
 	}
 }
 

@@ -6,11 +6,6 @@
  */
 #include "mdev/machine/internal.h"
 
-static struct machine_slicer *slicer_of(const struct kvgpu_vgpu *v)
-{
-	return &v->gpu->chip->slicer;
-}
-
 /* ----------------------------------------------------------------- counters and knobs of a vGPU */
 
 void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *st)
@@ -45,18 +40,19 @@ void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *s
 
 u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v)
 {
+	struct machine_slicer *s = &v->gpu->chip->slicer;
 	u32 ppm;
 
-	spin_lock(&slicer_of(v)->lock);
-	ppm = kvgpu_sched_entitlement(&slicer_of(v)->sched, &v->m->slice.ent);
-	spin_unlock(&slicer_of(v)->lock);
+	spin_lock(&s->lock);
+	ppm = kvgpu_sched_entitlement(&s->sched, &v->m->slice.ent);
+	spin_unlock(&s->lock);
 	return ppm;
 }
 
 int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val)
 {
 	struct kvgpu_sched_ent *e = &v->m->slice.ent;
-	struct machine_slicer *s = slicer_of(v);
+	struct machine_slicer *s = &v->gpu->chip->slicer;
 	u64 now;
 	int ret;
 
