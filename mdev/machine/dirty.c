@@ -228,7 +228,6 @@ u64 vmach_dirty_log_take(void *ctx, struct kvgpu_gaddr a, u32 nr)
 	return dirty | outside;
 }
 
-/* Marks the pages of [@off, @off + @len) of the partition as dirty: the host writes there. */
 void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len)
 {
 	u64 page;

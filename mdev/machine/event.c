@@ -23,6 +23,8 @@
 #include "gk110/gr.h"
 #include "mdev/machine/internal.h"
 
+/* most interrupts of one vGPU in a second; a channel that exceeds this is ended */
+#define EVENTS_PER_SECOND 2000
 /* each REGS_OF_ONE registers of a GR exception count as one more interrupt in the budget */
 #define REGS_OF_ONE 4
 /* ms after which event_work tries again to take vgpu->lock */
@@ -35,10 +37,15 @@
 #define SIGNAL_BURST_NS (5 * (s64)NSEC_PER_MSEC)
 #define SIGNAL_DEBT_NS	(NSEC_PER_SEC)
 /*
- * Info word, in PFIFO's fault record, of the MMU fault that the guest gets when it writes to
- * PFIFO_FAULT_INJECT. nouveau asks for this fault to recover an engine that hangs
- * (vmach_fault_trigger()).
+ * The two budgets of NON_STALL_INTERRUPTs, for all vGPUs together, because the chip does not name
+ * the sender. Interrupts: NONSTALL_PER_MS are added each ms, and NONSTALL_BURST may be saved up.
+ * Time of the interrupt thread: half of the time that passes is added, and NONSTALL_BURST_NS may be
+ * saved up, or owed.
  */
+#define NONSTALL_PER_MS	  2
+#define NONSTALL_BURST	  64
+#define NONSTALL_BURST_NS (10 * (s64)NSEC_PER_MSEC)
+/* info word, in PFIFO's fault record, of the MMU fault that vmach_fault_trigger() makes */
 #define HANG_INFO (GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
 
 /* ------------------------------------------------------------------ queue events for a guest */
@@ -202,8 +209,7 @@ void vmach_events_deliver(struct kvgpu_vgpu *v)
 }
 
 /*
- * Carries out the guest's request for an MMU fault of an engine. By this fault nouveau recovers
- * from a hang: it then ends the channel that the engine's status names.
+ * The guest has written to PFIFO_FAULT_INJECT: gives it the MMU fault that it asks for.
  * @engine: id of the engine. @unit: MMU unit of the fault. Does nothing if the guest was not told
  * of a hang on @engine, or has already asked for a fault since it was told of the last hang there.
  */
@@ -490,12 +496,7 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 		kvgpu_hw_nonstall(&chip->gpu->hw, !(off || held));
 }
 
-/*
- * Refills the card's two budgets of NON_STALL_INTERRUPTs. The first budget counts interrupts: it
- * grows by NONSTALL_PER_MS each millisecond, up to NONSTALL_BURST. The second is time of the
- * interrupt thread: it grows by half of the time that passes, up to NONSTALL_BURST_NS. False: one
- * of the two budgets is used up.
- */
+/* Refills the two budgets. False: one of them is used up. */
 static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 {
 	u64 passed = now > chip->nonstall.at ? now - chip->nonstall.at : 0;
@@ -507,10 +508,7 @@ static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 	return chip->nonstall.left >= NSEC_PER_MSEC && chip->nonstall.ns > 0;
 }
 
-/*
- * Takes one NON_STALL_INTERRUPT from the first budget. From the second budget, takes the time for
- * which the interrupt thread has run since the last call.
- */
+/* Takes one interrupt, and the time for which the interrupt thread has run since the last call. */
 static void nonstall_pay(struct kvgpu_chip *chip)
 {
 	u64 worked = chip->gpu->hw.intr_ns;
@@ -528,12 +526,9 @@ static void nonstall_pay(struct kvgpu_chip *chip)
  * access.
  *
  * If no driver waits, the interrupt is masked until a driver waits, because each interrupt costs
- * the host register accesses. There is also a budget for all vGPUs together, because the sender is
- * unknown (nonstall_refill()). If the budget is used up, the interrupt is masked until the slicer
- * finds room in the budget (vmach_nonstall_poll()).
- *
- * The masking loses no interrupt: the chip keeps the interrupt's bit, and interrupts when it is
- * unmasked.
+ * the host register accesses. If a budget is used up, the interrupt is masked until the slicer
+ * finds room in the budgets (vmach_nonstall_poll()). The masking loses no interrupt: the chip keeps
+ * the interrupt's bit, and interrupts when it is unmasked.
  */
 static void nonstall(void *ctx)
 {
@@ -555,9 +550,8 @@ static void nonstall(void *ctx)
 	}
 	nonstall_pay(chip);
 	/*
-	 * The budgets pay for the interrupt even if no driver waits now. Otherwise a guest could
-	 * escape the budgets: its driver would begin to wait, and stop before this thread gets
-	 * here.
+	 * The budgets pay even if no driver waits now. Otherwise a guest could escape them: its
+	 * driver would begin to wait, and stop before this thread gets here.
 	 */
 	nonstall_set(chip, !any, !nonstall_refill(chip, ktime_get_ns()));
 	if (chip->nonstall.held)
@@ -580,7 +574,6 @@ bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Call it when the guest's driver may have begun or stopped to wait for NON_STALL_INTERRUPTs.
  * event_lock, which nonstall() takes, too, keeps an interrupt from being missed: either nonstall()
  * sees that the driver waits, or the next vmach_events_deliver() sees the bit in m->event.pending.
  */
@@ -676,7 +669,6 @@ void vmach_events_init(struct kvgpu_machine *m)
 	INIT_DELAYED_WORK(&m->event.alarm, alarm_work);
 }
 
-/* Ends the work items that deliver events and ring the alarm. */
 void vmach_events_fini(struct kvgpu_machine *m)
 {
 	WRITE_ONCE(m->event.gone, true);

@@ -23,8 +23,7 @@
  * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. The word of
  * FLUSH_BAR shows no BUSY: a driver goes on as if the flush were done.
  *
- * vmach_flush_page_serve() is for holders of vgpu->lock and for the slicer; the other functions
- * need no lock. So a thread of the VMM and the slicer may serve a page at the same time. Of the
+ * A thread of the VMM, with vgpu->lock, and the slicer may serve a page at the same time. Of the
  * two, only the thread that has set m->flush.served writes the words of L2. The guest may write any
  * word at any time.
  */

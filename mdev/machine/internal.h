@@ -3,30 +3,20 @@
  * The state of one vGPU behind its registers, and of the card's chip, for the files of the machine
  * (mdev/machine/).
  *
- * struct kvgpu_chip: one per card.
- * struct kvgpu_machine: one per vGPU.
- * struct kvgpu_chan: one channel that a guest has bound. Owned by its vGPU.
- * struct kvgpu_space: the shadow of one guest page directory, with its users.
- * struct kvgpu_grctx: one graphics context image that the host owns.
- *
- * Words. Partition: a vGPU's part of video memory. Pool: video memory of the host, for shadows and
- * context images. Shadow: a page table or instance block that the host makes from the guest's, and
- * that the chip uses instead. Window: a vGPU's slice of BAR1 or BAR3. Sync: an update of shadows
- * and windows from the guest's tables; settle: to make changed entries take effect (space.c).
- * Group: a channel group (TSG). Id block: eight channel ids in a row. Due page: no entry needs it
- * any more, but it is still pinned (pin.c). Dead channel: ended by the host, or unbound by the
- * guest just now. Evict: to preempt a channel, and to reset engines that it does not leave
- * (recover.c). Strike: a mark for harm to other vGPUs (strike.c). Suspended: may not run. Slicer:
- * the thread that gives the chip to vGPUs in turns; shared and exclusive mode, resident lists:
- * slice.c. Poll: the slicer's search for vGPUs that have work (poll.c). Usage sample: a reading of
- * the engines' status at a random time, by which vGPUs are charged (usage.c). Observation: the same
- * while the slicer waits for the chip (wait.h). List: the entries of a vGPU's runlist that may
- * run; the chip's list consists of the lists of the vGPUs that the slicer lets onto the chip
- * (list.c). NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). PBDMA:
- * a unit that fetches channels' commands. GR: the graphics engine. PRAMIN: 1 MiB of BAR0 that shows
- * video memory at an address that the guest chooses. Flush page: a page of registers, mapped into
- * the guest, by which it asks for flushes (flush.c). Lost: the card has failed, and is cut off from
- * system memory (chip.c).
+ * Words, beside those of machine.h. Pool: video memory of the host, for shadows and context images.
+ * Sync: an update of shadows and windows from the guest's tables; settle: to make changed entries
+ * take effect (space.c). Group: a channel group (TSG). Id block: eight channel ids in a row. Due
+ * page: no entry needs it any more, but it is still pinned (pin.c). Dead channel: ended by the
+ * host, or unbound by the guest just now. Evict: to preempt a channel, and to reset engines that it
+ * does not leave (recover.c). Shared and exclusive mode, resident lists: slice.c. Poll: the
+ * slicer's search for vGPUs that have work (poll.c). Usage sample: a reading of the engines' status
+ * at a random time, by which vGPUs are charged (usage.c). Observation: the same while the slicer
+ * waits for the chip (wait.h). List: the entries of a vGPU's runlist that may run; the chip's list
+ * consists of the lists of the vGPUs that the slicer lets onto the chip (list.c).
+ * NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). PBDMA: a unit
+ * that fetches channels' commands. GR: the graphics engine. Flush page: a page of registers, mapped
+ * into the guest, by which it asks for flushes (flush.c). Lost: the card has failed, and is cut off
+ * from system memory (chip.c).
  *
  * "For the slicer" means: only the thread that has the chip (slicer->chip_lock) runs it, or uses
  * it. That is the slicer's own thread, or one that runs a request in its place (request.c), in
@@ -67,17 +57,10 @@
 #define NO_PAGE		   (~0u)
 /* most events in machine->event.queue */
 #define EVENTS 32
-/* most interrupts of one vGPU in a second; a channel that exceeds this is ended (event.c) */
-#define EVENTS_PER_SECOND 2000
 struct intr_budget {
 	u64 start;
 	u32 events;
 }; /* .events since .start (ktime, ns) */
-/* budget of NON_STALL_INTERRUPTs of all vGPUs together: the chip does not name the sender */
-#define NONSTALL_PER_MS 2 /* interrupts added per ms */
-#define NONSTALL_BURST	64 /* most interrupts that may be saved up */
-/* most ns of the interrupt thread's time that may be saved up, or owed */
-#define NONSTALL_BURST_NS (10 * (s64)NSEC_PER_MSEC)
 /* most entries of vGPUs in the chip's list: 4,095 (rnndb: 12 bits of count) less one of the host */
 #define CHIP_RUNL_MAX (KVGPU_MAX_CHAN - 2)
 /* most ms that one preempt of a guest, and all of one command, take (runlist.c) */
@@ -433,6 +416,7 @@ struct machine_win {
 	struct kvgpu_win *win; /* gtt-shadow's state of the window */
 };
 
+/* the shadow of a page directory of the guest */
 struct kvgpu_space {
 	struct list_head node;
 	struct kvgpu_as *as;
@@ -442,6 +426,7 @@ struct kvgpu_space {
 	bool flush; /* the card's TLB may have old entries of the space */
 };
 
+/* a graphics context image, which the host owns */
 struct kvgpu_grctx {
 	struct list_head node; /* in mem.grctxs of the machine; without users in .dead_images */
 	struct kvgpu_space *space;
@@ -732,7 +717,6 @@ void vmach_memory_fini(struct kvgpu_vgpu *v); /* vgpu->lock is not held */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
 /* call it when the GPU does not use @vram any more, or the card is lost */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
-/* gives the memory of freed shadow tables back to the pool */
 void vmach_tables_free(struct kvgpu_vgpu *v);
 /* Reads @len bytes of the partition or of guest memory, inside one page. Returns 0 or -EFAULT. */
 int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
@@ -777,7 +761,7 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v);
 
 void vmach_pins_init(struct kvgpu_vgpu *v);
 void vmach_pins_fini(struct kvgpu_vgpu *v); /* vgpu->lock is not held */
-/* .pin and .unpin of machine_shadow_ops (memory.c). vmach_pages_unpin() marks pages as due. */
+/* .pin and .unpin of machine_shadow_ops (memory.c) */
 int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr);
 /* Unpins now the due pages from byte @iova to byte @last. */
@@ -792,10 +776,7 @@ void vmach_unmap_fini(struct kvgpu_machine *m); /* vgpu->lock is not held */
  * (unmap.c).
  */
 bool vmach_unmap_note(struct kvgpu_vgpu *v, u64 iova);
-/*
- * Call it when a process opens the vGPU. Returns -EBUSY if another process opened the vGPU last,
- * and a thread that has asked the vGPU to unpin memory is still in its unmap.
- */
+/* Call it when a process opens the vGPU. Returns 0, or -EBUSY: see kvgpu_machine_vgpu_open(). */
 int vmach_unmap_open(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------- flush.c: flush the CPU's writes and L2 */
@@ -886,7 +867,8 @@ void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 u64 vmach_dirty_log_take(void *ctx, struct kvgpu_gaddr a, u32 nr);
 bool vmach_pages_are_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr);
 void vmach_tables_forget(void *ctx, struct kvgpu_gaddr a, u32 nr);
-void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len); /* the host writes there */
+/* marks the pages of [@off, @off + @len) of the partition as dirty: the host writes there */
+void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len);
 /* the page of the MMU's registers: the guest's next access to it faults, and has a sync made */
 void vmach_mmu_hide(struct kvgpu_vgpu *v);
 void vmach_written_settle(struct kvgpu_vgpu *v); /* hides it if a page was marked */
