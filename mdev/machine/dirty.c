@@ -50,11 +50,14 @@ void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
 
 /*
  * A range of pages of the partition, .nr pages from .first on, and the parts of BARs that show
- * pages of this range, whose mappings are to be removed. .region: number of the BAR; 0: PRAMIN.
- * .at, .len: bytes. .nr_zaps: if more than ZAP_MAX, some did not fit in .zap.
+ * pages of this range, whose mappings are to be removed. .by_bar1: a page may have been written
+ * through BAR1 or PRAMIN. .region: number of the BAR; 0: PRAMIN. .at, .len: bytes. .nr_zaps: if
+ * more than ZAP_MAX, some did not fit in .zap.
  */
 struct dirty_range {
-	u32 first, nr, nr_zaps;
+	u32 first, nr;
+	bool by_bar1;
+	u32 nr_zaps;
 	struct {
 		u8 region;
 		u64 at, len;
@@ -109,39 +112,21 @@ static void find_in_userd(struct dirty_range *u, const struct kvgpu_vgpu *v)
 }
 
 /*
- * Makes @nr pages from @first on pages of tables. Those that were none count as dirty: the CPU may
- * have mapped them, by any BAR. vgpu->lock and map_lock are held.
+ * Notes that tables have the range's pages, and clears their marks. Returns a bit for each page
+ * that had a mark, or was no table's: the CPU may have mapped such a page, by any BAR. Cuts the
+ * range to the pages from the first to the last of them. map_lock is held.
  */
-static void tables_add(struct kvgpu_vgpu *v, unsigned long first, u32 nr)
+static u64 dirty_log_clear(struct kvgpu_machine *m, struct dirty_range *u)
 {
-	struct kvgpu_machine *m = v->m;
-	unsigned long page;
-	bool written = m->dirty.written;
-
-	for (page = find_next_zero_bit(m->dirty.tables, first + nr, first); page < first + nr;
-	     page = find_next_zero_bit(m->dirty.tables, first + nr, page + 1)) {
-		set_bit(page, m->dirty.tables);
-		vmach_page_mark_dirty(v, page, KVGPU_BAR1);
-	}
-	m->dirty.written = written; /* the caller takes these marks */
-}
-
-/*
- * Clears the marks of @nr pages from @first on, and returns a bit for each page that had one. Sets
- * the range in @u to the pages from the first to the last of them. Sets *@by1 if one was marked
- * through BAR1 or PRAMIN. vgpu->lock and map_lock are held.
- */
-static u64 dirty_log_clear(struct kvgpu_vgpu *v, unsigned long first, u32 nr, struct dirty_range *u,
-			   bool *by1)
-{
-	struct kvgpu_machine *m = v->m;
-	unsigned long page;
+	u32 first = u->first, end = first + u->nr, page;
 	u64 dirty = 0;
+	bool fresh;
 
-	for (page = find_next_bit(m->dirty.log, first + nr, first); page < first + nr;
-	     page = find_next_bit(m->dirty.log, first + nr, page + 1)) {
-		clear_bit(page, m->dirty.log);
-		*by1 |= test_and_clear_bit(page, m->dirty.log_bar1);
+	for (page = first; page < end; page++) {
+		fresh = !test_and_set_bit(page, m->dirty.tables);
+		u->by_bar1 |= test_and_clear_bit(page, m->dirty.log_bar1) || fresh;
+		if (!test_and_clear_bit(page, m->dirty.log) && !fresh)
+			continue;
 		if (!dirty)
 			u->first = page;
 		u->nr = page - u->first + 1;
@@ -208,16 +193,14 @@ u64 vmach_dirty_log_take(void *ctx, struct kvgpu_gaddr a, u32 nr)
 	unsigned long first = a.addr >> PAGE_SHIFT;
 	u32 in_part = pages_in_part(v, a, nr);
 	u64 dirty, outside = nr > in_part ? GENMASK_ULL(nr - 1, in_part) : 0;
-	struct dirty_range u = {};
-	bool by1 = false;
+	struct dirty_range u = { .first = first, .nr = in_part };
 
 	if (!in_part || !part_is_dirty(v, first, in_part))
 		return outside;
 	mutex_lock(&v->map_lock);
-	tables_add(v, first, in_part);
-	dirty = dirty_log_clear(v, first, in_part, &u, &by1);
+	dirty = dirty_log_clear(m, &u);
 	find_in_window(&u, &m->view.win[KVGPU_BAR3]);
-	if (by1) {
+	if (u.by_bar1) {
 		find_in_window(&u, &m->view.win[KVGPU_BAR1]);
 		find_in_pramin(&u, v);
 		find_in_userd(&u, v);
