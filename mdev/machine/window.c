@@ -113,32 +113,27 @@ int vmach_windows_invalidate(struct kvgpu_vgpu *v)
 }
 
 /*
- * Brings w->shows up to date with the changed entries, and marks dirty the pages of tables that
- * these entries did not show before.
+ * Brings .shows up to date with the changed entries, and marks dirty the pages of tables that these
+ * entries did not show before.
  */
-static void win_show_one(struct kvgpu_vgpu *v, struct machine_win *w)
-{
-	u32 i, page;
-
-	mutex_lock(&v->map_lock);
-	for (i = w->show_first; i <= w->show_last; i++) {
-		page = part_page_of(v, w->pte[i]);
-		if (w->shows[i] == page)
-			continue;
-		w->shows[i] = page;
-		vmach_page_mark_dirty(v, page, w->bar);
-	}
-	mutex_unlock(&v->map_lock);
-	w->show_first = NO_PAGE;
-	w->show_last = 0;
-}
-
 void vmach_windows_show(struct kvgpu_vgpu *v)
 {
-	enum kvgpu_bar bar;
+	struct machine_win *w;
+	u32 i, page;
 
-	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		win_show_one(v, &v->m->view.win[bar]);
+	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++) {
+		mutex_lock(&v->map_lock);
+		for (i = w->show_first; i <= w->show_last; i++) {
+			page = part_page_of(v, w->pte[i]);
+			if (w->shows[i] == page)
+				continue;
+			w->shows[i] = page;
+			vmach_page_mark_dirty(v, page, w->bar);
+		}
+		mutex_unlock(&v->map_lock);
+		w->show_first = NO_PAGE;
+		w->show_last = 0;
+	}
 	vmach_written_settle(v);
 }
 
@@ -275,6 +270,7 @@ static struct machine_win *win_of(struct kvgpu_machine *m, unsigned int region)
 
 /* A page of a region: the page of the partition (or NO_PAGE) that it shows, and its frame. */
 struct view_page {
+	enum kvgpu_bar bar; /* of the card */
 	u32 page;
 	unsigned long pfn;
 	void __iomem *cpu; /* the host's mapping of the frame */
@@ -292,6 +288,7 @@ static int page_find(const struct kvgpu_vgpu *v, unsigned int region, u64 off, s
 	int g;
 
 	lockdep_assert_held(&v->map_lock);
+	p->bar = w ? w->bar : KVGPU_BAR1;
 	if (!region && off >= PRAMIN_BASE && off - PRAMIN_BASE < PRAMIN_SIZE) {
 		off -= PRAMIN_BASE;
 		p->page = vmach_pramin_page(v, m->view.pramin, off >> PAGE_SHIFT);
@@ -307,13 +304,6 @@ static int page_find(const struct kvgpu_vgpu *v, unsigned int region, u64 off, s
 		 (g < 0 ? w->first + i : m->ids.block[g]);
 	p->cpu = g < 0 ? w->cpu + off : m->view.userd_cpu + ((u64)m->ids.block[g] << PAGE_SHIFT);
 	return 0;
-}
-
-/* Marks what @p shows as dirty, for an access by region @region. map_lock is held. */
-static void page_mark(struct kvgpu_vgpu *v, unsigned int region, const struct view_page *p)
-{
-	vmach_page_mark_dirty(v, p->page,
-			      region == VFIO_PCI_BAR3_REGION_INDEX ? KVGPU_BAR3 : KVGPU_BAR1);
 }
 
 static bool is_mmu_page(unsigned int region, u64 off)
@@ -334,7 +324,7 @@ int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, u
 		return -EFAULT;
 	if (mmu_shown && vmach_page_is_table(v, p.page))
 		return -EAGAIN;
-	page_mark(v, region, &p);
+	vmach_page_mark_dirty(v, p.page, p.bar);
 	*pfn = p.pfn;
 	return 0;
 }
@@ -397,7 +387,7 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 	mutex_lock(&v->map_lock);
 	ret = page_find(v, region, off & PAGE_MASK, &p);
 	if (!ret)
-		page_mark(v, region, &p);
+		vmach_page_mark_dirty(v, p.page, p.bar);
 	mutex_unlock(&v->map_lock);
 	if (ret)
 		return ret;
