@@ -15,45 +15,35 @@
 static void show_machine(struct seq_file *s, struct machine_slicer *sl,
 			 const struct kvgpu_machine *m)
 {
-	struct kvgpu_sched_ent e;
-	u32 entitled;
-	u64 vclock;
+	const struct kvgpu_sched_ent *e = &m->slice.ent;
 
 	spin_lock(&sl->lock);
-	e = m->slice.ent;
-	entitled = kvgpu_sched_entitlement(&sl->sched, &m->slice.ent);
-	vclock = sl->sched.vclock;
-	spin_unlock(&sl->lock);
 	seq_printf(
 		s,
 		"%u weight %u cap %u entitled %u ppm busy %llu ns vtime %lld slices %llu%s%s%s%s%s%s\n",
-		m->v->id, e.weight, e.cap, entitled, e.busy_ns, (s64)(e.vtime - vclock), e.slices,
-		m->slice.on_chip ? " on-chip" : "", m->slice.found.work ? " work" : "",
-		m->slice.charge.busy ? " busy" : "", e.parked ? " parked" : "",
-		e.suspended ? " suspended" : "", e.throttled ? " throttled" : "");
+		m->v->id, e->weight, e->cap, kvgpu_sched_entitlement(&sl->sched, e), e->busy_ns,
+		(s64)(e->vtime - sl->sched.vclock), e->slices, m->slice.on_chip ? " on-chip" : "",
+		m->slice.found.work ? " work" : "", m->slice.charge.busy ? " busy" : "",
+		e->parked ? " parked" : "", e->suspended ? " suspended" : "",
+		e->throttled ? " throttled" : "");
+	spin_unlock(&sl->lock);
 }
 
 static void show_policy(struct seq_file *s, struct machine_slicer *sl)
 {
-	enum kvgpu_sched_policy policy;
 	const struct kvgpu_machine *owner = READ_ONCE(sl->lists.owner);
-	u32 present, runnable;
-	u64 slice_ns;
 
 	spin_lock(&sl->lock);
-	policy = sl->sched.policy;
-	slice_ns = sl->sched.slice_ns;
-	present = sl->sched.nr_ents;
-	runnable = sl->sched.nr_runnable;
-	spin_unlock(&sl->lock);
 	seq_printf(s, "policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
-		   kvgpu_sched_policy_name(policy), div_u64(slice_ns, NSEC_PER_USEC),
-		   sl->watchdog_ms, sl->lists.switches, sl->samples.busy_ns);
+		   kvgpu_sched_policy_name(sl->sched.policy),
+		   div_u64(sl->sched.slice_ns, NSEC_PER_USEC), sl->watchdog_ms, sl->lists.switches,
+		   sl->samples.busy_ns);
 	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->lists.shared ? "open" : "owned by ",
 		   sl->lists.shared ? "" :
 		   owner	    ? dev_name(owner->v->vdev.dev) :
 				      "nobody",
-		   present, runnable);
+		   sl->sched.nr_ents, sl->sched.nr_runnable);
+	spin_unlock(&sl->lock);
 }
 
 /*
