@@ -98,17 +98,6 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	}
 }
 
-/*
- * The guest has invalidated its TLB: for all page directories, or for one that it names.
- * vmach_shadow_sync() may do the FLUSH_BAR that is owed; then it clears .flush.owed.
- */
-static void tlb_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
-{
-	v->m->flush.owed |= vmach_flush_take(v);
-	vmach_shadow_sync(v, cmd->tlb.all_pd ? NULL : &cmd->tlb.pd, false);
-	vmach_owed_flush(v);
-}
-
 void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	lockdep_assert_held(&v->lock);
@@ -130,7 +119,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		fifo_command(v, cmd);
 		break;
 	case KVGPU_CMD_TLB:
-		tlb_command(v, cmd);
+		vmach_shadow_sync(v, cmd->tlb.all_pd ? NULL : &cmd->tlb.pd, false);
 		break;
 	case KVGPU_CMD_BAR_BIND:
 		vmach_window_bind(v, cmd->bar.bar, cmd->bar.is_virtual, cmd->bar.inst);

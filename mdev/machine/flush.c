@@ -85,13 +85,6 @@ void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2)
 		vmach_gpu_declare_lost(v->gpu, "a flush did not end");
 }
 
-void vmach_owed_flush(struct kvgpu_vgpu *v)
-{
-	if (v->m->flush.owed)
-		vmach_writes_flush(v, false);
-	v->m->flush.owed = false;
-}
-
 void vmach_flush_page_serve(struct kvgpu_vgpu *v)
 {
 	bool bar, invalidate, dirty;

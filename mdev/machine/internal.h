@@ -494,7 +494,7 @@ struct kvgpu_machine {
 		atomic_t forbidden_by;
 	} pin;
 	/*
-	 * flush.c. .owed: the current command has to do a FLUSH_BAR that the guest asked for in its
+	 * flush.c. .owed: vmach_shadow_sync() has to do a FLUSH_BAR that the guest asked for in its
 	 * flush page. .served: bit 0: a thread serves the flush page; atomic.
 	 */
 	struct {
@@ -745,7 +745,7 @@ void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct 
 void vmach_spaces_drop(struct kvgpu_vgpu *v);
 /*
  * Brings spaces and windows up to date with the guest's tables, then settles: with @behind those
- * that are behind, else those of directory @pd, or all (NULL).
+ * that are behind, else those of directory @pd, or all (NULL). Does the guest's FLUSH_BAR, too.
  */
 void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind);
 void vmach_space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp); /* a sync of one space */
@@ -792,7 +792,6 @@ void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2);
 void vmach_flush_page_serve(struct kvgpu_vgpu *v);
 /* True: the guest has asked for a flush of BARs, and the caller has to do it. Needs no lock. */
 bool vmach_flush_take(struct kvgpu_vgpu *v);
-void vmach_owed_flush(struct kvgpu_vgpu *v); /* does a flush that is owed (m->flush.owed) */
 
 /* --------------------------------- window.c: change what BAR windows, PRAMIN and doorbells show */
 

@@ -155,15 +155,20 @@ static void space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 
 void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool behind)
 {
+	struct kvgpu_machine *m = v->m;
 	struct kvgpu_space *sp;
 
-	vmach_stage_drop(v->m);
-	list_for_each_entry(sp, &v->m->mem.spaces, node)
+	m->flush.owed = vmach_flush_take(v);
+	vmach_stage_drop(m);
+	list_for_each_entry(sp, &m->mem.spaces, node)
 		if (behind ? kvgpu_shadow_as_is_behind(sp->as) : kvgpu_shadow_as_is_due(sp->as, pd))
 			space_sync(v, sp);
 	vmach_windows_sync(v, pd, behind);
-	vmach_stage_drop(v->m);
+	vmach_stage_drop(m);
 	vmach_shadow_settle(v);
+	if (m->flush.owed) /* no read of tables and no change of entries has done it */
+		vmach_writes_flush(v, false);
+	m->flush.owed = false;
 }
 
 void vmach_mmu_show(struct kvgpu_vgpu *v)
@@ -176,9 +181,7 @@ void vmach_mmu_show(struct kvgpu_vgpu *v)
 	m->dirty.mmu_mapped = true;
 	m->dirty.written = false;
 	mutex_unlock(&v->map_lock);
-	m->flush.owed |= vmach_flush_take(v);
 	vmach_shadow_sync(v, NULL, true);
-	vmach_owed_flush(v);
 	kvgpu_trap_mmu_restore(&m->trap);
 	mutex_lock(&v->map_lock);
 	m->dirty.mmu_shown = !m->dirty.written;
