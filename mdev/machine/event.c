@@ -51,10 +51,9 @@
 /* ------------------------------------------------------------------ queue events for a guest */
 
 /*
- * Takes the first event from the queue that can be delivered now. False: there is none. When an
- * exception of GR was delivered, later exceptions stay in the queue until the guest has restarted
- * its GR (trap.gr_halted is false). The reason: the guest's driver expects one exception at a time,
- * and the registers describe one.
+ * Takes the first event from the queue that can be delivered now. False: there is none. After an
+ * exception of GR, further ones wait until the guest has restarted its GR: the guest's driver
+ * expects one at a time, and the registers describe one.
  */
 static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 {

@@ -129,21 +129,11 @@ void kvgpu_machine_fault_serve(struct kvgpu_vgpu *v, unsigned int region, u64 of
  */
 bool kvgpu_machine_pfn_find_plain(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 				  unsigned long *pfn);
-/**
- * kvgpu_machine_bar_access() - do a read() or write() of the VMM on a page of a region
- * @v: the vGPU
- * @region: as in kvgpu_machine_pfn_find()
- * @off: offset in the BAR, bytes
- * @buf: data
- * @len: bytes; [@off, @off + @len) is inside one page
- * @write: direction
- *
- * Accesses the frame that kvgpu_machine_pfn_find() finds, by the host's own mapping, and marks what
- * it shows dirty.
- *
- * Context: process, vgpu->lock held.
- * Return: 0; -EINVAL if the bytes are not inside one page; -EFAULT if no page of the region is
- *   there.
+/*
+ * Does a read() or write() of the VMM at bytes [@off, @off + @len) of a region: accesses the frame
+ * that kvgpu_machine_pfn_find() finds, by the host's own mapping, and marks what it shows dirty.
+ * Returns 0; -EINVAL if the bytes are not inside one page; -EFAULT if no page of the region is
+ * there.
  */
 int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
 			     size_t len, bool write);

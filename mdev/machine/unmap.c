@@ -219,11 +219,10 @@ bool vmach_unmap_note(struct kvgpu_vgpu *v, u64 iova)
 }
 
 /*
- * A process can close the vGPU while one of its threads is still in the unmap loop. The thread may
- * stay there for as long as the process likes. Until the thread leaves the loop, pins of this vGPU
- * may be forbidden, and the next tenant would not know why. The thread's rounds can't be dropped at
- * open, because the process that opens the vGPU may use the same container. So while m->pin.unmaps
- * has a thread, only the process that opened the vGPU last may open it.
+ * A process can close the vGPU while one of its threads stays in the unmap loop, for as long as it
+ * likes. Meanwhile pins of this vGPU may be forbidden, and the next tenant would not know why. The
+ * thread's rounds can't be dropped at open, because the process that opens the vGPU may use the
+ * same container. So while m->pin.unmaps has a thread, only the last opener may open the vGPU.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v)
 {
@@ -250,9 +249,8 @@ int vmach_unmap_open(struct kvgpu_vgpu *v)
 }
 
 /*
- * While pins of the vGPU are forbidden, a guest's new mappings would not be pinned, and its work
- * would fault on them. This wait avoids such faults in a guest that runs while its VMM unmaps, if
- * the unmap ends within WAIT_MS. A VMM that delays its unmap harms its own guest.
+ * Without the wait, work of a guest that runs while its VMM unmaps would fault on new mappings,
+ * which are not pinned. A VMM that delays its unmap beyond WAIT_MS harms its own guest.
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 {
