@@ -285,11 +285,9 @@ void kvgpu_machine_vgpu_fini(struct kvgpu_vgpu *v)
 
 int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 {
-	int ret = vmach_gpu_lost(v->gpu) ? -EIO : 0;
+	int ret = vmach_gpu_lost(v->gpu) ? -EIO : vmach_unmap_open(v);
 
 	lockdep_assert_held(&v->lock);
-	if (!ret)
-		ret = vmach_unmap_open(v);
 	if (!ret && !v->m->mem.scrubbed)
 		ret = part_scrub(v);
 	if (ret)

@@ -166,7 +166,6 @@ void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual
 	struct machine_win *w = &v->m->view.win[bar];
 	typeof(w->guest) guest = { .bound = true, .is_virtual = is_virtual, .inst = inst };
 
-	vmach_stage_drop(v->m);
 	if (is_virtual && read_space(v, inst, &guest.pd, &guest.limit)) {
 		kvgpu_mdev_fault_note(v, "BAR bound to an instance block that can't be read", -1,
 				      inst.addr, kvgpu_bar_number(bar));
