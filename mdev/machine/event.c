@@ -17,8 +17,6 @@
  * Each vGPU has a budget for the interrupts of PBDMAs, GR and copy engines, and for MMU faults of
  * BARs (within_budget()). A channel whose interrupt exceeds the budget is ended.
  */
-#include <linux/slab.h>
-
 #include "gk110/ce.h"
 #include "gk110/gr.h"
 #include "mdev/machine/internal.h"
@@ -140,12 +138,6 @@ static void event_work(struct work_struct *work)
 
 /* ------------------------------------------------------------------ deliver events to a guest */
 
-/* Returns the number by which PFIFO's registers call engine @engine of topo.engine[]. */
-static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
-{
-	return v->gpu->hw.topo.engine[engine].id;
-}
-
 /*
  * Shows the guest a hang as the chip reports one: a context switch that does not end, on an engine
  * whose status names the guest's channel or group. nouveau then triggers a fault of the engine
@@ -153,7 +145,7 @@ static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
  */
 static void deliver_hang(struct kvgpu_vgpu *v, const struct machine_event *ev)
 {
-	u32 e = engine_id(v, ev->sched.engine), st;
+	u32 e = v->gpu->hw.topo.engine[ev->sched.engine].id, st;
 
 	st = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE |
 	     FIELD_PREP(PFIFO_STATUS_ID, ev->sched.id);
