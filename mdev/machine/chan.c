@@ -50,7 +50,7 @@ static void chip_bind(void *arg)
 	gpu->chip->by_hchid[c->hchid.v] = c;
 	hash_add(gpu->chip->by_inst, &c->by_inst, c->host.inst.at.v);
 	spin_unlock(&gpu->chip->event_lock);
-	kvgpu_hw_chan_bind(&gpu->hw, c->hchid, c->host.inst.at.v, c->host.runl);
+	kvgpu_hw_chan_bind(&gpu->hw, c->hchid, c->host.inst.at.v, vmach_gr_runl_get(gpu));
 }
 
 /* Removes a channel, which is off the chip, from the tables by id and by instance block. */
@@ -64,7 +64,7 @@ static void chip_forget(void *arg)
 	chip->by_hchid[c->hchid.v] = NULL;
 	/* recovery finds the channel no more: end what a late fault of it has stopped */
 	if (test_and_clear_bit(c->hchid.v, chip->recover_chans) && !vmach_gpu_lost(gpu))
-		kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
+		kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
 	hash_del(&c->by_inst);
 	spin_unlock(&chip->event_lock);
 	vmach_storm_strike(c);
@@ -236,7 +236,7 @@ static void chan_hold(struct kvgpu_chan *c)
 		if (o->held || (o != c && (c->host.tsg < 0 || o->host.tsg != c->host.tsg)))
 			continue;
 		o->held = true;
-		kvgpu_hw_chan_enable(&v->gpu->hw, o->hchid, o->host.runl, false);
+		vmach_hchan_enable(o, false);
 	}
 }
 
@@ -277,7 +277,7 @@ static void chan_start(struct kvgpu_chan *c)
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 
 	if (c->guest.enabled && !c->dead && !test_bit(c->hchid.v, gpu->chip->recover_chans))
-		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, c->host.runl, true);
+		vmach_hchan_enable(c, true);
 }
 
 static void held_start(void *arg)
@@ -480,7 +480,6 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, struct kvgpu_gaddr inst)
 	if (c && block && !vmach_gpu_lost(v->gpu)) {
 		c->vgpu = v;
 		c->gchid = id;
-		c->host.runl = vmach_gr_runl_get(v->gpu);
 		c->guest.inst = inst;
 		c->guest.tsg = c->host.tsg = -1;
 		INIT_HLIST_NODE(&c->by_inst);
@@ -539,7 +538,7 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 	c->guest.enabled = false;
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_DISABLED);
 	if (!c->dead)
-		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->host.runl, false);
+		vmach_hchan_enable(c, false);
 }
 
 /*
@@ -568,20 +567,20 @@ static void chan_unbind_hw(void *arg)
 			break;
 		/* no other status told that it is loaded */
 		if (!evicted)
-			vmach_chan_evict(&w, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v);
+			vmach_chan_evict(&w, tsg, tsg ? c->host.tsg : c->hchid.v);
 		else
 			usleep_range(1000, 2000);
 		evicted = true;
 		vmach_engines_observe(gpu);
 	}
 	if (ret && !vmach_gpu_lost(gpu)) {
-		vmach_runlist_reset(&w, c->host.runl);
+		vmach_runlist_reset(&w);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		works = true;
 	}
 	/* a fault of this channel may have stopped the runlist meanwhile */
 	if (!vmach_gpu_lost(gpu))
-		kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
+		kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
 	if (ret)
 		vmach_gpu_declare_lost(gpu, "a channel can't be unbound");
 	vmach_resets_note(c->vgpu->m, w.resets);
@@ -626,7 +625,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	 */
 	if (c->host.tsg >= 0)
 		chan_hold(c);
-	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->host.runl, false);
+	vmach_hchan_enable(c, false);
 	c->guest.enabled = c->guest.listed = false;
 	vmach_slicer_evict(v->gpu, unbind, c);
 	unbound_settle(v->gpu, c->host.inst.at.v);
@@ -646,7 +645,7 @@ void vmach_chans_stop(struct kvgpu_vgpu *v)
 
 	xa_for_each(&v->m->ids.chans, id, c) {
 		c->guest.enabled = false;
-		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->host.runl, false);
+		vmach_hchan_enable(c, false);
 	}
 	vmach_runlist_clear(v);
 	xa_for_each(&v->m->ids.chans, id, c)

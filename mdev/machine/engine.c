@@ -74,13 +74,13 @@ bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 	return false;
 }
 
-/* Tells whether a PBDMA of runlist @runl has channel or group @id, or is to get it. */
-static bool on_pbdma(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id)
+/* Tells whether a PBDMA of GR's runlist has channel or group @id, or is to get it. */
+static bool on_pbdma(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 {
 	u8 p;
 
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
-		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl) &&
+		if (gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu)) &&
 		    status_has(kvgpu_hw_pbdma_status(&gpu->hw, p), tsg, id))
 			return true;
 	return false;
@@ -170,7 +170,7 @@ bool vmach_chan_loaded(const struct kvgpu_chan *c)
 	u16 id = tsg ? c->host.tsg : c->hchid.v;
 
 	return !vmach_chan_is_off(c) || vmach_chan_on_engine(gpu, tsg, id) ||
-	       on_pbdma(gpu, c->host.runl, tsg, id);
+	       on_pbdma(gpu, tsg, id);
 }
 
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)

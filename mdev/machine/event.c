@@ -244,7 +244,7 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 		return;
 	c->fault.why = why;
 	if (!c->dead)
-		kvgpu_hw_chan_enable(&chip->gpu->hw, c->hchid, c->host.runl, false);
+		vmach_hchan_enable(c, false);
 	vmach_recovery_kick(chip->gpu);
 }
 
@@ -404,7 +404,7 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 		 * the channel at once
 		 */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
-			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, c->host.runl, false);
+			vmach_hchan_enable(c, false);
 		chan_event_push(gpu, c, &ev, stops || !gpu->hw.intr_late);
 	} else {
 		within_budget(gpu, &chip->unowned, 1);

@@ -325,7 +325,6 @@ struct kvgpu_chan {
 	 * read with one of the two.
 	 */
 	struct {
-		u8 runl;
 		struct kvgpu_vram inst;
 		int tsg;
 	} host;
@@ -874,6 +873,14 @@ void vmach_written_settle(struct kvgpu_vgpu *v); /* hides it if a page was marke
 
 /* -------------------------------------- chan.c: find, bind, enable, disable and unbind channels */
 
+/* Enables or disables @c on the chip. Needs no lock. */
+static inline void vmach_hchan_enable(const struct kvgpu_chan *c, bool on)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+
+	kvgpu_hw_chan_enable(&gpu->hw, c->hchid, vmach_gr_runl_get(gpu), on);
+}
+
 struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, struct kvgpu_gaddr inst);
 void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id);
@@ -968,9 +975,9 @@ void vmach_chans_recover(struct kvgpu_chip *chip);
  * runlist. Declares the card lost if it does not leave at all. For the slicer, in wait @w. True: an
  * engine was reset.
  */
-bool vmach_chan_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id);
-/* Resets the engines of the runlist, whatever channels are loaded. For the slicer, in wait @w. */
-void vmach_runlist_reset(struct machine_wait *w, u8 runl);
+bool vmach_chan_evict(struct machine_wait *w, bool tsg, u16 id);
+/* Resets the engines of GR's runlist, whatever channels are loaded. For the slicer, in wait @w. */
+void vmach_runlist_reset(struct machine_wait *w);
 /*
  * Evicts the channel or group that vmach_orphans_note() noted, if the watchdog's time has passed
  * and the engine still works for it. For the slicer.

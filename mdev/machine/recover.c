@@ -67,12 +67,12 @@ static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
  * runlist, so that PBDMAs get no further channels. This is nouveau's order (nvkm_runl_rc(),
  * nvkm_runl_block()), except for the preempts.
  */
-static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
+static void clear_pbdmas(struct kvgpu_gpu *gpu)
 {
 	u8 p;
 
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
-		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
+		if (gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu)))
 			preempt_status(gpu, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
@@ -91,7 +91,7 @@ static bool is_kept(struct kvgpu_gpu *gpu, bool tsg, u16 id)
  * that has still to save another channel, before it loads @id, is not reset: the other channel may
  * have a kernel that is no hang.
  */
-static bool chan_engines_reset(struct machine_wait *w, u8 runl, bool tsg, u16 id)
+static bool chan_engines_reset(struct machine_wait *w, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool any = false;
@@ -99,7 +99,7 @@ static bool chan_engines_reset(struct machine_wait *w, u8 runl, bool tsg, u16 id
 
 	if (!is_kept(gpu, tsg, id))
 		return false;
-	clear_pbdmas(gpu, runl);
+	clear_pbdmas(gpu);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
 		if (!vmach_engine_keeps(gpu, e, tsg, id))
 			continue;
@@ -111,7 +111,7 @@ static bool chan_engines_reset(struct machine_wait *w, u8 runl, bool tsg, u16 id
 }
 
 /* Resets all engines of the runlist. The caller has blocked the runlist. */
-static void all_engines_reset(struct machine_wait *w, u8 runl)
+static void all_engines_reset(struct machine_wait *w)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	u8 e;
@@ -119,28 +119,28 @@ static void all_engines_reset(struct machine_wait *w, u8 runl)
 	dev_err_ratelimited(
 		&gpu->hw.pdev->dev,
 		"runlist %u: a channel is loaded that no engine names, all its engines are reset\n",
-		runl);
+		vmach_gr_runl_get(gpu));
 	w->resets++;
-	clear_pbdmas(gpu, runl);
+	clear_pbdmas(gpu);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		if (gpu->hw.topo.engine[e].runl == runl)
+		if (gpu->hw.topo.engine[e].runl == vmach_gr_runl_get(gpu))
 			reset_engine(gpu, e);
-	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
+	kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
 	/*
 	 * preempt once more: a channel that waited for an engine could not leave its PBDMA before
 	 * the engine was reset
 	 */
-	clear_pbdmas(gpu, runl);
+	clear_pbdmas(gpu);
 }
 
-void vmach_runlist_reset(struct machine_wait *w, u8 runl)
+void vmach_runlist_reset(struct machine_wait *w)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 
 	vmach_slicer_assert(gpu);
-	kvgpu_hw_runl_block(&gpu->hw, runl, true);
-	all_engines_reset(w, runl);
-	kvgpu_hw_runl_block(&gpu->hw, runl, false);
+	kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), true);
+	all_engines_reset(w);
+	kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), false);
 }
 
 /*
@@ -149,27 +149,27 @@ void vmach_runlist_reset(struct machine_wait *w, u8 runl)
  * that keep @id, or, if no engine has kept @id, all engines of the runlist. Returns whether engines
  * were reset for @id. The caller has blocked the runlist.
  */
-static bool engines_free(struct machine_wait *w, u8 runl, bool tsg, u16 id, bool ends)
+static bool engines_free(struct machine_wait *w, bool tsg, u16 id, bool ends)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool kept, reset;
 
 	if (ends && vmach_holder_end(gpu, tsg, id)) {
 		/* the eviction of the other channel has allowed the runlist */
-		kvgpu_hw_runl_block(&gpu->hw, runl, true);
+		kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), true);
 		return false;
 	}
 	kept = is_kept(gpu, tsg, id);
-	reset = chan_engines_reset(w, runl, tsg, id);
+	reset = chan_engines_reset(w, tsg, id);
 	/*
 	 * if @id was kept and has left meanwhile, the engines may work for another channel, whose
 	 * kernel is no hang
 	 */
 	if (!kept && !reset) {
-		all_engines_reset(w, runl);
+		all_engines_reset(w);
 		reset = true;
 	}
-	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
+	kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
 	return reset;
 }
 
@@ -199,14 +199,14 @@ static int preempt_again(struct kvgpu_gpu *gpu, bool tsg, u16 id, u32 *waits)
  * allows the runlist for a moment, so that a third channel may get the engine. preempt_again() lets
  * its kernel end.
  */
-static bool chan_waiter_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id, u32 waits)
+static bool chan_waiter_evict(struct machine_wait *w, bool tsg, u16 id, u32 waits)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool reset = false;
 	u32 i;
 
 	for (i = 0; i < EVICT_TRIES; i++) {
-		reset |= engines_free(w, runl, tsg, id, i < EVICT_ENDS);
+		reset |= engines_free(w, tsg, id, i < EVICT_ENDS);
 		if (vmach_gpu_lost(gpu) || !preempt_again(gpu, tsg, id, &waits))
 			return reset;
 	}
@@ -214,7 +214,7 @@ static bool chan_waiter_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id,
 	return reset;
 }
 
-bool vmach_chan_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id)
+bool vmach_chan_evict(struct machine_wait *w, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	u32 waits = EVICT_WAITS;
@@ -224,15 +224,15 @@ bool vmach_chan_evict(struct machine_wait *w, u8 runl, bool tsg, u16 id)
 	vmach_slicer_assert(gpu);
 	if (vmach_gpu_lost(gpu))
 		return false;
-	kvgpu_hw_runl_block(&gpu->hw, runl, true);
+	kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), true);
 	ret = vmach_preempt_now(gpu, tsg, id, PREEMPT_EVICT_MS);
-	reset = chan_engines_reset(w, runl, tsg, id);
+	reset = chan_engines_reset(w, tsg, id);
 	if (reset || ret) {
-		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
+		kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
 		if (!vmach_gpu_lost(gpu) && preempt_again(gpu, tsg, id, &waits))
-			reset |= chan_waiter_evict(w, runl, tsg, id, waits);
+			reset |= chan_waiter_evict(w, tsg, id, waits);
 	}
-	w->blocked_ns += kvgpu_hw_runl_block(&gpu->hw, runl, false);
+	w->blocked_ns += kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), false);
 	return reset;
 }
 
@@ -252,7 +252,7 @@ bool vmach_disabled_evict(struct machine_wait *w, struct kvgpu_chan *c)
 	if (!vmach_chan_loaded(c) && !vmach_preempt_now(w->gpu, tsg, id, PREEMPT_EVICT_MS) &&
 	    !vmach_chan_loaded(c))
 		return false;
-	vmach_chan_evict(w, c->host.runl, tsg, id);
+	vmach_chan_evict(w, tsg, id);
 	return true;
 }
 
@@ -273,7 +273,7 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 				    "engine %u works for %s %u, which no vGPU has: driven off\n",
 				    s->engine, s->tsg ? "group" : "channel", s->id);
 		/* samples go on, and charge this time */
-		vmach_chan_evict(&w, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id);
+		vmach_chan_evict(&w, s->tsg, s->id);
 	}
 	s->since = 0;
 }
@@ -336,12 +336,12 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 			continue;
 		WRITE_ONCE(o->dead, true);
 		trace_kvgpu_chan(o->vgpu->id, o->gchid.v, o->hchid.v, KVGPU_CHAN_KILLED);
-		kvgpu_hw_chan_enable(&gpu->hw, o->hchid, o->host.runl, false);
+		vmach_hchan_enable(o, false);
 	}
 	if (vmach_runlist_drop_dead(m))
 		vmach_runlist_update(m);
 	vmach_wait_begin(&w, gpu);
-	reset = vmach_chan_evict(&w, c->host.runl, tsg, tsg ? c->host.tsg : c->hchid.v);
+	reset = vmach_chan_evict(&w, tsg, tsg ? c->host.tsg : c->hchid.v);
 	/* other requests had to wait: a long eviction does as much harm as a reset */
 	if (reset && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
@@ -353,7 +353,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 		w.blocked_ns = U64_MAX;
 	vmach_wait_charge(m, &w, reset);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
-	kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
+	kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
 	guest_tell(c, why);
 }
 
@@ -364,10 +364,10 @@ static void dead_evict(struct kvgpu_chan *c, bool tsg, u16 id)
 	struct machine_wait w;
 
 	vmach_wait_begin(&w, gpu);
-	vmach_chan_evict(&w, c->host.runl, tsg, id);
+	vmach_chan_evict(&w, tsg, id);
 	vmach_resets_note(c->vgpu->m, w.resets);
 	vmach_wait_charge(c->vgpu->m, &w, true);
-	kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
+	kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
 }
 
 void vmach_hang_end(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool tsg, u16 id)
@@ -429,6 +429,6 @@ void vmach_chans_recover(struct kvgpu_chip *chip)
 				   c->host.tsg >= 0 ? c->host.tsg : c->hchid.v);
 		else
 			/* its fault may have come after its end, and stops the runlist */
-			kvgpu_hw_runl_clear_error(&gpu->hw, c->host.runl);
+			kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
 	}
 }

@@ -119,7 +119,7 @@ static void show_channels(struct seq_file *s, struct kvgpu_vgpu *v)
 		seq_printf(
 			s,
 			"guest %u chip %u runlist 0 -> %u instance %u:0x%llx shadow 0x%llx tsg %d -> %d get %u put %u%s%s%s\n",
-			c->gchid.v, c->hchid.v, c->host.runl, c->guest.inst.target,
+			c->gchid.v, c->hchid.v, vmach_gr_runl_get(v->gpu), c->guest.inst.target,
 			c->guest.inst.addr, c->host.inst.at.v, c->guest.tsg, c->host.tsg, get, put,
 			c->guest.enabled ? " enabled" : "", c->dead ? " dead" : "",
 			c->gr ? " gr" : "");
