@@ -279,7 +279,7 @@ struct kvgpu_chip {
 	struct {
 		struct workqueue_struct *event, *unpin;
 	} wq;
-	u64 merge[CHIP_RUNL_MAX]; /* the chip's list under construction; for the slicer */
+	u64 merge[CHIP_RUNL_MAX]; /* a vGPU's or the chip's list in the making; for the slicer */
 	struct machine_slicer slicer;
 	/*
 	 * .size: bytes of the host's pool for all vGPUs together. .dummy_page: slices of BARs and
@@ -546,8 +546,7 @@ struct kvgpu_machine {
 	 * chip's; -1: none. .nr_tsgs: number of TSGs with an id of the chip. .tsgs: scratch: the
 	 * guest's TSGs that are not in use any more (drop_groups()), or in the new list
 	 * (list_id_map()). .max: most entries of the list, headers of TSGs included: the vGPU's
-	 * share of channel ids. .published, .published_nr: entries to run; for the slicer. .next:
-	 * list under construction, later copied to .published.
+	 * share of channel ids. .published, .published_nr: entries to run; for the slicer.
 	 */
 	struct {
 		u64 *entries;
@@ -558,7 +557,6 @@ struct kvgpu_machine {
 		u32 max;
 		u64 *published;
 		u16 published_nr;
-		u64 *next;
 	} runl;
 	spinlock_t event_lock; /* protects .event.queue, .put and .get */
 	/*

@@ -34,20 +34,17 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 
 	/*
 	 * As many entries as channel ids. So the lists of all vGPUs together fit into the chip's
-	 * list, which has 4,095 entries at most if rnndb, the register database of envytools, is
-	 * right that PFIFO_RUNLIST_COUNT has 12 bits.
+	 * list (CHIP_RUNL_MAX).
 	 */
 	m->runl.max = m->ids.max_blocks * KVGPU_ID_BLOCK;
 	m->runl.entries = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-	m->runl.next = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	m->runl.published = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-	return m->runl.entries && m->runl.next && m->runl.published ? 0 : -ENOMEM;
+	return m->runl.entries && m->runl.published ? 0 : -ENOMEM;
 }
 
 void vmach_runlists_fini(struct kvgpu_vgpu *v)
 {
 	kvfree(v->m->runl.published);
-	kvfree(v->m->runl.next);
 	kvfree(v->m->runl.entries);
 }
 
@@ -237,45 +234,37 @@ static bool lacks_group(struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------------------------ publish a vGPU's list */
 
-/*
- * Argument of list_store(): m->runl.next has .nr entries, made of .guest_nr entries of the guest.
- */
+/* Argument of list_store(): with .force, a list that has not changed is written to the chip, too. */
 struct new_list {
 	struct kvgpu_vgpu *v;
 	bool force;
-	u32 nr, guest_nr;
 };
 
+/* Translates the list here, so that no channel is ended between the translation and the store. */
 static void list_store(void *arg)
 {
 	struct new_list *l = arg;
-	struct kvgpu_machine *m = l->v->m;
+	struct kvgpu_vgpu *v = l->v;
+	struct kvgpu_machine *m = v->m;
+	u32 guest_nr = m->trap.runl_blocked ? 0 : m->runl.nr, nr;
+	u64 *list = v->gpu->chip->merge;
 	int ret;
 
-	if (!l->force && l->nr == m->runl.published_nr &&
-	    !memcmp(m->runl.published, m->runl.next, l->nr * sizeof(u64)))
+	bitmap_zero(m->runl.tsgs, GK110_FIFO_NR_TSG);
+	nr = kvgpu_shadow_runlist_build(m->runl.entries, guest_nr, list_id_map, v, SLICE_US, list,
+					m->runl.max);
+	if (!l->force && nr == m->runl.published_nr &&
+	    !memcmp(m->runl.published, list, nr * sizeof(u64)))
 		return;
-	memcpy(m->runl.published, m->runl.next, l->nr * sizeof(u64));
-	m->runl.published_nr = l->nr;
-	/* recovery may have ended channels since the translation */
-	vmach_runlist_drop_dead(m);
+	memcpy(m->runl.published, list, nr * sizeof(u64));
+	m->runl.published_nr = nr;
 	ret = vmach_runlist_update(m);
-	trace_kvgpu_runlist(l->v->id, vmach_gr_runl_get(l->v->gpu), l->guest_nr,
-			    m->runl.published_nr, ret);
+	trace_kvgpu_runlist(v->id, vmach_gr_runl_get(v->gpu), guest_nr, nr, ret);
 }
 
 void vmach_runlist_publish(struct kvgpu_vgpu *v, bool force)
 {
-	struct kvgpu_machine *m = v->m;
-	struct new_list l = { .v = v, .force = force };
-
-	if (!m->trap.runl_blocked) {
-		bitmap_zero(m->runl.tsgs, GK110_FIFO_NR_TSG);
-		l.guest_nr = m->runl.nr;
-		l.nr = kvgpu_shadow_runlist_build(m->runl.entries, m->runl.nr, list_id_map, v,
-						  SLICE_US, m->runl.next, m->runl.max);
-	}
-	vmach_slicer_call(v->gpu, list_store, &l);
+	vmach_slicer_call(v->gpu, list_store, &(struct new_list){ v, force });
 }
 
 void vmach_runlist_clear(struct kvgpu_vgpu *v)
