@@ -295,14 +295,7 @@ static void held_start(void *arg)
 
 void vmach_chans_restart(struct kvgpu_vgpu *v)
 {
-	struct kvgpu_chan *c;
-	unsigned long id;
-	bool any = false;
-
-	xa_for_each(&v->m->ids.chans, id, c)
-		any |= c->held;
-	if (any)
-		vmach_slicer_call(v->gpu, held_start, v);
+	vmach_slicer_call(v->gpu, held_start, v);
 }
 
 static void nothing(void *arg)
@@ -542,13 +535,13 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 }
 
 /*
- * Unbinds a channel of the chip. Call it when the channel is disabled, and its entry was removed
- * from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on an engine or a PBDMA.
- * So a channel that is loaded is driven off first. If that and a reset of the runlist's engines do
- * not help, the card is lost: memory that the chip may still use must not get another use.
+ * Unbinds a disabled channel of the chip. kvgpu_hw_chan_unbind() fails while the channel is on an
+ * engine or a PBDMA. So a channel that is loaded is driven off first. If that and a reset of the
+ * runlist's engines do not help, the card is lost: memory that the chip may still use must not get
+ * another use.
  *
- * The channel is dead afterwards, and still in the tables by id and by instance block. Call
- * unbound_settle() before it leaves them.
+ * The channel is still in the tables by id and by instance block afterwards. Call unbound_settle()
+ * before it leaves them.
  */
 static void chan_unbind_hw(void *arg)
 {
@@ -558,6 +551,10 @@ static void chan_unbind_hw(void *arg)
 	struct machine_wait w;
 	int i, ret = -EBUSY;
 
+	/* a list that the chip gets from now on leaves it out, and recovery leaves it alone */
+	WRITE_ONCE(c->dead, true);
+	if (vmach_runlist_drop_dead(c->vgpu->m))
+		vmach_runlist_update(c->vgpu->m);
 	vmach_wait_begin(&w, gpu);
 	faulted = vmach_fault_charge(c);
 	evicted = vmach_disabled_evict(&w, c);
@@ -587,8 +584,6 @@ static void chan_unbind_hw(void *arg)
 	if (faulted)
 		w.blocked_ns = U64_MAX;
 	vmach_wait_charge(c->vgpu->m, &w, works);
-	/* recovery has nothing to do for a channel that is off the chip for good */
-	WRITE_ONCE(c->dead, true);
 }
 
 /*
@@ -602,17 +597,6 @@ static void unbound_settle(struct kvgpu_gpu *gpu, u64 inst)
 		kvgpu_hw_intr_settle(&gpu->hw, inst);
 }
 
-static void unbind(void *arg)
-{
-	struct kvgpu_chan *c = arg;
-	struct kvgpu_vgpu *v = c->vgpu;
-
-	c->dead = true; /* a list that the chip gets from now on leaves the channel out */
-	if (vmach_runlist_drop_dead(v->m))
-		vmach_runlist_update(v->m);
-	chan_unbind_hw(c);
-}
-
 void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 {
 	struct kvgpu_chan *c = vmach_chan_find(v, id);
@@ -623,11 +607,9 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	 * The rest of its group stays off the chip until the channel is unbound: the chip may say
 	 * that the channel is loaded for as long as its group is (T21 of docs/supported.md).
 	 */
-	if (c->host.tsg >= 0)
-		chan_hold(c);
-	vmach_hchan_enable(c, false);
+	chan_hold(c);
 	c->guest.enabled = c->guest.listed = false;
-	vmach_slicer_evict(v->gpu, unbind, c);
+	vmach_slicer_evict(v->gpu, chan_unbind_hw, c);
 	unbound_settle(v->gpu, c->host.inst.at.v);
 	chan_remove(c);
 	vmach_chans_restart(v);

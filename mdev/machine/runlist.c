@@ -173,8 +173,8 @@ static void group_store(void *arg)
 /*
  * Puts channel @c into the guest's group @group (-1: out of its group), which has the chip's id @h
  * (-1: none). The chip knows a loaded channel by its group's id. Therefore, if that id changes, a
- * live channel first leaves the chip under the old id. Call vmach_chans_restart() afterwards: the
- * channels that leave are disabled.
+ * live channel first leaves the chip under the old id. list_store() enables the channels that leave
+ * again.
  */
 static void set_group(struct kvgpu_chan *c, int group, int h)
 {
@@ -253,13 +253,15 @@ static void list_store(void *arg)
 	bitmap_zero(m->runl.tsgs, GK110_FIFO_NR_TSG);
 	nr = kvgpu_shadow_runlist_build(m->runl.entries, guest_nr, list_id_map, v, SLICE_US, list,
 					m->runl.max);
-	if (!l->force && nr == m->runl.published_nr &&
-	    !memcmp(m->runl.published, list, nr * sizeof(u64)))
-		return;
-	memcpy(m->runl.published, list, nr * sizeof(u64));
-	m->runl.published_nr = nr;
-	ret = vmach_runlist_update(m);
-	trace_kvgpu_runlist(v->id, vmach_gr_runl_get(v->gpu), guest_nr, nr, ret);
+	if (l->force || nr != m->runl.published_nr ||
+	    memcmp(m->runl.published, list, nr * sizeof(u64))) {
+		memcpy(m->runl.published, list, nr * sizeof(u64));
+		m->runl.published_nr = nr;
+		ret = vmach_runlist_update(m);
+		trace_kvgpu_runlist(v->id, vmach_gr_runl_get(v->gpu), guest_nr, nr, ret);
+	}
+	/* set_group() disables channels that change their group */
+	vmach_chans_restart(v);
 }
 
 void vmach_runlist_publish(struct kvgpu_vgpu *v, bool force)
@@ -295,8 +297,6 @@ void vmach_runlist_renew(struct kvgpu_vgpu *v, bool force)
 {
 	note_members(v);
 	vmach_runlist_publish(v, force);
-	/* set_group() disables channels that change their group: enable these channels again */
-	vmach_chans_restart(v);
 }
 
 void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr list)
