@@ -173,7 +173,7 @@ void hw_golden_free(struct kvgpu_hw *hw)
 		kvgpu_hw_vram_free(hw, all[i]);
 }
 
-int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at)
+int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at, u32 off, u32 size)
 {
-	return kvgpu_hw_copy_vram(hw, at, hw->p->gr.golden.at, hw->gr_ctx_size);
+	return kvgpu_hw_copy_vram(hw, at, (hvram_t){ hw->p->gr.golden.at.v + off }, size);
 }

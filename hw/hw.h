@@ -407,8 +407,8 @@ int kvgpu_hw_clock(struct kvgpu_hw *hw, enum kvgpu_hw_clock which, u32 *khz);
 int kvgpu_hw_fill(struct kvgpu_hw *hw, hvram_t at, u64 size, u32 value);
 int kvgpu_hw_copy_vram(struct kvgpu_hw *hw, hvram_t dst, hvram_t src, u64 size);
 int kvgpu_hw_copy_to_sys(struct kvgpu_hw *hw, dma_addr_t dst, hvram_t src, u64 size);
-/* Copies the golden image, with which each new graphics context starts, to @at. */
-int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at);
+/* Copies bytes of the golden image, with which each new graphics context starts, from @off on. */
+int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at, u32 off, u32 size);
 
 /*
  * Makes BAR1 show a page of video memory as the USERDs of the channels 8 * @group to 8 * @group +

@@ -120,7 +120,7 @@ static int fill_image(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 	if (!p)
 		return -ENOMEM;
 	make_patches(v, gr, p);
-	ret = kvgpu_hw_gr_ctx_init(&v->gpu->hw, gr->image.at);
+	ret = kvgpu_hw_gr_ctx_init(&v->gpu->hw, gr->image.at, 0, size);
 	if (!ret) {
 		iowrite32(p->nr, gr->image.cpu + GR_CTX_OS_PATCH_COUNT);
 		iowrite32((gr->va + size) >> 8, gr->image.cpu + GR_CTX_OS_PATCH_ADDR);
@@ -183,42 +183,24 @@ void vmach_grctx_free_dead(struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------- write the golden image to the guest's memory */
 
-/*
- * Copies bytes of the golden image from @from, in video memory, to the memory to which the guest's
- * page tables lead at @va: at most *@len bytes, and not beyond the end of @va's page. Sets *@len to
- * the number of bytes. Returns 0 or a negative error code.
- */
-static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
-{
-	struct kvgpu_gaddr at;
-	u32 left;
-	int ret;
-
-	ret = kvgpu_shadow_as_walk(as, va, &at, &left);
-	if (ret)
-		return ret;
-	*len = min(*len, left);
-	if (at.target != KVGPU_VRAM)
-		return -EFAULT;
-	vmach_range_mark_dirty(v, at.addr, *len);
-	return kvgpu_hw_copy_vram(&v->gpu->hw, (hvram_t){ v->part.v + at.addr }, from, *len);
-}
-
+/* Copies the golden image to the memory to which the guest's page tables lead at @va. */
 static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
 {
-	u32 size = v->gpu->hw.gr_ctx_size, done, len;
-	struct kvgpu_vram image = {};
-	int ret;
+	struct kvgpu_hw *hw = &v->gpu->hw;
+	struct kvgpu_gaddr at;
+	u32 done, len;
+	int ret = 0;
 
-	ret = vmach_pool_alloc(v, size, &image);
-	if (ret)
-		return ret;
-	ret = kvgpu_hw_gr_ctx_init(&v->gpu->hw, image.at);
-	for (done = 0; !ret && done < size; done += len) {
-		len = size - done;
-		ret = put_image_part(v, as, va + done, (hvram_t){ image.at.v + done }, &len);
+	for (done = 0; !ret && done < hw->gr_ctx_size; done += len) {
+		ret = kvgpu_shadow_as_walk(as, va + done, &at, &len);
+		if (ret)
+			return ret;
+		if (at.target != KVGPU_VRAM)
+			return -EFAULT;
+		len = min(len, hw->gr_ctx_size - done);
+		vmach_range_mark_dirty(v, at.addr, len);
+		ret = kvgpu_hw_gr_ctx_init(hw, (hvram_t){ v->part.v + at.addr }, done, len);
 	}
-	vmach_pool_free(v, &image);
 	return ret;
 }
 
@@ -231,28 +213,25 @@ static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
 void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 {
 	u32 block[(RAMIN_GR_CTX + 8) / 4];
-	u64 va;
-	struct kvgpu_gaddr pd;
+	struct kvgpu_inst_guest g;
 	struct kvgpu_space *sp;
+	const char *why;
 	int ret;
 
 	vmach_stage_drop(v->m);
 	if (vmach_gpu_lost(v->gpu) || vmach_guest_read(v, inst, block, sizeof(block)))
 		return;
-	pd.target = FIELD_GET(GMMU_INST_PDB_LO_TARGET, block[GMMU_INST_PDB_LO / 4]);
-	pd.addr = (block[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) |
-		  (u64)FIELD_GET(GMMU_INST_PDB_HI_ADDR, block[GMMU_INST_PDB_HI / 4]) << 32;
-	va = (block[RAMIN_GR_CTX / 4] & RAMIN_CTX_ADDR_LO) |
-	     (u64)(block[RAMIN_GR_CTX / 4 + 1] & 0xff) << 32;
-	if (!va || !kvgpu_target_ok(pd.target))
+	/* an error is not handled: the block may be that of no channel */
+	kvgpu_shadow_inst_decode(block, &g, &why);
+	if (!g.gr_ctx || !kvgpu_target_ok(g.pd.target))
 		return;
-	sp = vmach_space_get(v, pd);
+	sp = vmach_space_get(v, g.pd);
 	if (!sp)
 		return;
 	vmach_space_sync(v, sp);
-	ret = put_image(v, sp->as, va);
+	ret = put_image(v, sp->as, g.gr_ctx);
 	if (ret)
-		kvgpu_mdev_fault_note(v, "golden context not written", -1, va, -ret);
+		kvgpu_mdev_fault_note(v, "golden context not written", -1, g.gr_ctx, -ret);
 	vmach_space_put(v, sp, NULL);
 	vmach_shadow_settle(v);
 }

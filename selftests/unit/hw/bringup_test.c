@@ -162,7 +162,7 @@ static void chan_make(struct chan *c, u16 id, u8 runl)
 	hw_inst_space_write(&c->inst, c->pd.at.v, VA_LAST);
 	hw_vram_wr32(&c->inst, GR_INST_CTX_LO, (u32)VA_CTX | GR_INST_CTX_VIRTUAL);
 	assert_int_equal(kvgpu_hw_flush_writes(&hw), 0);
-	assert_int_equal(kvgpu_hw_gr_ctx_init(&hw, c->ctx.at), 0);
+	assert_int_equal(kvgpu_hw_gr_ctx_init(&hw, c->ctx.at, 0, hw.gr_ctx_size), 0);
 	assert_int_equal(kvgpu_hw_userd_page(&hw, id / 8, c->userd.at), 0);
 	assert_int_equal(kvgpu_hw_tlb_flush(&hw, c->pd.at.v, false), 0);
 	assert_int_equal(kvgpu_hw_chan_bind(&hw, c->id, c->inst.at.v, runl), 0);

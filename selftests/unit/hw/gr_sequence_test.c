@@ -385,7 +385,7 @@ static void golden_is_kept_apart(void **state)
 	assert_int_equal(chip.tlb_flushes, 2);
 	assert_int_equal(hw_vram_rd32(&gr->inst, GR_INST_CTX_LO), 0);
 	assert_int_equal(kvgpu_hw_vram_alloc(&chip.hw, 0x2000, 4096, &copy), 0);
-	assert_int_equal(kvgpu_hw_gr_ctx_init(&chip.hw, copy.at), 0);
+	assert_int_equal(kvgpu_hw_gr_ctx_init(&chip.hw, copy.at, 0, 0x2000), 0);
 	assert_memory_equal(copy.cpu, image, 0x2000);
 }
 
