@@ -10,6 +10,12 @@
 #include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
 
+/* True: field NEXT_ID of status @st names the chip's channel or group @id. */
+static bool names_next(u32 st, bool tsg, u16 id)
+{
+	return FIELD_GET(PFIFO_STATUS_NEXT_ID, st) == id && !(st & PFIFO_STATUS_NEXT_TSG) == !tsg;
+}
+
 /* Tells whether @st, the status of an engine or a PBDMA, says that it has @id, or is to get it. */
 static bool status_has(u32 st, bool tsg, u16 id)
 {
@@ -17,9 +23,7 @@ static bool status_has(u32 st, bool tsg, u16 id)
 	bool has = st & PFIFO_STATUS_SAVE || (!switching && st & PFIFO_STATUS_VALID);
 	bool gets = switching && st & PFIFO_STATUS_VALID;
 
-	return (has && vmach_status_names(st, tsg, id)) ||
-	       (gets && FIELD_GET(PFIFO_STATUS_NEXT_ID, st) == id &&
-		!(st & PFIFO_STATUS_NEXT_TSG) == !tsg);
+	return (has && vmach_status_names(st, tsg, id)) || (gets && names_next(st, tsg, id));
 }
 
 bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
@@ -53,12 +57,9 @@ bool vmach_chan_waits(struct kvgpu_gpu *gpu, bool tsg, u16 id, bool *holder_tsg,
 
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
 		st = kvgpu_hw_engine_status(&gpu->hw, e);
-		if (!is_to_switch(st) || FIELD_GET(PFIFO_STATUS_NEXT_ID, st) != id ||
-		    !(st & PFIFO_STATUS_NEXT_TSG) != !tsg)
-			continue;
 		*holder_tsg = st & PFIFO_STATUS_TSG;
 		*holder = FIELD_GET(PFIFO_STATUS_ID, st);
-		if (!vmach_status_names(st, tsg, id))
+		if (is_to_switch(st) && names_next(st, tsg, id) && !vmach_status_names(st, tsg, id))
 			return true;
 	}
 	return false;

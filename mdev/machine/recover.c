@@ -76,14 +76,14 @@ static void clear_pbdmas(struct kvgpu_gpu *gpu)
 			preempt_status(gpu, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
-static bool is_kept(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+/* Returns the last engine that keeps channel or group @id; -1: none. */
+static int find_keeper(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 {
-	u8 e;
+	int e = gpu->hw.topo.nr_engines - 1;
 
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		if (vmach_engine_keeps(gpu, e, tsg, id))
-			return true;
-	return false;
+	while (e >= 0 && !vmach_engine_keeps(gpu, e, tsg, id))
+		e--;
+	return e;
 }
 
 /*
@@ -97,7 +97,7 @@ static bool chan_engines_reset(struct machine_wait *w, bool tsg, u16 id)
 	bool any = false;
 	u8 e;
 
-	if (!is_kept(gpu, tsg, id))
+	if (find_keeper(gpu, tsg, id) < 0)
 		return false;
 	clear_pbdmas(gpu);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
@@ -159,7 +159,7 @@ static bool engines_free(struct machine_wait *w, bool tsg, u16 id, bool ends)
 		kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), true);
 		return false;
 	}
-	kept = is_kept(gpu, tsg, id);
+	kept = find_keeper(gpu, tsg, id) >= 0;
 	reset = chan_engines_reset(w, tsg, id);
 	/*
 	 * if @id was kept and has left meanwhile, the engines may work for another channel, whose
@@ -183,7 +183,7 @@ static int preempt_again(struct kvgpu_gpu *gpu, bool tsg, u16 id, u32 *waits)
 {
 	int ret = vmach_preempt_now(gpu, tsg, id, PREEMPT_EVICT_MS);
 
-	if (!ret || !*waits || is_kept(gpu, tsg, id))
+	if (!ret || !*waits || find_keeper(gpu, tsg, id) >= 0)
 		return ret;
 	--*waits;
 	return vmach_preempt_now(gpu, tsg, id, PREEMPT_LAST_MS);
@@ -343,10 +343,10 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	vmach_wait_begin(&w, gpu);
 	reset = vmach_chan_evict(&w, tsg, tsg ? c->host.tsg : c->hchid.v);
 	/* other requests had to wait: a long eviction does as much harm as a reset */
+	if (ktime_get_ns() - w.began > LONG_EVICTION_NS)
+		w.resets = max(w.resets, 1u);
 	if (reset && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
-	else if (ktime_get_ns() - w.began > LONG_EVICTION_NS)
-		vmach_resets_note(m, max(w.resets, 1u));
 	else
 		vmach_resets_note(m, w.resets);
 	if (why == EVENT_FAULT)
@@ -374,18 +374,14 @@ void vmach_hang_end(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool tsg, u16 i
 {
 	struct kvgpu_machine *m = c->vgpu->m;
 	u64 strikes = m->slice.strikes.total;
-	int kept = -1;
-	u8 e;
+	int keeper = find_keeper(gpu, tsg, id);
 
 	vmach_slicer_assert(gpu);
 	c = vmach_live_chan_find(gpu->chip, c);
 	kvgpu_mdev_fault_note(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		if (vmach_engine_keeps(gpu, e, tsg, id))
-			kept = e;
 	spin_lock(&gpu->chip->event_lock);
-	if (kept >= 0)
-		c->fault.engine = kept;
+	if (keeper >= 0)
+		c->fault.engine = keeper;
 	spin_unlock(&gpu->chip->event_lock);
 	/* the channel and its whole group are dead, but loaded: only drive them off */
 	if (c->dead)

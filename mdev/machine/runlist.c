@@ -234,7 +234,7 @@ static bool lacks_group(struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------------------------ publish a vGPU's list */
 
-/* Argument of list_store(): with .force, a list that has not changed is written to the chip, too. */
+/* Argument of list_store(). .force: write the list to the chip even if it has not changed. */
 struct new_list {
 	struct kvgpu_vgpu *v;
 	bool force;
@@ -403,10 +403,9 @@ static void preempt_late(void *arg)
 	bool by_tsg;
 	u16 by;
 
-	if (vmach_chan_waits(gpu, l->tsg, l->id, &by_tsg, &by))
-		return;
-	/* the channel that kept the engine may have been ended just now */
-	if (vmach_preempt_now(gpu, l->tsg, l->id, PREEMPT_TURN_MS) &&
+	/* the channel that kept the engine may have been ended just now: preempt once more */
+	if (!vmach_chan_waits(gpu, l->tsg, l->id, &by_tsg, &by) &&
+	    vmach_preempt_now(gpu, l->tsg, l->id, PREEMPT_TURN_MS) &&
 	    !vmach_chan_waits(gpu, l->tsg, l->id, &by_tsg, &by))
 		vmach_chan_isolate(gpu, l->c, EVENT_SCHED);
 }
