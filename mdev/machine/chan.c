@@ -467,7 +467,6 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, struct kvgpu_gaddr inst)
 
 	/* a precaution: mmio-trap refuses to bind a channel that is bound */
 	vmach_chan_unbind(v, id);
-	vmach_stage_drop(v->m);
 	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
 	block = kmalloc(2 * RAMIN_SIZE, GFP_KERNEL_ACCOUNT);
 	if (c && block && !vmach_gpu_lost(v->gpu)) {

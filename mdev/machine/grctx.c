@@ -218,7 +218,6 @@ void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 	const char *why;
 	int ret;
 
-	vmach_stage_drop(v->m);
 	if (vmach_gpu_lost(v->gpu) || vmach_guest_read(v, inst, block, sizeof(block)))
 		return;
 	/* an error is not handled: the block may be that of no channel */

@@ -906,9 +906,9 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr li
 void vmach_runlist_allow(struct kvgpu_vgpu *v);
 /*
  * Notes again which channels the guest's list has, and in which groups, and publishes the list:
- * after a submit, or a bind of a channel that the list may name.
+ * after a submit, or a bind of a channel that the list may name. False: a group got no id.
  */
-void vmach_runlist_renew(struct kvgpu_vgpu *v, bool force);
+bool vmach_runlist_renew(struct kvgpu_vgpu *v, bool force);
 /*
  * Stores the guest's list, translated, in m->runl.published, and has it written to the chip if it
  * has changed or @force is true. Of a runlist that the guest has blocked, no entry is published.

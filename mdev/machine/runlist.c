@@ -190,14 +190,16 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 
 /*
  * Notes which channels are in the guest's list (.listed), and in which group. A channel that is not
- * in the list keeps its group, because it may be loaded as part of that group.
+ * in the list keeps its group, because it may be loaded as part of that group. Returns false if a
+ * group got no id of the chip.
  */
-static void note_members(struct kvgpu_vgpu *v)
+static bool note_members(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_chan *c;
 	unsigned long id;
-	int group = -1;
+	int group = -1, h;
 	u32 i, left = 0;
+	bool all = true;
 
 	xa_for_each(&v->m->ids.chans, id, c)
 		c->guest.listed = false;
@@ -212,24 +214,15 @@ static void note_members(struct kvgpu_vgpu *v)
 		c = vmach_chan_find(v, (gchid_t){ FIELD_GET(RUNLIST_ID, e) });
 		/* if the list has several entries of one channel, the first counts */
 		if (c && !c->guest.listed) {
+			h = left ? map_group(v, group) : -1;
+			all &= !left || h >= 0;
 			c->guest.listed = true;
-			set_group(c, left ? group : -1, left ? map_group(v, group) : -1);
+			set_group(c, left ? group : -1, h);
 		}
 		if (left)
 			left--;
 	}
-}
-
-/* Tells whether a listed channel is in a group that got no id of the chip. */
-static bool lacks_group(struct kvgpu_vgpu *v)
-{
-	struct kvgpu_chan *c;
-	unsigned long id;
-
-	xa_for_each(&v->m->ids.chans, id, c)
-		if (c->guest.listed && c->guest.tsg >= 0 && c->host.tsg < 0)
-			return true;
-	return false;
+	return all;
 }
 
 /* ------------------------------------------------------------------ publish a vGPU's list */
@@ -293,10 +286,12 @@ static u32 runlist_fetch(struct kvgpu_vgpu *v, struct kvgpu_gaddr at, u32 count,
 	return done;
 }
 
-void vmach_runlist_renew(struct kvgpu_vgpu *v, bool force)
+bool vmach_runlist_renew(struct kvgpu_vgpu *v, bool force)
 {
-	note_members(v);
+	bool all = note_members(v);
+
 	vmach_runlist_publish(v, force);
+	return all;
 }
 
 void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr list)
@@ -304,6 +299,7 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr li
 	u32 nr = min_t(u32, count, v->m->runl.max);
 	struct kvgpu_chan *c;
 	unsigned long id;
+	bool all;
 
 	if (nr < count)
 		kvgpu_mdev_fault_note(v, "runlist too long, cut", -1, list.addr, count);
@@ -317,10 +313,10 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr li
 	xa_for_each(&v->m->ids.chans, id, c)
 		if (!c->guest.listed && !fatal_signal_pending(current))
 			vmach_chan_resync(c);
-	vmach_runlist_renew(v, true);
+	all = vmach_runlist_renew(v, true);
 	drop_groups(v);
 	/* drop_groups() may have freed ids of groups that the previous list had */
-	if (lacks_group(v))
+	if (!all)
 		vmach_runlist_renew(v, false);
 }
 
@@ -416,24 +412,19 @@ static void preempt_late(void *arg)
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
-	struct kvgpu_gpu *gpu = v->gpu;
-	struct kvgpu_chan *c = NULL, *o;
+	struct late_preempt l = { .tsg = tsg };
+	struct kvgpu_chan *c;
 	unsigned long i;
-	int h = -1;
 
-	if (id >= KVGPU_MAX_CHAN || vmach_gpu_lost(gpu))
+	if (vmach_gpu_lost(v->gpu))
 		return;
-	if (tsg) {
-		h = v->m->runl.htsg[id];
-		xa_for_each(&v->m->ids.chans, i, o)
-			if (!c && h >= 0 && o->host.tsg == h && o->ran)
-				c = o;
-	} else {
-		c = vmach_chan_find(v, (gchid_t){ id });
-		if (c)
-			h = c->hchid.v;
-	}
-	if (!c || !c->ran || !vmach_chan_preempt_wait(v, tsg, h))
+	xa_for_each(&v->m->ids.chans, i, c)
+		if (!l.c && c->ran &&
+		    (tsg ? c->host.tsg >= 0 && c->guest.tsg == id : c->gchid.v == id))
+			l.c = c;
+	if (!l.c)
 		return;
-	vmach_slicer_evict(gpu, preempt_late, &(struct late_preempt){ c, tsg, h });
+	l.id = tsg ? l.c->host.tsg : l.c->hchid.v;
+	if (vmach_chan_preempt_wait(v, tsg, l.id))
+		vmach_slicer_evict(v->gpu, preempt_late, &l);
 }
