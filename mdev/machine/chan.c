@@ -89,20 +89,19 @@ static void note_ids(struct kvgpu_chip *chip, u32 h, u32 vgpu)
 static int id_block_take(struct kvgpu_vgpu *v, u16 g)
 {
 	struct kvgpu_machine *m = v->m;
-	struct kvgpu_gpu *gpu = v->gpu;
-	unsigned long h;
+	struct kvgpu_chip *chip = v->gpu->chip;
+	u32 h = 1; /* block 0 is the host's */
 
 	if (m->ids.block[g] >= 0)
 		return m->ids.block[g];
 	if (m->ids.nr_blocks >= m->ids.max_blocks)
 		return -ENOSPC;
-	spin_lock(&gpu->chip->event_lock);
-	h = find_next_zero_bit(gpu->chip->ids.blocks, KVGPU_NR_ID_BLOCKS, 1);
-	if (h < KVGPU_NR_ID_BLOCKS) {
-		__set_bit(h, gpu->chip->ids.blocks);
-		note_ids(gpu->chip, h, v->id);
-	}
-	spin_unlock(&gpu->chip->event_lock);
+	spin_lock(&chip->event_lock);
+	while (h < KVGPU_NR_ID_BLOCKS && chip->has_id[0][h * KVGPU_ID_BLOCK])
+		h++;
+	if (h < KVGPU_NR_ID_BLOCKS)
+		note_ids(chip, h, v->id);
+	spin_unlock(&chip->event_lock);
 	if (h >= KVGPU_NR_ID_BLOCKS)
 		return -ENOSPC;
 	m->ids.nr_blocks++;
@@ -131,7 +130,6 @@ static void id_blocks_give(struct kvgpu_vgpu *v)
 		    kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->pool.dummy_page.at))
 			vmach_gpu_declare_lost(v->gpu, "doorbells show what they showed before");
 		spin_lock(&v->gpu->chip->event_lock);
-		__clear_bit(h, v->gpu->chip->ids.blocks);
 		note_ids(v->gpu->chip, h, 0);
 		m->ids.nr_blocks--;
 		spin_unlock(&v->gpu->chip->event_lock);

@@ -249,13 +249,11 @@ struct kvgpu_chip {
 	struct list_head live; /* vGPUs, by struct kvgpu_machine.node */
 	struct kvgpu_chan *by_hchid[KVGPU_MAX_CHAN];
 	DECLARE_HASHTABLE(by_inst, 8);
-	/* by a channel's id, [1]: a group's: id of the vGPU that has it; 0: none. READ_ONCE() */
+	/*
+	 * By a channel's id, [1]: a group's: id of the vGPU that has it; 0: none, or the host.
+	 * Written with event_lock; READ_ONCE().
+	 */
 	u32 has_id[2][KVGPU_MAX_CHAN];
-	/* ids in use; event_lock. .blocks: blocks of channel ids (bit 0: the host's) */
-	struct {
-		DECLARE_BITMAP(blocks, KVGPU_NR_ID_BLOCKS);
-		DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
-	} ids;
 
 	spinlock_t event_lock;
 	struct intr_budget unowned; /* interrupts whose vGPU is not known; event_lock */

@@ -368,7 +368,6 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 		return -ENOMEM;
 	}
 	chip->gpu = gpu;
-	__set_bit(0, chip->ids.blocks);
 	INIT_LIST_HEAD(&chip->live);
 	hash_init(chip->by_inst);
 	spin_lock_init(&chip->event_lock);

@@ -57,21 +57,21 @@ void vmach_runlists_fini(struct kvgpu_vgpu *v)
  */
 static int map_group(struct kvgpu_vgpu *v, u16 id)
 {
+	struct kvgpu_chip *chip = v->gpu->chip;
 	s16 *h = &v->m->runl.htsg[id];
-	unsigned long n;
+	u32 n = 1;
 
 	if (*h >= 0)
 		return *h;
 	/* a vGPU may have as many groups as channels */
 	if (v->m->runl.nr_tsgs >= v->m->ids.max_blocks * KVGPU_ID_BLOCK)
 		return -1;
-	spin_lock(&v->gpu->chip->event_lock);
-	n = find_next_zero_bit(v->gpu->chip->ids.tsgs, GK110_FIFO_NR_TSG, 1);
-	if (n < GK110_FIFO_NR_TSG) {
-		__set_bit(n, v->gpu->chip->ids.tsgs);
-		WRITE_ONCE(v->gpu->chip->has_id[1][n], v->id);
-	}
-	spin_unlock(&v->gpu->chip->event_lock);
+	spin_lock(&chip->event_lock);
+	while (n < GK110_FIFO_NR_TSG && chip->has_id[1][n])
+		n++;
+	if (n < GK110_FIFO_NR_TSG)
+		WRITE_ONCE(chip->has_id[1][n], v->id);
+	spin_unlock(&chip->event_lock);
 	if (n >= GK110_FIFO_NR_TSG)
 		return -1;
 	*h = n;
@@ -145,7 +145,6 @@ static void drop_groups(struct kvgpu_vgpu *v)
 		kvgpu_hw_intr_settle(&v->gpu->hw, KVGPU_HW_ALL_INST);
 	spin_lock(&chip->event_lock);
 	for_each_set_bit(id, m->runl.tsgs, GK110_FIFO_NR_TSG) {
-		__clear_bit(m->runl.htsg[id], chip->ids.tsgs);
 		WRITE_ONCE(chip->has_id[1][m->runl.htsg[id]], 0);
 		m->runl.htsg[id] = -1;
 		m->runl.nr_tsgs--;

@@ -66,11 +66,14 @@ void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 
 void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 {
-	spin_lock(&gpu->chip->event_lock);
-	seq_printf(s, "channel groups in use %u of %u, TSGs %u\n",
-		   bitmap_weight(gpu->chip->ids.blocks, KVGPU_NR_ID_BLOCKS), KVGPU_NR_ID_BLOCKS,
-		   bitmap_weight(gpu->chip->ids.tsgs, GK110_FIFO_NR_TSG));
-	spin_unlock(&gpu->chip->event_lock);
+	u32 blocks = 1 /* the host's */, tsgs = 0, i;
+
+	for (i = 1; i < KVGPU_NR_ID_BLOCKS; i++)
+		blocks += !!READ_ONCE(gpu->chip->has_id[0][i * KVGPU_ID_BLOCK]);
+	for (i = 1; i < GK110_FIFO_NR_TSG; i++)
+		tsgs += !!READ_ONCE(gpu->chip->has_id[1][i]);
+	seq_printf(s, "channel groups in use %u of %u, TSGs %u\n", blocks, KVGPU_NR_ID_BLOCKS,
+		   tsgs);
 }
 
 /* ---------------------------------------------------- print a vGPU's state, channels and shadow */

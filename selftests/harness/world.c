@@ -69,7 +69,7 @@ void world_end(void)
 			world_unmake(i);
 	}
 	for (i = 1; i < GK110_FIFO_NR_TSG; i++)
-		if (test_bit(i, world.gpu->chip->ids.tsgs))
+		if (world.gpu->chip->has_id[1][i])
 			harness_fail("S5: group %u of the chip is taken, and there is no vGPU", i);
 	pool_watched = false;
 	card_remove(&world.pdev);
