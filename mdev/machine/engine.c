@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Finds out for which vGPU the chip works. The status registers of the chip's engines and PBDMAs
- * (the units that fetch channels' commands) name a channel or a group (TSG) by its id, and the host
- * knows the vGPU of each id. The functions here only read the chip's state.
+ * name a channel or a group by its id, and the host knows the vGPU of each id. The functions here
+ * only read the chip's state.
  *
  * Functions that look up channels are for the slicer, or need chip->event_lock.
  * vmach_orphans_note() is for the slicer.
@@ -125,8 +125,8 @@ struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 /*
  * If an engine works for a channel or group that is not the host's, and that no vGPU has, and no
  * engine is noted, notes the engine for vmach_orphan_evict(). Otherwise such a channel could stay,
- * because the slicer (the thread that gives the chip to vGPUs in turns) preempts channels of vGPUs
- * only. No case is known in which such a channel runs.
+ * because the slicer preempts channels of vGPUs only. No case is known in which such a channel
+ * runs.
  */
 void vmach_orphans_note(struct kvgpu_chip *chip)
 {

@@ -2,14 +2,11 @@
 /*
  * Recovery: takes a channel that faulted, hangs or misbehaves off the chip for good, and makes the
  * engine that the channel holds usable for the other vGPUs again. After that an event for the guest
- * is queued (event.c). To *evict* a channel is to preempt it, and to reset the engines that it does
- * not leave. A channel that the host has ended, or that is being unbound, is *dead*
- * (kvgpu_chan.dead). A PBDMA is a unit of the chip that fetches a channel's commands. A group is a
- * channel group (TSG).
+ * is queued (event.c).
  *
  * Recovery runs in the slicer's thread (slice.c). It takes no vgpu->lock, which a thread may hold
- * for long. Its waits for the chip are bounded. The reset of an engine loses the context that is
- * loaded on it.
+ * for long. Its waits for the chip (wait.h) are bounded. The reset of an engine loses the context
+ * that is loaded on it.
  *
  * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a runlist
  * without it, block the runlist (PBDMAs then get no channel from it), preempt, reset the engines
@@ -21,8 +18,6 @@
  * the engine names both (holder.h), the other channel hangs, and is ended. If no engine names the
  * channel, it may wait on its PBDMA: then all engines of the runlist are reset. After that the
  * channel may get an engine, and is preempted again (chan_waiter_evict()).
- *
- * An eviction is a wait for the chip (wait.h).
  */
 #include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
@@ -64,8 +59,7 @@ static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
  * Preempts the channels that PBDMAs of the runlist have, or are about to get. While an engine is
  * reset, no channel may wait for that engine: PFIFO would ask the engine for a context switch while
  * the engine's microcode is off, and wait for the answer for ever. The caller has blocked the
- * runlist, so that PBDMAs get no further channels. This is nouveau's order (nvkm_runl_rc(),
- * nvkm_runl_block()), except for the preempts.
+ * runlist, so that PBDMAs get no further channels.
  */
 static void clear_pbdmas(struct kvgpu_gpu *gpu)
 {
