@@ -63,6 +63,8 @@ struct intr_budget {
 }; /* .events since .start (ktime, ns) */
 /* most entries of vGPUs in the chip's list: 4,095 (rnndb: 12 bits of count) less one of the host */
 #define CHIP_RUNL_MAX (KVGPU_MAX_CHAN - 2)
+/* timeslice of a group in us; that of a channel outside of groups is in RAMFC_TIMESLICE_INIT */
+#define SLICE_US 1000
 /* most ms that one preempt of a guest, and all of one command, take (runlist.c) */
 #define PREEMPT_GUEST_MS 2000
 #define COMMAND_MS	 5000

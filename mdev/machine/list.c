@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the chip's list of a runlist. It is made of the lists of all vGPUs that the slicer (the
- * thread that gives the chip to vGPUs in turns) lets onto the chip, one after the other. A vGPU's
- * list here is its published list: the guest's entries that may run, with the chip's ids
- * (machine->runl.published, runlist.c). The slicer runs this, without a vgpu->lock. A list has
- * entries of channels; the entry of a group (TSG), called its header, is followed by the entries of
- * the group's channels.
+ * Writes the chip's list: the published lists (runlist.c) of all vGPUs that the slicer lets onto
+ * the chip, one after the other. The slicer runs this, without a vgpu->lock.
  */
 #include "mdev/machine/internal.h"
 
@@ -96,39 +92,23 @@ int vmach_runlist_update(struct kvgpu_machine *m)
 	return vmach_list_resident(m) || m->slice.merged ? vmach_runlist_merge(m->v->gpu) : 0;
 }
 
-static bool entry_is_dead(struct kvgpu_machine *m, u64 e)
+/* Returns @id; -1 for a channel that is dead. */
+static int live_id(void *ctx, bool tsg, u16 id)
 {
-	struct kvgpu_chan *c = m->v->gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
+	struct kvgpu_chip *chip = ctx;
+	struct kvgpu_chan *c = chip->by_hchid[id];
 
-	return !c || c->dead;
+	return tsg || (c && !c->dead) ? id : -1;
 }
 
-/* One pass, because all channels of a long list may be dead. */
 bool vmach_runlist_drop_dead(struct kvgpu_machine *m)
 {
-	u64 *list = m->runl.published;
-	u32 i = 0, nr = 0, was = m->runl.published_nr, header, left, count;
+	struct kvgpu_chip *chip = m->v->gpu->chip;
+	u32 was = m->runl.published_nr;
 
 	vmach_slicer_assert(m->v->gpu);
-	while (i < was) {
-		bool group = list[i] & RUNLIST_TSG;
-
-		header = nr;
-		left = group ? FIELD_GET(RUNLIST_TSG_COUNT, list[i]) : 1;
-		if (group)
-			list[nr++] = list[i++];
-		for (count = 0; left && i < was; left--, i++) {
-			if (entry_is_dead(m, list[i]))
-				continue;
-			list[nr++] = list[i];
-			count++;
-		}
-		if (group && count)
-			list[header] = (list[header] & ~(u64)RUNLIST_TSG_COUNT) |
-				       FIELD_PREP(RUNLIST_TSG_COUNT, count);
-		else if (group)
-			nr = header;
-	}
-	m->runl.published_nr = nr;
-	return nr < was;
+	m->runl.published_nr = kvgpu_shadow_runlist_build(m->runl.published, was, live_id, chip,
+							  SLICE_US, chip->merge, was);
+	memcpy(m->runl.published, chip->merge, m->runl.published_nr * sizeof(u64));
+	return m->runl.published_nr < was;
 }

@@ -23,9 +23,6 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* timeslice of a group in us; that of a channel outside of groups is in RAMFC_TIMESLICE_INIT */
-#define SLICE_US 1000
-
 /* ------------------------------------------------ allocate and free the memory of a vGPU's list */
 
 int vmach_runlists_init(struct kvgpu_vgpu *v)
