@@ -51,30 +51,29 @@ struct admin_place admin_place(u32 vgpu)
 	return p;
 }
 
-bool admin_chan(u32 vgpu, u32 chan, struct admin_chan *c)
+struct admin_chan admin_chan(u32 vgpu, u32 chan)
 {
 	const char *at = debugfs_text(dev_name(dev_of(vgpu)), "channels"), *end;
+	struct admin_chan c;
 	unsigned int guest;
 
 	for (; *at; at = end + 1) {
 		end = strchr(at, '\n');
 		if (sscanf(at,
 			   "guest %u chip %u runlist %*u -> %*u instance %*u:0x%*x shadow 0x%llx tsg %*d -> %d",
-			   &guest, &c->id, &c->inst, &c->tsg) != 4)
+			   &guest, &c.id, &c.inst, &c.tsg) != 4)
 			harness_fail("a channel in debugfs is \"%s\"", at);
-		c->enabled = memmem(at, end - at, " enabled", 8);
-		c->dead = memmem(at, end - at, " dead", 5);
+		c.bound = true;
+		c.lives = !memmem(at, end - at, " dead", 5);
 		if (guest == chan)
-			return true;
+			return c;
 	}
-	return false;
+	return (struct admin_chan){};
 }
 
 bool admin_chan_lives(u32 vgpu, u32 chan)
 {
-	struct admin_chan c;
-
-	return admin_chan(vgpu, chan, &c) && !c.dead;
+	return admin_chan(vgpu, chan).lives;
 }
 
 u64 admin_word(u32 vgpu, const char *file, const char *word)

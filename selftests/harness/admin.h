@@ -22,11 +22,10 @@ struct admin_chan { /* the chip's ids of a channel and its group (-1: none), its
 	u32 id;
 	int tsg;
 	u64 inst;
-	bool enabled, dead;
+	bool bound; /* false: the guest has not bound it */
+	bool lives; /* it is bound, and was not ended */
 };
-/* Return false if the guest has not bound channel @chan. */
-bool admin_chan(u32 vgpu, u32 chan, struct admin_chan *c);
-/* Return true if the channel is bound and was not ended. */
+struct admin_chan admin_chan(u32 vgpu, u32 chan);
 bool admin_chan_lives(u32 vgpu, u32 chan);
 /* Return the number behind the word @word in the vGPU's (or the card's) file @file of debugfs. */
 u64 admin_word(u32 vgpu, const char *file, const char *word);

@@ -185,8 +185,8 @@ enum { COPIES_STORM, HANGS, IS_PREEMPTED, WHOLE };
 
 static void beside_a_dead_one(const struct role *r)
 {
-	struct admin_chan c;
 	u32 i;
+	u16 id;
 
 	LIST(G, TSG(5, 1), 1);
 	if (r->arg != WHOLE) {
@@ -196,23 +196,23 @@ static void beside_a_dead_one(const struct role *r)
 	g_run(G, 2);
 	g_list(G, (u64[]){ TSG(5, 1 + (r->arg == WHOLE)), 2, 1 }, r->arg == WHOLE ? 3 : 2);
 	g_ring(G, 2, 1);
-	admin_chan(0, 2, &c);
+	id = id_of(0, 2);
 	if (r->arg == COPIES_STORM) {
 		chip.copies_tsg = true;
-		chip_copies(c.tsg, NEVER);
+		chip_copies(admin_chan(0, 2).tsg, NEVER);
 		for (i = 0; i < 4000 && admin_chan_lives(0, 2); i++) {
 			chip_copy_raise(2, 0);
 			while (chip_copy_raised())
 				harness_sleep(5 * US);
 		}
 	} else {
-		UNTIL(chip_hang(r->arg == WHOLE ? id_of(0, 1) : c.id, false));
+		UNTIL(chip_hang(r->arg == WHOLE ? id_of(0, 1) : id, false));
 	}
 	if (r->arg == IS_PREEMPTED)
 		g_preempt(G, true, 5);
 	else
 		harness_sleep(3000 * MS);
-	if (admin_chan_lives(0, 1) || admin_chan_lives(0, 2) || chip_loaded(c.id))
+	if (admin_chan_lives(0, 1) || admin_chan_lives(0, 2) || chip_loaded(id))
 		harness_fail("S5: a channel of a group is to be ended, and one goes on");
 }
 
@@ -236,18 +236,18 @@ enum { COPY_FAILS, STAYS, IS_CLOSED };
 
 static void id_goes_on(const struct role *r)
 {
-	struct admin_chan was, c;
+	int tsg;
 
 	LIST(G, TSG(5, 1), 1);
-	admin_chan(0, 1, &was);
+	tsg = admin_chan(0, 1).tsg;
 	chip.copies_tsg = true;
 	irq_has_read = reads_late;
 	reads = r->arg == STAYS ? 11 : 1;
 	if (r->arg == STAYS) {
-		chip_switch(was.tsg, 1000 * MS);
+		chip_switch(tsg, 1000 * MS);
 		chip_alarm();
 	} else {
-		chip_copies(was.tsg, harness_now + 1000 * MS);
+		chip_copies(tsg, harness_now + 1000 * MS);
 		chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8);
 	}
 	UNTIL(has_read);
@@ -259,8 +259,7 @@ static void id_goes_on(const struct role *r)
 	}
 	LIST(NEIGHBOUR, TSG(5, 1), 1);
 	harness_sleep(20 * MS);
-	admin_chan(1, 1, &c);
-	if (c.tsg != was.tsg)
+	if (admin_chan(1, 1).tsg != tsg)
 		harness_fail("the neighbour's group gets another id");
 	if (g_read(NEIGHBOUR, GK110_CE(2) + GK110_CE_LAUNCHERR) |
 	    g_read(NEIGHBOUR, GK110_CE(2) + GK110_CE_INTR))
@@ -299,11 +298,13 @@ static const char *listed(void)
 	char *at = text;
 
 	for (v = 0; v < scene->vgpus; v++)
-		for (c = 1; c <= 6; c++)
-			if (admin_chan(v, c, &ac)) {
+		for (c = 1; c <= 6; c++) {
+			ac = admin_chan(v, c);
+			if (ac.bound) {
 				sprintf(name[ac.id], v ? " %u/%u" : "%.0u %u", v, c);
 				tsg[ac.id] = ac.tsg;
 			}
+		}
 	for (*at = 0, i = 0; i < list.nr; i++) {
 		id = FIELD_GET(RUNLIST_ID, list.entry[i]);
 		if (list.entry[i] & RUNLIST_TSG) {
@@ -413,14 +414,13 @@ static void too_long(const struct role *r)
 /* scene_count[]: how many blocks of eight channel ids a vGPU gets */
 static void binds_all(const struct role *r)
 {
-	struct admin_chan ac;
 	u32 v, c;
 
 	for (v = 0; v < scene->vgpus; v++)
 		for (c = 1; c < KVGPU_MAX_CHAN; c += 8, scene_count[v]++) {
 			g_inst_at(V(v), 0x400000, G_USERD(1), 0, 0);
 			g_bind_at(V(v), c, 0x400000);
-			if (!admin_chan(v, c, &ac))
+			if (!admin_chan(v, c).bound)
 				break;
 		}
 	if (scene_count[3] < 8 || scene_count[3] != scene_count[0])

@@ -27,10 +27,10 @@ static struct shown {
 	bool bound;
 } show(u32 vgpu, u32 chan)
 {
-	struct admin_chan c;
+	struct admin_chan c = admin_chan(vgpu, chan);
 	const u32 *block;
 
-	if (!admin_chan(vgpu, chan, &c))
+	if (!c.bound)
 		return (struct shown){};
 	block = (const u32 *)chip_vram(c.inst);
 #define AT(reg, lo, hi) ((block[(reg) / 4] & (lo)) | (u64)block[(hi) / 4] << 32)

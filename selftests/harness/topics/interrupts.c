@@ -127,8 +127,8 @@ static void unbinds(const struct role *r)
 static void faults(const struct role *r)
 {
 	struct world_vgpu *g = V(r->vgpu);
-	struct admin_chan c;
 	u64 list[8];
+	u16 id;
 	u32 i;
 
 	while (scene_goes_on()) {
@@ -141,10 +141,11 @@ static void faults(const struct role *r)
 		g_list(g, list, 8);
 		for (i = 2; i < 10 && scene_goes_on(); i++) {
 			harness_sleep(600 * US);
-			if (!admin_chan(r->vgpu, i, &c) || !chip_may_load(c.id, 0))
+			id = id_of(r->vgpu, i);
+			if (id == CHIP_NOBODY || !chip_may_load(id, 0))
 				continue;
-			chip_load_on_gr(c.id);
-			scene_count[0] += chip_fault_now(c.id);
+			chip_load_on_gr(id);
+			scene_count[0] += chip_fault_now(id);
 			while (chip.reg[PFIFO_RUNLIST_ERROR / 4] & 1 && scene_goes_on())
 				harness_sleep(2 * US);
 		}
@@ -163,12 +164,12 @@ static void slow_services(const struct scene *s)
 /* Exceptions with all the registers that explain them, until the channel is ended. */
 static void dear_exceptions(const struct role *r)
 {
-	struct admin_chan c;
+	struct admin_chan c = admin_chan(0, 1);
 	u32 g;
 
 	for (g = 0; g < 5; g++)
 		chip_put(GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), ~0u);
-	while (scene_count[0] < PER_SECOND && admin_chan(0, 1, &c) && !c.dead) {
+	while (scene_count[0] < PER_SECOND && admin_chan_lives(0, 1)) {
 		chip_gr_trap(c.inst, 0, ~0u, ~0u);
 		scene_count[0]++;
 		while (chip.gr_halts)
@@ -403,10 +404,8 @@ static void more_than_fit(const struct role *r)
 static void names_are_the_guests(const struct role *r)
 {
 	u32 want = FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, G_INST(1) >> 12), is;
-	struct admin_chan c;
 
-	admin_chan(r->vgpu, 1, &c);
-	chip_gr_trap(c.inst, 0, 0, BIT(2));
+	chip_gr_trap(admin_chan(r->vgpu, 1).inst, 0, 0, BIT(2));
 	harness_sleep(10 * MS);
 	is = g_read(V(r->vgpu), GR_FECS + FECS_CHAN_ADDR);
 	if (is != want)
@@ -431,11 +430,10 @@ static void preempts_a_hang(const struct role *r)
 
 	if (r->arg)
 		LIST(g, TSG(5, 1), 1);
-	admin_chan(0, 1, &c);
+	c = admin_chan(0, 1);
 	if (c.id == 1 || (r->arg ? c.tsg < 0 || c.tsg == 5 : c.tsg >= 0))
 		harness_fail("the chip's ids are the guest's");
-	while (!chip_hang(c.id, false))
-		harness_sleep(MS);
+	UNTIL(chip_hang(c.id, false));
 	g_preempt(g, r->arg, r->arg ? 5 : 1);
 	harness_sleep(10 * MS);
 	for (e = 0; e < 4 && !is; e++)
@@ -448,11 +446,8 @@ static void preempts_a_hang(const struct role *r)
 
 static void trap_of(u32 vgpu, u32 gpccs)
 {
-	struct admin_chan c;
-
-	admin_chan(vgpu, 1, &c);
 	chip_put(GR_TPC(0, 0, TPC_TRAP), gpccs == GPCCS_TRAP_TPC(0) ? TPC_TRAP_MP : 0);
-	chip_gr_trap(c.inst, 0, gpccs, GR_TRAP_GPC);
+	chip_gr_trap(admin_chan(vgpu, 1).inst, 0, gpccs, GR_TRAP_GPC);
 	harness_sleep(10 * MS);
 }
 
@@ -530,11 +525,8 @@ static void is_not_told(const struct role *r)
  */
 static void trap_without_context(const struct role *r)
 {
-	struct admin_chan c;
-
-	admin_chan(0, 1, &c);
 	chip_gr_trap(0, 0, GPCCS_TRAP_PROP, GR_TRAP_GPC);
-	chip_put(GR_FECS + FECS_CHAN_ADDR, FIELD_PREP(FECS_CHAN_INST, c.inst >> 12));
+	chip_put(GR_FECS + FECS_CHAN_ADDR, FIELD_PREP(FECS_CHAN_INST, admin_chan(0, 1).inst >> 12));
 	harness_sleep(10 * MS);
 	if (g_read(V(0), GR_INTR))
 		harness_fail("S4: a vGPU is told an exception of no context");
@@ -561,13 +553,11 @@ static void cleared(u32 reg, u32 val)
 /* The bits of the unit stand, and interrupt as soon as the host lets GR go on. */
 static void latch(const struct role *r)
 {
-	struct admin_chan c;
-
 	for (; scene_goes_on(); harness_sleep(20 * US)) {
 		if (!stands || chip.gr_halts)
 			continue;
-		admin_chan(scene_count[1], 1, &c);
-		chip_gr_trap(c.inst, scene->arg[1], scene->arg[2], scene->arg[3]);
+		chip_gr_trap(admin_chan(scene_count[1], 1).inst, scene->arg[1], scene->arg[2],
+			     scene->arg[3]);
 		scene_count[0]++;
 	}
 }

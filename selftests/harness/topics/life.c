@@ -210,7 +210,6 @@ static void begins_anew(const struct role *r)
 {
 	static u8 start[3][256 << 10];
 	struct admin_place p = admin_place(0);
-	struct admin_chan c;
 	u32 i, power_on = g_read(V(1), PFIFO_INTR_EN);
 	u64 size;
 	u8 *own;
@@ -229,7 +228,7 @@ static void begins_anew(const struct role *r)
 	MUST(g_load32(V(0), 0x7010) == SECRET && container_pins(setup_c) == 4);
 	g_write(V(0), PFIFO_INTR_EN, ~0u);
 	begin_anew(0, r->arg);
-	if (admin_chan(0, 1, &c) || container_pins(setup_c) != 2 ||
+	if (admin_chan(0, 1).bound || container_pins(setup_c) != 2 ||
 	    g_read(V(0), PFIFO_INTR_EN) != power_on)
 		harness_fail("S2: a vGPU that begins anew has channels, pins or settings");
 	for (i = 0; i < 3; i++) {
@@ -263,14 +262,11 @@ static u32 told(u32 inject)
 /* The guest was told of a hang, and a fault and an interrupt are on their way. */
 static void no_event_of_before(const struct role *r)
 {
-	struct admin_chan c;
 	u32 i;
 
 	for (i = 0; i < 24; i++) {
-		admin_chan(0, 1, &c);
 		if (i < 4) {
-			while (!chip_hang(c.id, false))
-				harness_sleep(MS);
+			UNTIL(chip_hang(id_of(0, 1), false));
 			g_preempt(V(0), false, 1);
 			harness_sleep(10 * MS);
 			MUST(told(0));
@@ -449,7 +445,6 @@ static void configures(const struct role *r)
 {
 	static u32 reset[64], ones[64];
 	u8 buf[16] = { 0x5a };
-	struct admin_chan c;
 	u32 i;
 
 	for (i = 0; i < 64; i++)
@@ -474,7 +469,7 @@ static void configures(const struct role *r)
 	for (i = 0; i < 64; i++)
 		if (get(4 * i) != reset[i])
 			harness_fail("S4: word 0x%x is %08x after a reset", 4 * i, get(4 * i));
-	MUST(!container_pins(setup_c) && !admin_chan(0, 1, &c));
+	MUST(!container_pins(setup_c) && !admin_chan(0, 1).bound);
 	setup_run(0, 1, 0);
 	MUST(container_pins(setup_c) == 2);
 }

@@ -41,9 +41,9 @@ static u32 pins, id;
 /* The directory that the chip has for a channel of vGPU 0, and its entry for a page. */
 static u64 directory_of(u32 chan)
 {
-	struct admin_chan c;
+	struct admin_chan c = admin_chan(0, chan);
 
-	if (!admin_chan(0, chan, &c))
+	if (!c.bound)
 		harness_fail("channel %u is not bound", chan);
 	return chip_pd(c.inst);
 }
@@ -169,7 +169,6 @@ struct step {
 
 static bool vmm_step(const struct step *s)
 {
-	struct admin_chan c = {};
 	u64 i;
 
 	switch (s->op) {
@@ -203,13 +202,13 @@ static bool vmm_step(const struct step *s)
 	case HUGE: return mm_touch_huge(setup_mm, at + s->a, s->c) == s->b;
 	case NO_DEVICE: return !mm_for_device(setup_mm, at + s->a);
 	case DOORBELL:
-		id = admin_chan(0, 1, &c) ? c.id : id;
+		id = admin_chan(0, 1).bound ? id_of(0, 1) : id;
 		return (mm_touch(setup_mm, at) == (BAR1_PHYS >> 12) + id / 8) == s->a;
 	case RESET: world_reset(0); break;
 	case HAND_OVER: /* the neighbour gets the doorbells that vGPU 0 had */
 		g_inst(V(1), 9, 0, 0);
 		g_bind(V(1), 9);
-		return admin_chan(1, 9, &c) && c.id / 8 == id / 8;
+		return admin_chan(1, 9).bound && id_of(1, 9) / 8 == id / 8;
 	case SLICES:
 		return slice_is_well(1, place.bar1, 16 << 20, s->a) &&
 		       slice_is_well(3, place.bar3, 4 << 20, s->a) &&

@@ -66,7 +66,7 @@ static void keeps_gr(const struct role *r)
 {
 	enum how how = r->arg & 0xff;
 	u64 ns = (r->arg >> 8) * MS;
-	struct admin_chan c;
+	u16 id;
 
 	while (scene_goes_on()) {
 		if (admin_chan_lives(0, 1))
@@ -74,15 +74,16 @@ static void keeps_gr(const struct role *r)
 		else
 			g_chan_anew(V(0), 1);
 		g_ring(V(0), 1, 1);
-		if (admin_read(0, "suspended") || !admin_chan(0, 1, &c))
+		id = id_of(0, 1);
+		if (admin_read(0, "suspended") || id == CHIP_NOBODY)
 			break;
-		while (!(how >= HANGS ? chip_hang(c.id, false) : chip_hold(c.id, ns)) &&
+		while (!(how >= HANGS ? chip_hang(id, false) : chip_hold(id, ns)) &&
 		       scene_goes_on())
 			harness_sleep(MS / 20);
 		scene_count[0]++;
 		if (how == FAULTS)
-			chip_fault(c.id, 0x1000);
-		for (; how >= FAULTS && (chip.chan[c.id].enabled || chip_is_stuck()) &&
+			chip_fault(id, 0x1000);
+		for (; how >= FAULTS && (chip.chan[id].enabled || chip_is_stuck()) &&
 		       scene_goes_on();
 		     harness_sleep(50 * US))
 			if (how == IS_TOLD_OF)

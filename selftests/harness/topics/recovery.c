@@ -260,12 +260,12 @@ static void next_tenant(const struct role *r)
  */
 static void faults_and_goes(const struct role *r)
 {
-	struct admin_chan was, is;
+	struct admin_chan was;
 	u32 i;
 
 	for (i = 0; i < 40; i++) {
 		chans(0, 2, 1);
-		admin_chan(0, 2, &was);
+		was = admin_chan(0, 2);
 		EVENTUALLY(20 * US, chip_fault(was.id, 0x123000));
 		if (r->arg)
 			g_write(V(0), PMC_ENABLE, 0);
@@ -273,8 +273,7 @@ static void faults_and_goes(const struct role *r)
 		g_unbind(V(0), 2);
 		g_inst(V(0), 3, 0, 0);
 		g_bind(V(0), 3);
-		admin_chan(0, 3, &is);
-		scene_count[DEEDS] += is.inst == was.inst;
+		scene_count[DEEDS] += admin_chan(0, 3).inst == was.inst;
 		harness_sleep(5 * MS);
 		if (!admin_chan_lives(0, 3))
 			harness_fail("S4: a channel is ended by a fault of its block's last owner");
