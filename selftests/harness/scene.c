@@ -78,11 +78,21 @@ static void act(void *arg)
 	r->act(r);
 }
 
+static void set(const char *text)
+{
+	char file[16], val[16];
+	int vgpu, n;
+
+	for (; text && sscanf(text, "%d %15s %15s%n", &vgpu, file, val, &n) == 3; text += n)
+		admin_write(vgpu, file, val);
+}
+
 static void begin(const struct policy *p, const struct chip_manners *chip)
 {
 	if (scene->probe)
 		scene->probe(scene);
 	setup_begin(p, chip, scene->vgpus);
+	set(scene->set);
 	if (scene->before)
 		scene->before(scene);
 	began = harness_now;

@@ -51,6 +51,7 @@ struct scene {
 	struct chip_manners chip;
 	struct policy policy; /* .seed 0 stands for 1 */
 	u64 ms; /* the time of scene_goes_on() */
+	const char *set; /* what an admin sets, "0 cap 10 -1 watchdog_ms 100": of vGPU 0, the card */
 	u64 arg[4]; /* for the functions of the row */
 	void (*probe)(const struct scene *s); /* before the card is probed */
 	void (*before)(const struct scene *s); /* when the vGPUs run */

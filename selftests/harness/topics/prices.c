@@ -9,28 +9,21 @@
 #include "selftests/harness/work.h"
 
 /*
- * .arg: what an admin sets ("0 cap 10": of vGPU 0; -1: the card); of which vGPUs (bits) channel 1
- * has no work, which have a channel 2 of work_second(), and whose channel 2 tells of work
+ * .arg: of which vGPUs (bits) channel 1 has no work, which have a channel 2 of work_second(), and
+ * whose channel 2 tells of work
  */
-#define SET(text) ((u64)(unsigned long)(text))
-
 static void begin(const struct scene *s)
 {
-	const char *set = (const char *)(unsigned long)s->arg[0];
-	char file[16], val[16];
-	int vgpu, n;
 	u32 i;
 
-	for (; set && sscanf(set, "%d %15s %15s%n", &vgpu, file, val, &n) == 3; set += n)
-		admin_write(vgpu, file, val);
 	for (i = 0; i < s->vgpus; i++)
-		if (s->arg[2] & BIT(i))
+		if (s->arg[1] & BIT(i))
 			work_second(i);
-		else if (s->arg[1] & BIT(i))
+		else if (s->arg[0] & BIT(i))
 			g_ring(V(i), 1, 0);
 	harness_sleep(1500 * MS);
 	for (i = 0; i < s->vgpus; i++)
-		if (s->arg[3] & BIT(i))
+		if (s->arg[2] & BIT(i))
 			work_put(i, 2, 1);
 }
 
@@ -580,29 +573,29 @@ static void channel_waits(const struct scene *s)
 
 #define KEEPS(n, row_ms, how, for_ms, ...)                                                    \
 	{ n, 2, { .busy = true, .eager = true, .load_ppm = 2000, .late = 1, .idles = true },  \
-	  VERY_COARSE, .ms = row_ms, .arg = { SET("-1 watchdog_ms 100") },                   \
+	  VERY_COARSE, .ms = row_ms, .set = (how) >= HANGS ? "-1 watchdog_ms 100" : NULL,       \
 	  .before = (how) >= HANGS ? begin : NULL, .slow = (row_ms) >= 10000,                \
 	  .roles = { { meter, .arg = 250 * US }, { keeps_gr, 0, HOW(how, for_ms) } },        \
 	  .must = { PAYS_BUT(0, 40), OWN_BUT(0, 40), PAYS_BUT(1, 40), OWN_BUT(1, 40),         \
 		    DONE(0, 1), __VA_ARGS__ } }
 
-#define UNBOUND(n, nr, pol, set, idle, share, ...)                                          \
+#define UNBOUND(n, nr, pol, set_, idle, share, ...)                                          \
 	{ n, nr, ROUGH, pol, .ms = 2000, .slow = true, .before = begin,                       \
-	  .arg = { SET(set), idle },                                                         \
+	  .set = set_, .arg = { idle },                                                       \
 	  .roles = { { meter, .arg = 50 * US }, __VA_ARGS__ },                               \
 	  .must = { HAS(0, share), PAYS(0), DONE(1, 10) } }
 #define KERNELS(us) { preempts_kernels, 0, us }
 #define IDLE_UNBINDS { idle_unbinds, 1 }
 
-#define TRICK(n, chip, pol, row_ms, set, idle, trick, trick_arg, ...)                   \
-	{ n, 2, chip, pol, .ms = row_ms, .before = begin, .arg = { SET(set), idle },     \
+#define TRICK(n, chip, pol, row_ms, set_, idle, trick, trick_arg, ...)                   \
+	{ n, 2, chip, pol, .ms = row_ms, .before = begin, .set = set_, .arg = { idle },   \
 	  .roles = { { meter }, { trick, 0, trick_arg } },                               \
 	  .must = { PAYS(0), DONE(0, 1), __VA_ARGS__ } }
 #define WAITERS CHIP(.waiters_stay = true)
 #define PROMPT { .eager = true, .busy = true, .idles = true }
 
 #define SLOWLY(n, nr, idle, most, by, us, ...) \
-	{ n, nr, CHIP(), COARSE, .ms = 2000, .before = begin, .arg = { SET("0 cap 10"), idle }, \
+	{ n, nr, CHIP(), COARSE, .ms = 2000, .before = begin, .set = "0 cap 10", .arg = { idle }, \
 	  .roles = { { meter }, { works_in_unbinds, 0, us }, { unbinds_slowly, by, .lazy = true }, \
 		     __VA_ARGS__ }, \
 	  .must = { HAS(0, most), PAYS_BUT(0, 30), DONE(0, 100) } }
@@ -619,34 +612,34 @@ static void channel_waits(const struct scene *s)
 	  .must = { PAYS(0), ONLY_OWN(0), DONE(0, 1) } }
 
 #define STOPS(n, chip, prepare, row_ms, least, ...)                                         \
-	{ n, 2, chip, COARSE, .ms = row_ms, .before = prepare, .arg = { SET("0 cap 10"), 1 }, \
+	{ n, 2, chip, COARSE, .ms = row_ms, .before = prepare, .set = "0 cap 10", .arg = { 1 }, \
 	  .roles = { { meter }, { work_served, 1 }, __VA_ARGS__ },                           \
 	  .must = { LEFT(1, least), STOPS_COST, DONE(0, 100) } }
 #define STAY CHIP(.interrupts_stay = true)
 
 #define JOBS(n, cap, job, attack, least)                                                   \
-	{ n, 2, CHIP(), LATE, .ms = 2000, .slow = true, .arg = { SET("0 cap " #cap), 1, 2, 2 }, \
+	{ n, 2, CHIP(), LATE, .ms = 2000, .slow = true, .set = "0 cap " #cap, .arg = { 1, 2, 2 }, \
 	  .before = begin, .roles = { { meter }, { work_jobs, 0, job }, attack },           \
 	  .must = { ONLY_OWN(0), DONE(0, least) } }
 #define PREEMPTS { work_preempts, 1, .lazy = true }
 #define SUBMITS { work_kicks, 1, 20 * US, .lazy = true }
 
-#define LIGHT(n, nr, prepare, set, idle, job, slack, least)                                  \
-	{ n, nr, OBEYS, COARSE, .ms = 2000, .arg = { SET(set), idle }, .before = prepare,      \
+#define LIGHT(n, nr, prepare, set_, idle, job, slack, least)                                  \
+	{ n, nr, OBEYS, COARSE, .ms = 2000, .set = set_, .arg = { idle }, .before = prepare,    \
 	  .roles = { { meter, .arg = 7 * US }, { work_jobs, 0, (job) | JOB_QUIET },          \
 		     { (nr) > 1 ? work_served : NULL, 1 } },                                \
 	  .must = { PAYS_BUT(0, slack), OWN_BUT(0, slack),                                   \
 		    DONE(0, 100), LEFT((nr) - 1, least) } }
 
-#define HOLDS(n, nr, set, idle, second, tells, kernel, ...)                                 \
-	{ n, nr, CHIP(), COARSE, .ms = 700, .arg = { SET(set), idle, second, tells },        \
+#define HOLDS(n, nr, set_, idle, second, tells, kernel, ...)                                 \
+	{ n, nr, CHIP(), COARSE, .ms = 700, .set = set_, .arg = { idle, second, tells },      \
 	  .before = begin,                                                                   \
 	  .roles = { { meter }, { work_kernels, 0, EACH(kernel, 400) }, __VA_ARGS__ }
 #define KICKS { work_kicks, 0, 10 * US }
 
 #define ENDS_LATE(n, stops)                                                                   \
 	{ n, 4, CHIP(), VERY_COARSE, .ms = 2000, .before = flushes_are_slow,                   \
-	  .arg = { SET("1 weight 11 2 weight 11 3 weight 11"), 0, 14, 14 },                   \
+	  .set = "1 weight 11 2 weight 11 3 weight 11", .arg = { 0, 14, 14 },                 \
 	  .roles = { { meter, .arg = 10 * US }, { turn_ends_late, 1, stops },                 \
 		     { turn_ends_late, 2, stops }, { turn_ends_late, 3, stops } },            \
 	  .after = flushes_are_quick, .must = { LEFT(0, 752 - 2 * SLACK), DONE(0, 20) } }
@@ -695,7 +688,7 @@ static const struct scene table[] = {
 	       { work_served, 2 }),
 
 	{ "slow unbinds while another one works", 2, CHIP(), COARSE, .ms = 2000, .before = begin,
-	  .arg = { SET("0 cap 50"), 3 },
+	  .set = "0 cap 50", .arg = { 3 },
 	  .roles = { { meter }, { work_jobs, 0, EACH(100, 900) | JOB_QUIET },
 		     { unbinds_slowly, 1, 1, .lazy = true } },
 	  .must = { ONLY_OWN(0), DONE(0, 100), HAS(0, 50) } },
@@ -715,13 +708,13 @@ static const struct scene table[] = {
 	TRICK("a fault beside a kernel of 1500 ms", WAITERS, COARSE, 5000, "", 3,
 	      faults_beside_a_kernel, 1500, PAYS(1), ONLY_OWN(0)),
 	{ "faults beside pieces, and another one's unbinds", 2, CHIP(.copies_stay = true), COARSE,
-	  .ms = 1500, .arg = { SET("0 cap 15"), 3 }, .before = begin,
+	  .ms = 1500, .set = "0 cap 15", .arg = { 3 }, .before = begin,
 	  .roles = { { meter }, { unbinds_behind_copies, 1 }, { pieces_with_faults } },
 	  .must = { HAS(0, 17), PAYS(0), PAYS(1), ONLY_OWN(1), DONE(0, 50) } },
 	STOPS("faults", CHIP(), begin, 900, 850, { faults_again, 0, 230 }),
 	STOPS("faults in rests", CHIP(), begin, 900, 850, { faults_again, 0, 230 | IN_RESTS }),
 	{ "faults that hold GR", 2, ROUGH, VERY_COARSE, .ms = 4000, .before = begin,
-	  .arg = { 0, 1 }, .roles = { { meter, .arg = 100 * US }, { work_served, 1 },
+	  .arg = { 1 }, .roles = { { meter, .arg = 100 * US }, { work_served, 1 },
 				      { faults_again, 0, 16 | ON_GR } },
 	  .must = { LEFT(1, 450), PAYS_BUT(0, 40), OWN_BUT(1, 40), DONE(0, 15) } },
 	STOPS("unbinds of channels that interrupt", STAY, begin, 900, 800,

@@ -86,7 +86,7 @@ DO(pieces, u32 c; for (c = 3; c < 3 + n; c++) {
 	if (work_listed(i)) chip_copies(id_of(i, c), harness_now + 30 * US);
 	harness_sleep(30 * US); })
 
-/* The two numbers that a row has for its script */
+/* The two numbers that a row has for its script: .arg[0] and [1] */
 #define N ~0u
 #define M (~0u - 1)
 
@@ -163,8 +163,8 @@ static void repeat(const struct step *first, u32 i)
 
 	while (scene_goes_on()) {
 		for (s = first; s->act && scene_goes_on(); s++)
-			if (!s->act(s->i + i, s->n == N ? scene->arg[1] :
-					      s->n == M ? scene->arg[2] :
+			if (!s->act(s->i + i, s->n == N ? scene->arg[0] :
+					      s->n == M ? scene->arg[1] :
 							  s->n))
 				break;
 		scene_count[i] += !s->act;
@@ -237,24 +237,14 @@ static void end_copy(u32 reg, u32 val)
 		chip.copying_until = 0;
 }
 
-static void set(u32 i, const char *file, u32 val)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%u", val);
-	if (val)
-		admin_write(i, file, text);
-}
-
 /*
- * .arg[0]: cap of the worker; [3]: reads that a flush takes. Of three vGPUs the last one waits, of
- * four none but the worker has channels.
+ * .arg[2]: reads that a flush takes. Of three vGPUs the last one waits, of four none but the worker
+ * has channels.
  */
 static void quiet(const struct scene *s)
 {
 	u32 i;
 
-	set(W, "cap", s->arg[0]);
 	for (i = 0; i < s->vgpus; i++)
 		work_second(i);
 	if (s->vgpus == 3)
@@ -262,17 +252,11 @@ static void quiet(const struct scene *s)
 	for (i = 1; s->vgpus == 4 && i < 4; i++)
 		world_reset(i);
 	chip_before_write = end_copy;
-	if (s->arg[3]) {
-		work_slow_flushes(s->arg[3]);
+	if (s->arg[2]) {
+		work_slow_flushes(s->arg[2]);
 		harness_policy(&(struct policy){ .seed = 1, .oversleep_ns = 20 * US });
 	}
 	harness_sleep(1500 * MS);
-}
-
-static void beside_heavy(const struct scene *s)
-{
-	set(P, "weight", 1900);
-	quiet(s);
 }
 
 /* The same with channels 3 and up, which have copies. */
@@ -291,19 +275,11 @@ static void many_names(const struct scene *s)
 	}
 }
 
-/* .arg[0], [1]: weight and cap of the worker */
-static void weighted(const struct scene *s)
-{
-	set(W, "weight", s->arg[0]);
-	set(W, "cap", s->arg[1]);
-}
-
-/* Kernels go on, and the rings behind them are empty. .arg[0], [1]: weight and cap of the worker */
+/* Kernels go on, and the rings behind them are empty. */
 static void unreported(const struct scene *s)
 {
 	u32 i;
 
-	weighted(s);
 	for (i = 0; i < s->vgpus; i++)
 		g_ring(G, 1, 0);
 	harness_sleep(1500 * MS);
@@ -318,21 +294,18 @@ static void unreported(const struct scene *s)
 }
 
 /*
- * The worker waits for a semaphore (.arg[1]), while another vGPU pays for a long kernel, and then
- * the worker and its partner work. .arg[0]: fixed share; [2]: weight of a third one, whose kernel
- * it is; 0: it is the partner's.
+ * The worker waits for a semaphore (.arg[1]), while the last vGPU pays for a long kernel, and .arg[0]
+ * ms later the worker and its partner work.
  */
 static void saves(const struct scene *s)
 {
 	u32 i;
 
-	admin_write(CARD, "policy", s->arg[0] ? "fixed-share" : "equal-share");
 	for (i = 0; i < s->vgpus; i++)
 		work_second(i);
 	work_put(W, 2, s->arg[1]);
 	kicks(W, 0);
-	i = s->arg[2] ? 2 : P;
-	set(i, "weight", s->arg[2]);
+	i = s->vgpus - 1;
 	rings(i, 1);
 	kicks(i, 0);
 	if (!SOON(holds(i, 1900000), 100 * MS))
@@ -340,15 +313,7 @@ static void saves(const struct scene *s)
 	harness_sleep(100 * MS);
 	rings(i, 0);
 	frees(i, 0);
-	harness_sleep(s->arg[2] == 10 ? 15000 * MS : s->arg[0] ? 9500 * MS : 3800 * MS);
-}
-
-/* .arg[0], [3]: weight and cap of the partner */
-static void equal_beside(const struct scene *s)
-{
-	admin_write(CARD, "policy", "equal-share");
-	set(P, "weight", s->arg[0]);
-	set(P, "cap", s->arg[3]);
+	harness_sleep(s->arg[0] * MS);
 }
 
 static void no_work(const struct scene *s)
@@ -410,7 +375,7 @@ static void idle_many(const struct scene *s)
 		if (c > 1)
 			g_run(G, c);
 	}
-	g_list(G, list, s->arg[0]);
+	g_list(G, list, ARRAY_SIZE(list));
 }
 
 static void waits(const struct role *r)
@@ -446,12 +411,12 @@ static u32 walk_random(u32 n)
 
 static void walk_begin(const struct scene *s)
 {
-	static const u32 caps[] = { 100, 100, 50, 10, 30 };
+	static const char *const caps[] = { "100", "100", "50", "10", "30" };
 	u32 i;
 
 	for (i = 0; i < s->vgpus; i++)
 		work_second(i);
-	set(W, "cap", caps[walk_random(ARRAY_SIZE(caps))]);
+	admin_write(W, "cap", caps[walk_random(ARRAY_SIZE(caps))]);
 	if (!walk_random(4))
 		admin_write(CARD, "policy", "equal-share");
 	chip_before_write = end_copy;
@@ -497,48 +462,50 @@ static void third(const struct role *r)
 #define DOES_NOT_PAY	"S5: a vGPU does not pay for what it has"
 #define PAYS_MORE	"S5: a vGPU pays for what it does not have"
 
-#define ROW(n, v, ms_, before_, ...) \
-	n, v, PLAIN, COARSE, .ms = ms_, .arg = { __VA_ARGS__ }, .before = before_
+#define ROW(n, v, ms_, set_, before_, ...) \
+	n, v, PLAIN, COARSE, .ms = ms_, .set = set_, .arg = { __VA_ARGS__ }, .before = before_
 #define NO_GAIN(most) \
 	.must = { { &m_had, 0, 1, most, MORE_THAN_SHARE }, \
 		  { &m_unpaid, 0, AT_MOST(MORE), DOES_NOT_PAY }, \
 		  { &m_count, 0, AT_LEAST(3), "the trick is not played" } }
 #define TRICK(n, v, trick, c, ...) \
-	{ ROW(n, v, 2000, quiet, c, ##__VA_ARGS__), .roles = { METER, { plays, 0, trick } }, \
+	{ ROW(n, v, 2000, "0 cap " #c, quiet, ##__VA_ARGS__), \
+	  .roles = { METER, { plays, 0, trick } }, \
 	  NO_GAIN(10 * (c) + MORE) }
 /* with a thread that preempts for the script, against a cap of 10 % */
 #define BESIDE(n, before_, trick, most, ...) \
-	{ ROW(n, 2, 2000, before_, 10, ##__VA_ARGS__), \
+	{ ROW(n, 2, 2000, "0 cap 10", before_, ##__VA_ARGS__), \
 	  .roles = { METER, { plays, 0, trick }, { preempts_beside } }, NO_GAIN(most) }
 /* the share of the first vGPU */
-#define HONEST(n, v, s, before_, ...) \
-	{ ROW(n, v, 2000, before_, __VA_ARGS__), \
+#define HONEST(n, v, s, set_) \
+	{ ROW(n, v, 2000, set_, NULL), \
 	  .roles = { METER, { honest, 0 }, { honest, 1 }, { honest, (v) > 2 ? 2 : 0 }, \
 		     { honest, (v) > 3 ? 3 : 0 } }, \
 	  .must = { { &m_had, 0, (s) - 20, (s) + 20, "S5: the share of a vGPU" }, \
 		    { &m_unpaid, 0, AT_MOST(20), DOES_NOT_PAY }, \
 		    { &m_overpaid, 0, AT_MOST(20), PAYS_MORE }, \
 		    { &m_overpaid, 1, AT_MOST(20), PAYS_MORE } } }
-#define PAIR(n, s, v, ...) \
-	{ ROW(n, v, 2000, unreported, __VA_ARGS__), .roles = { METER, { serves } }, \
+#define PAIR(n, s, v, set_) \
+	{ ROW(n, v, 2000, set_, unreported), .roles = { METER, { serves } }, \
 	  .must = { { &m_had, 0, (s) - MORE, (s) + MORE, "S5: the share of a vGPU" }, \
 		    { &m_unpaid, 0, AT_MOST(MORE), DOES_NOT_PAY }, \
 		    { &m_overpaid, 0, AT_MOST(MORE), PAYS_MORE } } }
-#define WAITS(n, c, us) \
-	{ ROW(n, 2, 1000, quiet, c, us), \
+#define WAITS(n, set_, us) \
+	{ ROW(n, 2, 1000, set_, quiet, us), \
 	  .roles = { METER, { plays, 0, TELLS }, { plays, 1, WAITER } }, \
 	  .must = { { &m_had, 0, IS(0), "the waiter works" }, \
 		    { &m_had, 1, AT_LEAST(100), LESS_THAN_SHARE }, \
 		    { &m_charged, 0, AT_MOST(MORE), PAYS_MORE }, \
 		    { &m_unpaid, 1, AT_MOST(MORE), DOES_NOT_PAY } } }
+#define EQUAL "-1 policy equal-share"
 /* .arg: kernels of the partner that can't be preempted, and pauses, us */
-#define OWED(n, s, weight, c, us, pause) \
-	{ ROW(n, 2, 4000, equal_beside, weight, us, pause, c), \
+#define OWED(n, s, set_, ...) \
+	{ ROW(n, 2, 4000, EQUAL " " set_, NULL, __VA_ARGS__), \
 	  .roles = { METER, { honest, 0 }, { plays, 1, KERNELS } }, \
 	  .must = { { &m_had, 0, AT_LEAST((s) - 25), LESS_THAN_SHARE }, \
 		    { &m_count, 1, AT_LEAST(3), "no kernels" } } }
-#define SAVED(n, v, s, ...) \
-	{ ROW(n, v, 2000, saves, __VA_ARGS__), \
+#define SAVED(n, v, s, set_, ...) \
+	{ ROW(n, v, 2000, set_, saves, __VA_ARGS__), \
 	  .roles = { METER, { honest, 0 }, { honest, 1 } }, \
 	  .must = { { &m_had, 0, 100, (s) + MORE, MORE_THAN_SHARE }, \
 		    { &m_had, 1, AT_LEAST((s) - 60), LESS_THAN_SHARE } } }
@@ -554,29 +521,29 @@ static void third(const struct role *r)
 static const struct scene table[] = {
 	HONEST("one of two", 2, 500, NULL),
 	HONEST("one of four", 4, 250, NULL),
-	HONEST("a weight of 300 beside 100", 2, 750, weighted, 300),
-	HONEST("a weight of 300 beside three of 100", 4, 500, weighted, 300),
-	HONEST("a cap of 20 %", 2, 200, weighted, 0, 20),
-	PAIR("unreported kernels of two", 500, 2),
-	PAIR("unreported kernels, weight 1900 beside 100", 950, 2, 1900),
-	PAIR("unreported kernels, a cap of 10 %", 100, 2, 0, 10),
-	PAIR("an unreported kernel, a cap of 10 %", 100, 1, 0, 10),
-	PAIR("an unreported kernel", 1000, 1),
-	{ ROW("who has no work pays nothing", 2, 2000, no_work), .roles = { METER },
+	HONEST("a weight of 300 beside 100", 2, 750, "0 weight 300"),
+	HONEST("a weight of 300 beside three of 100", 4, 500, "0 weight 300"),
+	HONEST("a cap of 20 %", 2, 200, "0 cap 20"),
+	PAIR("unreported kernels of two", 500, 2, NULL),
+	PAIR("unreported kernels, weight 1900 beside 100", 950, 2, "0 weight 1900"),
+	PAIR("unreported kernels, a cap of 10 %", 100, 2, "0 cap 10"),
+	PAIR("an unreported kernel, a cap of 10 %", 100, 1, "0 cap 10"),
+	PAIR("an unreported kernel", 1000, 1, NULL),
+	{ ROW("who has no work pays nothing", 2, 2000, NULL, no_work), .roles = { METER },
 	  .must = { { &m_charged, 1, AT_MOST(20), PAYS_MORE },
 		    { &m_had, 0, 960, 1000, LESS_THAN_SHARE } } },
 
 	TRICK("works between polls of its own", 1, POLLS, 2),
 	TRICK("kicks all the time", 1, KICKS, 2),
 	TRICK("stops when it is seen", 1, STOPS, 10),
-	{ ROW("stops when it is seen, beside another", 2, 2000, quiet),
+	{ ROW("stops when it is seen, beside another", 2, 2000, NULL, quiet),
 	  .roles = { METER, { plays, 0, STOPS }, { honest, 1 } }, NO_GAIN(500 + MORE) },
-	{ ROW("stops when it is seen, weight 1 beside 19", 2, 2000, beside_heavy),
+	{ ROW("stops when it is seen, weight 1 beside 19", 2, 2000, "1 weight 1900", quiet),
 	  .roles = { METER, { plays, 0, STOPS }, { honest, 1 } }, NO_GAIN(50 + MORE) },
 	TRICK("stops when it is warned", 1, WARNED, 10),
 	TRICK("works between the policy's polls", 1, BUDGET, 10),
 	TRICK("works until 4 ms after a sample", 1, AFTER, 10, 3840, 60),
-	{ ROW("works until 1 ms after a sample, beside another", 2, 2000, quiet, 10, 840, 60),
+	{ ROW("works until 1 ms after a sample, beside another", 2, 2000, "0 cap 10", quiet, 840, 60),
 	  .roles = { METER, { plays, 0, AFTER }, { honest, 1 } }, NO_GAIN(100 + MORE) },
 	TRICK("works for 245 us after a sample", 1, AFTER, 1, 245),
 	TRICK("works for 60 us after a sample", 1, AFTER, 1, 60),
@@ -597,28 +564,28 @@ static const struct scene table[] = {
 	BESIDE("works by many names beside one that is driven off", many_names, EVICTED, 1000),
 	BESIDE("unbinds what worked beside one that is driven off", quiet, EVICTED_UNBINDS, 1000),
 	TRICK("works first in short turns", 3, TURNS, 2),
-	{ ROW("works long without a list", 2, 4000, quiet),
+	{ ROW("works long without a list", 2, 4000, NULL, quiet),
 	  .roles = { METER, { plays, 0, LONG_UNLISTED }, { honest, 1 }, { moves_get, 1 } },
 	  NO_GAIN(500 + MORE) },
-	{ ROW("kicks beside one that pauses", 2, 1000, quiet),
+	{ ROW("kicks beside one that pauses", 2, 1000, NULL, quiet),
 	  .roles = { METER, { plays, 0, TELLS }, { work_kernels, 0, EACH(300, 100) }, { honest, 1 },
 		     { work_kicks, 1, 10 * US } },
 	  .must = { { &m_had, 1, 400, 500 + MORE, MORE_THAN_SHARE } } },
-	{ ROW("beside one that only waits", 2, 1000, quiet),
+	{ ROW("beside one that only waits", 2, 1000, NULL, quiet),
 	  .roles = { METER, { plays, 0, TELLS }, { honest, 1 } },
 	  .must = { { &m_had, 1, AT_LEAST(920), LESS_THAN_SHARE } } },
-	WAITS("waits beside pieces of 100 us", 0, 100),
-	WAITS("waits beside pieces of 300 us", 0, 300),
-	WAITS("waits with a cap", 10, 100),
+	WAITS("waits beside pieces of 100 us", NULL, 100),
+	WAITS("waits beside pieces of 300 us", NULL, 300),
+	WAITS("waits with a cap", "0 cap 10", 100),
 
-	OWED("owed after kernels and pauses", 333, 200, 100, 24000, 41000),
-	OWED("owed after long kernels", 200, 400, 100, 33000, 36000),
-	OWED("owed beside a cap and a weight", 200, 400, 60, 30000, 0),
-	SAVED("sleeps beside a long kernel", 2, 500),
-	SAVED("saves beside a long kernel", 2, 500, 0, 1),
-	SAVED("saves beside a long kernel, fixed", 2, 195, 1, 1),
-	SAVED("saves beside a helper", 3, 333, 0, 1, 100),
-	SAVED("saves beside a light helper", 3, 476, 0, 1, 10),
+	OWED("owed after kernels and pauses", 333, "1 weight 200", 24000, 41000),
+	OWED("owed after long kernels", 200, "1 weight 400", 33000, 36000),
+	OWED("owed beside a cap and a weight", 200, "1 weight 400 1 cap 60", 30000),
+	SAVED("sleeps beside a long kernel", 2, 500, EQUAL, 3800),
+	SAVED("saves beside a long kernel", 2, 500, EQUAL, 3800, 1),
+	SAVED("saves beside a long kernel, fixed", 2, 195, "-1 policy fixed-share", 9500, 1),
+	SAVED("saves beside a helper", 3, 333, EQUAL, 3800, 1),
+	SAVED("saves beside a light helper", 3, 476, EQUAL " 2 weight 10", 15000, 1),
 
 	{ "a long poll now and then", 2, PLAIN, { .oversleep_ns = 20 * US }, .ms = 36000,
 	  .before = slow_flushes,
@@ -627,14 +594,14 @@ static const struct scene table[] = {
 	  .must = { { &m_count, 0, AT_LEAST(2000), "no turns" },
 		    { &m_count, 1, AT_MOST(44), "S5: turns are too long beside one that waits" } } },
 	{ "a light vGPU on a slow card", 3, PLAIN, { .oversleep_ns = 3000, .read_ns = 40 * US },
-	  .ms = 2000, .arg = { 5 }, .before = weighted,
+	  .ms = 2000, .set = "0 weight 5",
 	  .roles = { METER, { honest, 0 }, { honest, 1 }, { honest, 2 },
 		     { work_kicks, 0, 50 * US } },
 	  .must = { { &m_had, 0, 14, 34, "S5: the share of a vGPU" },
 		    { &m_reads, CARD, AT_MOST(2000 * 1000 / 40 * 2 / 3), "S6: polls" } } },
-	{ ROW("many idle channels", 1, 500, idle_many, 60), .roles = { { waits } },
+	{ ROW("many idle channels", 1, 500, NULL, idle_many), .roles = { { waits } },
 	  .must = { { &m_reads, CARD, 5, 5000, "S5: polls of many channels" } } },
-	{ ROW("words elsewhere", 1, 0, NULL), .roles = { { words_elsewhere } },
+	{ ROW("words elsewhere", 1, 0, NULL, NULL), .roles = { { words_elsewhere } },
 	  .must = { { &m_count, 0, IS(0), "S5: a channel has its words in another one's place" },
 		    { &m_count, 1, IS(1), "a channel is not bound" } } },
 
