@@ -99,6 +99,12 @@ int scenes_main(int argc, char **argv, const struct scene *s, u32 nr);
 			harness_fail("never: %s", #cond); \
 	} while (0)
 #define UNTIL(cond) UNTIL_IN(5000 * MS, 20 * US, cond)
+/* Wait for something that the end of the row makes needless. */
+#define UNTIL_OVER(step, cond)                       \
+	do {                                         \
+		while (!(cond) && scene_goes_on())   \
+			harness_sleep(step);         \
+	} while (0)
 
 /* of a vGPU */
 extern const struct measure m_charged; /* gpu_time_ns, in thousandths of the time */

@@ -144,8 +144,7 @@ void work_second(u32 vgpu)
 	g_run(g, 2);
 	LIST(g, 1, 2);
 	g_ring(g, 2, 1);
-	while (!chip_pbdma_intr(id_of(vgpu, 2), FATAL))
-		harness_sleep(MS);
+	UNTIL(chip_pbdma_intr(id_of(vgpu, 2), FATAL));
 	harness_sleep(MS);
 	g_preempt(g, false, 2);
 	g_ring(g, 2, 0);
@@ -199,8 +198,7 @@ static void job_ends(const struct role *r, u16 id)
 		work_put(r->vgpu, 1, 0);
 		work_kick(r->vgpu);
 	}
-	while (r->arg & JOB_STOPS && chip_loaded(id) && scene_goes_on())
-		harness_sleep(5 * US);
+	UNTIL_OVER(5 * US, !(r->arg & JOB_STOPS) || !chip_loaded(id));
 }
 
 void work_jobs(const struct role *r)
@@ -213,8 +211,7 @@ void work_jobs(const struct role *r)
 		work_put(r->vgpu, 1, (n + queue) % 64);
 		if (!(r->arg & JOB_QUIET))
 			work_kick(r->vgpu);
-		while (!(work_listed(r->vgpu) && chip_may_load(id, 0)) && scene_goes_on())
-			harness_sleep(5 * US);
+		UNTIL_OVER(5 * US, work_listed(r->vgpu) && chip_may_load(id, 0));
 		if (!queue)
 			work_serve(r->vgpu);
 		if (r->arg & JOB_QUIET)

@@ -202,8 +202,7 @@ static void beside_a_dead_one(const struct role *r)
 		chip_copies(admin_chan(0, 2).tsg, NEVER);
 		for (i = 0; i < 4000 && admin_chan_lives(0, 2); i++) {
 			chip_copy_raise(2, 0);
-			while (chip_copy_raised())
-				harness_sleep(5 * US);
+			UNTIL(!chip_copy_raised());
 		}
 	} else {
 		UNTIL(chip_hang(r->arg == WHOLE ? id_of(0, 1) : id, false));

@@ -146,8 +146,7 @@ static void faults(const struct role *r)
 				continue;
 			chip_load_on_gr(id);
 			scene_count[0] += chip_fault_now(id);
-			while (chip.reg[PFIFO_RUNLIST_ERROR / 4] & 1 && scene_goes_on())
-				harness_sleep(2 * US);
+			UNTIL_OVER(2 * US, !(chip.reg[PFIFO_RUNLIST_ERROR / 4] & 1));
 		}
 	}
 }
@@ -172,8 +171,7 @@ static void dear_exceptions(const struct role *r)
 	while (scene_count[0] < PER_SECOND && admin_chan_lives(0, 1)) {
 		chip_gr_trap(c.inst, 0, ~0u, ~0u);
 		scene_count[0]++;
-		while (chip.gr_halts)
-			harness_sleep(100 * US);
+		UNTIL_IN(5000 * MS, 100 * US, !chip.gr_halts);
 	}
 }
 
@@ -223,14 +221,11 @@ static bool inside, gone;
 
 static void ce_late(u32 reg)
 {
-	u64 end = harness_now + 5 * MS;
-
 	if (reg != GK110_CE(2) + GK110_CE_LAUNCHERR || inside)
 		return;
 	chip_put(GK110_CE(2) + GK110_CE_INTR, 0);
 	inside = true;
-	while (!gone && harness_now < end)
-		harness_sleep(20 * US);
+	WITHIN(5 * MS, 20 * US, gone);
 }
 
 static void resets_under_a_report(const struct role *r)
@@ -242,8 +237,7 @@ static void resets_under_a_report(const struct role *r)
 	chip_copies(id, harness_now + 300 * US);
 	irq_has_read = ce_late;
 	chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8);
-	while (!inside)
-		harness_sleep(2 * US);
+	UNTIL(inside);
 	g_write(STORMER, PMC_ENABLE, 0);
 	neighbour_gets(id);
 	gone = true;
@@ -286,8 +280,7 @@ static void copies_in_a_rest(const struct role *r)
 		if (r->arg)
 			chip_pbdma_raise(1, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
 		chip_copy_raise(2, 0);
-		while (chip_copy_raised())
-			harness_sleep(5 * US);
+		UNTIL_IN(5000 * MS, 5 * US, !chip_copy_raised());
 	}
 	harness_sleep(5 * MS);
 }
@@ -321,10 +314,8 @@ static u64 told_va(u32 vgpu, u8 unit)
 
 static void bar_fault(u32 unit, u64 va)
 {
-	while (!chip_bar_fault(unit, va))
-		harness_sleep(10 * US);
-	while (chip.reg[GMMU_FAULT_SOURCE / 4] & BIT(unit))
-		harness_sleep(10 * US);
+	UNTIL(chip_bar_fault(unit, va));
+	UNTIL(!(chip.reg[GMMU_FAULT_SOURCE / 4] & BIT(unit)));
 }
 
 static int set_irqs(u32 vgpu, u32 index, u32 flags, u32 start, u32 count, s32 data)
@@ -377,8 +368,7 @@ static void more_than_fit(const struct role *r)
 	u64 first, last;
 
 	for (rounds = 1; rounds <= 5; rounds++) {
-		while (signalled.nr < rounds)
-			harness_sleep(MS);
+		UNTIL(signalled.nr >= rounds);
 		first = rounds * 0x10000;
 		for (i = 0; i < EVENTS - 1; i++)
 			bar_fault(GMMU_UNIT_BAR1, p.bar1 + first + i * 0x1000);
@@ -393,8 +383,7 @@ static void more_than_fit(const struct role *r)
 		for (i = 0; i < 7; i++) {
 			g_write(g, PFIFO_MMU_FAULT_SOURCE, ~0u);
 			bar_fault(GMMU_UNIT_BAR1, p.bar1);
-			while (!g_read(g, PFIFO_MMU_FAULT_SOURCE))
-				harness_sleep(10 * US);
+			UNTIL(g_read(g, PFIFO_MMU_FAULT_SOURCE));
 		}
 		g_write(g, PFIFO_MMU_FAULT_SOURCE, ~0u);
 	}
@@ -456,8 +445,7 @@ static void pbdma_intr_of(u32 vgpu, u32 intr0, u32 intr1)
 	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
 	chip_put(PBDMA(0) + PBDMA_INTR1_EN, ~0u);
 	chip_put(PBDMA(0) + PBDMA_INTR1, intr1);
-	while (!chip_pbdma_intr(id_of(vgpu, 1), intr0))
-		harness_sleep(MS);
+	UNTIL(chip_pbdma_intr(id_of(vgpu, 1), intr0));
 	harness_sleep(10 * MS);
 	chip_put(PBDMA(0) + PBDMA_INTR1, 0);
 }

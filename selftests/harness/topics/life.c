@@ -271,8 +271,7 @@ static void no_event_of_before(const struct role *r)
 			harness_sleep(10 * MS);
 			MUST(told(0));
 		}
-		while (!chip_bar_fault(GMMU_UNIT_BAR1, admin_place(0).bar1 + 0x1000))
-			harness_sleep(10 * US);
+		UNTIL(chip_bar_fault(GMMU_UNIT_BAR1, admin_place(0).bar1 + 0x1000));
 		chip_nonstall();
 		harness_sleep(i * US);
 		begin_anew(0, i % 2);
@@ -300,16 +299,13 @@ static void next_owner_is_removed(const struct role *r)
 {
 	u16 theirs = id_of(1, 1), ours = id_of(0, 1);
 
-	while (!chip_hang(theirs, false))
-		harness_sleep((10 + r->arg) * US);
-	while (chip.list[0].nr != 1 || (chip.list[0].entry[0] & 0xfff) != ours)
-		harness_sleep(10 * US);
+	UNTIL_IN(5000 * MS, (10 + r->arg) * US, chip_hang(theirs, false));
+	UNTIL(chip.list[0].nr == 1 && (chip.list[0].entry[0] & 0xfff) == ours);
 	harness_sleep(r->arg * 3 * MS);
 	world_close(0);
 	world_unmake(0);
 	scene_count[0] = chip_is_stuck();
-	while (chip_is_stuck())
-		harness_sleep(MS);
+	UNTIL(!chip_is_stuck());
 	harness_sleep(20 * MS);
 	world_check("the next owner of the chip was removed");
 }
@@ -650,10 +646,8 @@ static void loses_the_card(const struct scene *s)
 	world_close(1);
 	MUST(world_open(1, theirs));
 	setup_run(1, 1, 0);
-	while (!chip_loaded(id_of(1, 1)))
-		harness_sleep(MS);
-	while (!chip_misname(id_of(0, 1), CHIP_NOBODY, true))
-		harness_sleep(MS);
+	UNTIL(chip_loaded(id_of(1, 1)));
+	UNTIL(chip_misname(id_of(0, 1), CHIP_NOBODY, true));
 	config_ns = s->arg[0];
 }
 
@@ -666,8 +660,7 @@ static void unbinds(const struct role *r)
 static void neighbour_takes_memory(const struct role *r)
 {
 	task_mm_set(theirs->mm);
-	while (!read_lost(CARD))
-		harness_sleep(200);
+	UNTIL_IN(5000 * MS, 200, read_lost(CARD));
 	MUST(container_unmap(theirs, SETUP_RAM, SETUP_RAM) == SETUP_RAM);
 }
 

@@ -70,9 +70,7 @@ static void keeps_gr(const struct role *r)
 		id = id_of(0, 1);
 		if (admin_read(0, "suspended") || id == CHIP_NOBODY)
 			break;
-		while (!(how >= HANGS ? chip_hang(id, false) : chip_hold(id, ns)) &&
-		       scene_goes_on())
-			harness_sleep(MS / 20);
+		UNTIL_OVER(MS / 20, how >= HANGS ? chip_hang(id, false) : chip_hold(id, ns));
 		scene_count[0]++;
 		if (how == FAULTS)
 			chip_fault(id, 0x1000);
@@ -136,8 +134,7 @@ static void unbinds_slowly(const struct role *r)
 	chip_before_write = keeps_unbinder;
 	for (; scene_goes_on(); harness_sleep(20 * US)) {
 		g_run(V(r->vgpu), 2);
-		while (r->arg && !work_runs(0) && scene_goes_on())
-			harness_sleep(5 * US);
+		UNTIL_OVER(5 * US, !r->arg || work_runs(0));
 		unbinding = true;
 		g_unbind(V(r->vgpu), 2);
 		unbinding = false;
@@ -152,16 +149,14 @@ static void works_in_unbinds(const struct role *r)
 	u64 end;
 
 	while (scene_goes_on()) {
-		while (!kept && scene_goes_on())
-			harness_sleep(US);
+		UNTIL_OVER(US, kept);
 		chip.at_work[id] = true;
 		work_serve(r->vgpu);
 		for (end = harness_now + r->arg * US; kept && harness_now < end;)
 			harness_sleep(US);
 		chip.at_work[id] = false;
 		scene_count[r->vgpu]++;
-		while (kept && scene_goes_on())
-			harness_sleep(US);
+		UNTIL_OVER(US, !kept);
 	}
 }
 
@@ -253,10 +248,8 @@ static void unbinds_before_kernels(const struct role *r)
 /* It has a kernel of 60 ms when its turn ends. Return when the list is the other one's. */
 static void driven_off(u32 vgpu)
 {
-	while (!(work_alone(vgpu) && chip_hold(id_of(vgpu, 1), 60 * MS)))
-		harness_sleep(5 * US);
-	while (!work_alone(!vgpu))
-		harness_sleep(5 * US);
+	UNTIL_IN(5000 * MS, 5 * US, work_alone(vgpu) && chip_hold(id_of(vgpu, 1), 60 * MS));
+	UNTIL_IN(5000 * MS, 5 * US, work_alone(!vgpu));
 	if (!chip_is_stuck())
 		harness_fail("vGPU %u is not being driven off", vgpu);
 }
@@ -282,8 +275,7 @@ static void copies_before_its_turn(const struct role *r)
 	if (r->arg)
 		g_unbind(V(0), 1);
 	scene_count[0] += chip_is_stuck();
-	while (chip_is_stuck())
-		harness_sleep(5 * US);
+	UNTIL_IN(5000 * MS, 5 * US, !chip_is_stuck());
 	harness_sleep(MS); /* until it is charged */
 	scene_stop();
 }
@@ -308,18 +300,15 @@ static void flush_in_a_switch(const struct role *r)
 		g_run(V(0), 2);
 		LIST(V(0), 1, 2);
 	}
-	while (!(work_alone(0) && chip_hold(id_of(0, 1), 1900 * MS)))
-		harness_sleep(5 * US);
+	UNTIL_IN(5000 * MS, 5 * US, work_alone(0) && chip_hold(id_of(0, 1), 1900 * MS));
 	if (r->arg)
 		chip_copies(id_of(0, 2), harness_now + 3700 * MS);
-	while (!work_alone(1))
-		harness_sleep(5 * US);
+	UNTIL_IN(5000 * MS, 5 * US, work_alone(1));
 	harness_sleep(5 * MS);
 	scene_count[0] += chip_is_stuck();
 	began = harness_now;
 	work_flush(1);
-	while (*work_flush_word(1, FLUSH_L2_DIRTY) && harness_now < began + 10000 * MS)
-		harness_sleep(100 * US);
+	WITHIN(10000 * MS, 100 * US, !*work_flush_word(1, FLUSH_L2_DIRTY));
 	scene_count[2] = (harness_now - began) / MS;
 	scene_stop();
 }
@@ -342,16 +331,14 @@ static void faults_beside_a_kernel(const struct role *r)
 
 	for (ms = 0; ms < 500; ms += r->arg, g_run(V(0), 1)) {
 		id = id_of(0, 1);
-		while (!chip_hold(other, r->arg * MS))
-			harness_sleep(10 * US);
+		UNTIL(chip_hold(other, r->arg * MS));
 		chip.at_work[other] = true;
 		harness_sleep(3 * MS);
 		chip.pbdma[0].chid = NO_CHAN;
 		chip_load_some(0, id);
 		scene_count[0] += chip_fault_now(id);
-		while ((chip.chan[id].enabled || list_stands() || chip_is_stuck()) &&
-		       scene_goes_on())
-			harness_sleep(10 * US);
+		UNTIL_OVER(10 * US,
+			   !chip.chan[id].enabled && !list_stands() && !chip_is_stuck());
 		chip.at_work[other] = false;
 		harness_sleep(20 * MS);
 	}
@@ -363,8 +350,7 @@ static void nobodys(u32 nr, u64 ns)
 {
 	for (; nr--; harness_sleep(ns))
 		chip_copy_raise(2, 0);
-	while (chip_copy_raised())
-		harness_sleep(5 * US);
+	UNTIL_IN(5000 * MS, 5 * US, !chip_copy_raised());
 }
 
 static void nobodys_budget(const struct scene *s)
@@ -421,8 +407,7 @@ static void faults_again(const struct role *r)
 			if (!(r->arg & ON_GR ? chip_fault(id, 0x1000) : chip_fault_now(id)))
 				continue;
 			scene_count[0]++;
-			while ((chip.chan[id].enabled || list_stands()) && scene_goes_on())
-				harness_sleep(10 * US);
+			UNTIL_OVER(10 * US, !chip.chan[id].enabled && !list_stands());
 		}
 	}
 }
@@ -473,8 +458,7 @@ static void pieces_with_faults(const struct role *r)
 		chip_load_some(0, id_of(0, 3 + n % 31));
 		harness_sleep(20 * US);
 		scene_count[0] += chip_fault_now(id_of(0, 3 + n % 31));
-		while ((list_stands() || chip_is_stuck()) && scene_goes_on())
-			harness_sleep(5 * US);
+		UNTIL_OVER(5 * US, !list_stands() && !chip_is_stuck());
 		chip.at_work[id] = false;
 		harness_sleep(MS);
 	}
@@ -527,8 +511,7 @@ static void turn_ends_late(const struct role *r)
 
 	while (scene_goes_on()) {
 		chip.at_work[id] = true;
-		while (!(work_listed(r->vgpu) && chip_engine_works(id)) && scene_goes_on())
-			harness_sleep(5 * US);
+		UNTIL_OVER(5 * US, work_listed(r->vgpu) && chip_engine_works(id));
 		stop = harness_now + 1160 * US;
 		until_off(r->vgpu, stop - 800 * US);
 		for (i = 1; i < 4; i++)

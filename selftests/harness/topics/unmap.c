@@ -107,8 +107,7 @@ static void remaps(const struct role *r)
 	u32 i;
 
 	for (i = 0; i < 16; i++) {
-		while (container_pins(setup_c) && scene_goes_on())
-			harness_sleep(MS / 10);
+		UNTIL_OVER(MS / 10, !container_pins(setup_c));
 		if (!scene_goes_on())
 			return;
 		container_unmap(setup_c, at, RAM);
@@ -136,8 +135,7 @@ static void maps_meanwhile(const struct role *r)
 {
 	struct world_vgpu *g = V(0);
 
-	while (container_pins(setup_c))
-		harness_sleep(MS / 10);
+	UNTIL_IN(5000 * MS, MS / 10, !container_pins(setup_c));
 	g_map_sys(g, 0, 16, 8 * RAM);
 	g_map_sys(g, 0, 17, 8 * RAM);
 	g_tlb(g, 0);
@@ -194,8 +192,7 @@ static void answer_waits(void)
 static void hands_over(const struct role *r)
 {
 	container_answer = answer_waits;
-	while (!asked)
-		harness_sleep(MS);
+	UNTIL(asked);
 	container_answer = NULL;
 	world_close(0);
 	next_tenant_leaves(next_tenant(world_open));
@@ -297,8 +294,7 @@ static void closes(const struct role *r)
 	struct container *c;
 
 	ioas_asks = ask_never_comes;
-	while (!asked)
-		harness_sleep(US);
+	UNTIL(asked);
 	harness_sleep(MS);
 	world_close(0);
 	harness_policy(&quiet);
