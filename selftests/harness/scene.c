@@ -101,6 +101,7 @@ static void begin(const struct policy *p, const struct chip_manners *chip)
 
 static void end(void)
 {
+	chip_before_write = NULL;
 	if (scene->after)
 		scene->after(scene);
 	setup_end();

@@ -56,7 +56,8 @@ struct scene {
 	void (*probe)(const struct scene *s); /* before the card is probed */
 	void (*before)(const struct scene *s); /* when the vGPUs run */
 	struct role roles[SCENE_ROLES]; /* all end by themselves */
-	void (*after)(const struct scene *s); /* when all roles have ended */
+	/* when all roles have ended, and the row's chip_before_write with them */
+	void (*after)(const struct scene *s);
 	struct must must[SCENE_MUSTS]; /* asked between roles and .after */
 	/*
 	 * The first two roles run with all kinds of interleavings, which choose the chip's

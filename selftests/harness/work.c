@@ -183,7 +183,7 @@ void work_slow_flushes(u32 reads)
 {
 	slow_reads = reads;
 	other_reads = chip.manners.late;
-	chip_before_write = reads ? flush_slowly : NULL;
+	chip_before_write = flush_slowly;
 }
 
 /* What the chip and the guest do at the end of a job. */

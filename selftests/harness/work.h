@@ -44,7 +44,7 @@ void work_serve(u32 vgpu);
 volatile u32 *work_flush_word(u32 vgpu, u32 reg);
 /* Ask for a flush of L2 by these words. */
 void work_flush(u32 vgpu);
-/* Flushes of L2 take up to so many reads of their register from now on; 0: as all else */
+/* Flushes of L2 take up to so many reads of their register, until the row ends. */
 void work_slow_flushes(u32 reads);
 
 /* .arg of a role: so many us of work, and then so many of something else */

@@ -157,7 +157,6 @@ static void group_changes(const struct role *r)
 	} else {
 		g_unbind(G, 2);
 	}
-	chip_before_write = NULL;
 	if (!chip.chan[members[0]].enabled ||
 	    (r->arg == OTHER_SPACE && directory(members[0]) == was))
 		harness_fail("S5: a channel of the group does not go on");
@@ -493,7 +492,6 @@ static void resets_gr(const struct role *r)
 	began = harness_now;
 	g_write(G, PMC_ENABLE, (u32)~PMC_ENABLE_GR);
 	scene_count[0] = (harness_now - began) / MS;
-	chip_before_write = NULL;
 }
 
 /* ------------------------------------------------------------------ reads that go wrong */

@@ -317,7 +317,6 @@ static void binds_meanwhile(const struct role *r)
 	UNTIL(next.at == 2);
 	write_context(VA_CTX + 0x8000, NULL, 0, 0);
 	run(3, 1, VA_CTX + 0x8000);
-	chip_before_write = NULL;
 	if (next.at != 3)
 		harness_fail("the guest has not waited");
 	s = show(0, 3);

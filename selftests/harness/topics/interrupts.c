@@ -561,7 +561,6 @@ static void one_error(const struct role *r)
 	harness_sleep(100 * MS);
 	scene_count[2] = stands;
 	scene_stop();
-	chip_before_write = NULL;
 }
 
 /* Whatever ESR is armed at bring-up is written with CLEAR at an acknowledge. */

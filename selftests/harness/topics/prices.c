@@ -140,7 +140,6 @@ static void unbinds_slowly(const struct role *r)
 		unbinding = false;
 		keep(false);
 	}
-	chip_before_write = NULL;
 }
 
 static void works_in_unbinds(const struct role *r)
@@ -240,7 +239,6 @@ static void unbinds_before_kernels(const struct role *r)
 		g_unbind(V(0), 1);
 		waits = NO_CHAN;
 	}
-	chip_before_write = NULL;
 }
 
 /* ------------------------------------------------------------------ copies and kernels */
@@ -494,11 +492,6 @@ static void flushes_are_slow(const struct scene *s)
 	work_slow_flushes(48);
 }
 
-static void flushes_are_quick(const struct scene *s)
-{
-	work_slow_flushes(0);
-}
-
 /*
  * It works in its turn, which has 1160 us. 800 us before its end all ask for flushes, so that the
  * end is seen late. .arg: it stops working at the end.
@@ -625,7 +618,7 @@ static void channel_waits(const struct scene *s)
 	  .set = "1 weight 11 2 weight 11 3 weight 11", .arg = { 0, 14, 14 },                 \
 	  .roles = { { meter, .arg = 10 * US }, { turn_ends_late, 1, stops },                 \
 		     { turn_ends_late, 2, stops }, { turn_ends_late, 3, stops } },            \
-	  .after = flushes_are_quick, .must = { LEFT(0, 752 - 2 * SLACK), DONE(0, 20) } }
+	  .must = { LEFT(0, 752 - 2 * SLACK), DONE(0, 20) } }
 
 static const struct scene table[] = {
 	KEEPS("90 ms on GR", 4000, STAYS, 90, LEFT(1, 460)),

@@ -230,7 +230,6 @@ static void deeds(const struct role *r)
 	chip_before_write = waiter_begins;
 	while (scene_count[DEEDS]++ < 400 && !admin_read(0, "strikes"))
 		one_deed(r->arg);
-	chip_before_write = NULL;
 }
 
 /* However many faults a tenant had, the next one has some of the budget 10 s later. */
@@ -303,7 +302,6 @@ static void neighbour_gets_id(const struct role *r)
 		harness_fail("the neighbour gets other ids");
 	EVENTUALLY(20 * US, chip_hold(holder, 1500 * MS));
 	harness_sleep(2000 * MS);
-	chip_before_write = NULL;
 	if (!admin_chan_lives(1, 9))
 		harness_fail("S5: a channel is ended for a hang of its id's last owner");
 }
@@ -485,11 +483,6 @@ static void waits_for_gr(const struct role *r)
 	scene_count[TOOK] = (harness_now - began) / MS;
 }
 
-static void no_more_kernels(const struct scene *s)
-{
-	chip_before_write = NULL;
-}
-
 /*
  * After the eviction of the holder a neighbour's channel, which another PBDMA has, gets GR for a
  * second, or the waiter for .arg[3] ms before. DEEDS: it had GR; STILL: it has lost it too early.
@@ -547,7 +540,6 @@ static void waits_again(const struct scene *s)
 
 static void both_live(const struct scene *s)
 {
-	no_more_kernels(s);
 	if (!admin_chan_lives(s->arg[0], 1))
 		harness_fail("S5: a channel is ended because another one is evicted");
 	if (kernels)
@@ -652,7 +644,6 @@ static void unbinds_again(const struct role *r)
 		g_unbind(V(r->vgpu), 2);
 		in_unbind = false;
 	}
-	chip_before_write = NULL;
 }
 
 /*
@@ -815,7 +806,6 @@ static void takes_memory_back(const struct role *r)
 #define WAIT(n, chip, args, prepare, act, ...)                                              \
 	{ n, 2, chip, { .oversleep_ns = 20000 }, .arg = args, .before = prepare,             \
 	  .roles = { { watches }, { act == NOTHING ? NULL : acts, 0, act } },                \
-	  .after = no_more_kernels,                                                          \
 	  .must = { { &m_lost, CARD, IS(0), "S5: " n }, __VA_ARGS__ } }
 #define A(...) { __VA_ARGS__ }
 #define PAYS { &m_charged, 1, AT_LEAST(930), "S5: its kernel" },                            \
@@ -906,7 +896,7 @@ static const struct scene table[] = {
 	     ENDS),
 	{ "two kernels of one tenant, one after the other, unnamed", 2, UNNAMED,
 	  { .oversleep_ns = 20000 }, .arg = { 0, 3900, 1, 2000 }, .before = waits,
-	  .roles = { { waits_for_gr, 1 } }, .after = no_more_kernels,
+	  .roles = { { waits_for_gr, 1 } },
 	  .must = { { &m_count, TOOK, AT_MOST(4400), "S5: the watchdog's time for each channel" } } },
 	WAIT("an unbind behind a kernel of 0.5 s", NAMES, A(1, 500), waits, UNBIND,
 	     NO_HARM(1, "S5: a kernel"), FREE, KEPT(490), NO_RESET),
