@@ -15,6 +15,7 @@
 
 #include <linux/bitfield.h>
 
+#define G      V(0)
 #define EVENTS 32 /* so many events wait until the guest is told */
 #define SECRET 0x01230456u /* what another vGPU's registers have */
 #define INTR0  (chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4])
@@ -31,7 +32,7 @@ static void nonstalls(const struct role *r)
 
 static void wants_nonstall(const struct scene *s)
 {
-	g_write(V(0), PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
+	g_write(G, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
 }
 
 /*
@@ -66,7 +67,7 @@ static void wants_and_does_not(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(5000)) {
 		wants_nonstall(scene);
-		g_write(V(0), PFIFO_INTR_EN, 0);
+		g_write(G, PFIFO_INTR_EN, 0);
 	}
 }
 
@@ -118,7 +119,7 @@ static void is_served(const struct scene *s)
 static void unbinds(const struct role *r)
 {
 	harness_sleep(MS);
-	g_unbind(V(0), 1);
+	g_unbind(G, 1);
 	scene_count[2] = scene_goes_on();
 	scene_stop();
 }
@@ -156,7 +157,7 @@ static void slow_services(const struct scene *s)
 	irq_slow(PBDMA(0) + PBDMA_CHANNEL, s->arg[1] * US);
 	irq_slow(PBDMA(1) + PBDMA_CHANNEL, s->arg[1] * US);
 	irq_slow(GK110_CE(2) + GK110_CE_LAUNCHERR, s->arg[1] * US);
-	g_ring(V(0), 1, 0);
+	g_ring(G, 1, 0);
 	harness_sleep(100 * MS);
 }
 
@@ -177,7 +178,6 @@ static void dear_exceptions(const struct role *r)
 
 /* ------------------------------------------------------------ late interrupts, other owners */
 
-#define STORMER	  V(0)
 #define NEIGHBOUR V(1)
 
 /* The neighbour gets the channel's id next. It must not be told, nor pay, for the last owner. */
@@ -208,7 +208,7 @@ static void storms_and_resets(const struct role *r)
 
 	work_interrupts(id, PER_SECOND + 100);
 	chip_pbdma_raise(0, id, FATAL);
-	g_write(STORMER, PMC_ENABLE, 0);
+	g_write(G, PMC_ENABLE, 0);
 	neighbour_gets(id);
 	harness_sleep(20 * MS);
 }
@@ -238,7 +238,7 @@ static void resets_under_a_report(const struct role *r)
 	irq_has_read = ce_late;
 	chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8);
 	UNTIL(inside);
-	g_write(STORMER, PMC_ENABLE, 0);
+	g_write(G, PMC_ENABLE, 0);
 	neighbour_gets(id);
 	gone = true;
 	harness_sleep(5 * MS);
@@ -363,7 +363,6 @@ static void signals(const struct role *r)
 static void more_than_fit(const struct role *r)
 {
 	struct admin_place p = admin_place(0);
-	struct world_vgpu *g = V(0);
 	u32 i;
 	u64 first, last;
 
@@ -373,19 +372,19 @@ static void more_than_fit(const struct role *r)
 		for (i = 0; i < EVENTS - 1; i++)
 			bar_fault(GMMU_UNIT_BAR1, p.bar1 + first + i * 0x1000);
 		bar_fault(GMMU_UNIT_BAR3, p.bar3 + first);
-		work_interrupts(g_hchid(g, 1), rounds);
+		work_interrupts(g_hchid(G, 1), rounds);
 		last = told_va(0, GMMU_UNIT_BAR3);
 		if (told_va(0, GMMU_UNIT_BAR1) != first || last != first)
 			harness_fail("S4: faults at 0x%llx are told as at 0x%llx and 0x%llx", first,
 				     told_va(0, GMMU_UNIT_BAR1), last);
-		if (g_read(g, PFIFO_PBDMA_INTR_SOURCE))
+		if (g_read(G, PFIFO_PBDMA_INTR_SOURCE))
 			harness_fail("S4: more events are told than fit");
 		for (i = 0; i < 7; i++) {
-			g_write(g, PFIFO_MMU_FAULT_SOURCE, ~0u);
+			g_write(G, PFIFO_MMU_FAULT_SOURCE, ~0u);
 			bar_fault(GMMU_UNIT_BAR1, p.bar1);
-			UNTIL(g_read(g, PFIFO_MMU_FAULT_SOURCE));
+			UNTIL(g_read(G, PFIFO_MMU_FAULT_SOURCE));
 		}
-		g_write(g, PFIFO_MMU_FAULT_SOURCE, ~0u);
+		g_write(G, PFIFO_MMU_FAULT_SOURCE, ~0u);
 	}
 }
 
@@ -414,19 +413,18 @@ static void names_are_the_guests(const struct role *r)
 static void preempts_a_hang(const struct role *r)
 {
 	u32 want = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE, is = 0, e;
-	struct world_vgpu *g = V(0);
 	struct admin_chan c;
 
 	if (r->arg)
-		LIST(g, TSG(5, 1), 1);
+		LIST(G, TSG(5, 1), 1);
 	c = admin_chan(0, 1);
 	if (c.id == 1 || (r->arg ? c.tsg < 0 || c.tsg == 5 : c.tsg >= 0))
 		harness_fail("the chip's ids are the guest's");
 	UNTIL(chip_hang(c.id, false));
-	g_preempt(g, r->arg, r->arg ? 5 : 1);
+	g_preempt(G, r->arg, r->arg ? 5 : 1);
 	harness_sleep(10 * MS);
 	for (e = 0; e < 4 && !is; e++)
-		is = g_read(g, PFIFO_ENGINE_STATUS(e));
+		is = g_read(G, PFIFO_ENGINE_STATUS(e));
 	want |= r->arg ? PFIFO_STATUS_TSG | 5 : 1;
 	if (is != want)
 		harness_fail("S4: a guest is told of a hang by the status 0x%08x, not 0x%08x", is,
@@ -502,7 +500,7 @@ static void is_not_told(const struct role *r)
 			     d->regs[0], g_read(V(1), d->regs[0]));
 	error_of(0, d->ours);
 	for (i = 0; i < 3 && d->regs[i]; i++)
-		left |= g_read(V(0), d->regs[i]);
+		left |= g_read(G, d->regs[i]);
 	if (left)
 		harness_fail("S4: an error of vGPU 0 tells of 0x%08x of vGPU 1's error", left);
 }
@@ -516,7 +514,7 @@ static void trap_without_context(const struct role *r)
 	chip_gr_trap(0, 0, GPCCS_TRAP_PROP, GR_TRAP_GPC);
 	chip_put(GR_FECS + FECS_CHAN_ADDR, FIELD_PREP(FECS_CHAN_INST, admin_chan(0, 1).inst >> 12));
 	harness_sleep(10 * MS);
-	if (g_read(V(0), GR_INTR))
+	if (g_read(G, GR_INTR))
 		harness_fail("S4: a vGPU is told an exception of no context");
 	if (chip.gr_halts)
 		harness_fail("S5: an exception of no context is not acknowledged");
@@ -557,7 +555,7 @@ static void one_error(const struct role *r)
 	error = stands = true;
 	harness_sleep(MS);
 	scene_count[1] = 1;
-	g_unbind(V(0), 1);
+	g_unbind(G, 1);
 	harness_sleep(100 * MS);
 	scene_count[2] = stands;
 	scene_stop();
@@ -670,11 +668,9 @@ static void all_forms(const struct role *r)
 
 static void line_can_rise(const struct scene *s)
 {
-	struct world_vgpu *g = V(0);
-
-	g_write(g, PMC_INTR_MASK(PMC_LEAF_HOST), ~0u);
-	g_write(g, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
-	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL | PFIFO_INTR_PBDMA);
+	g_write(G, PMC_INTR_MASK(PMC_LEAF_HOST), ~0u);
+	g_write(G, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
+	g_write(G, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL | PFIFO_INTR_PBDMA);
 }
 
 /* clang-format off */
@@ -752,7 +748,6 @@ static const struct step {
 static void plays(const struct role *r)
 {
 	const struct step *s, *first = scripts[r->arg];
-	struct world_vgpu *g = V(0);
 	bool waits = !scene->interleaved;
 	u64 got;
 
@@ -767,11 +762,11 @@ static void plays(const struct role *r)
 		case UP:
 			chip_nonstall();
 			harness_sleep(3 * MS);
-			if (!(g_read(g, PFIFO_INTR) & PFIFO_INTR_NONSTALL))
+			if (!(g_read(G, PFIFO_INTR) & PFIFO_INTR_NONSTALL))
 				harness_fail("the line does not rise");
 			break;
 		case DOWN:
-			g_write(g, PFIFO_INTR, PFIFO_INTR_NONSTALL);
+			g_write(G, PFIFO_INTR, PFIFO_INTR_NONSTALL);
 			break;
 		case WRITE:
 			user_eventfd_write(s->fd);
@@ -793,13 +788,12 @@ static void plays(const struct role *r)
 
 static void line_goes_up_and_down(const struct role *r)
 {
-	struct world_vgpu *g = V(0);
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
 		chip_nonstall();
-		g_read(g, PFIFO_INTR);
-		g_write(g, PFIFO_INTR, PFIFO_INTR_NONSTALL);
+		g_read(G, PFIFO_INTR);
+		g_write(G, PFIFO_INTR, PFIFO_INTR_NONSTALL);
 		harness_sleep(4000);
 	}
 }
@@ -839,15 +833,14 @@ static void signals_are_dear(const struct scene *s)
 
 static void raises(const struct role *r)
 {
-	struct world_vgpu *g = V(0);
 	u32 p;
 
 	while (scene_goes_on()) {
-		chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
+		chip_pbdma_intr(g_hchid(G, 1), PBDMA_INTR0_DEVICE);
 		harness_sleep(MS);
 		for (p = 0; p < 3; p++)
-			g_write(g, PBDMA(p) + PBDMA_INTR0, ~0u);
-		g_write(g, PFIFO_PBDMA_INTR_SOURCE, ~0u);
+			g_write(G, PBDMA(p) + PBDMA_INTR0, ~0u);
+		g_write(G, PFIFO_PBDMA_INTR_SOURCE, ~0u);
 	}
 }
 
@@ -884,13 +877,12 @@ static void signals_are_cheap(const struct scene *s)
 /* scene_count[0]: ms after which the next tenant is told of its first interrupt */
 static void next_tenant(const struct role *r)
 {
-	struct world_vgpu *g = V(0);
 	u64 began;
 
 	set_irqs(0, MSI, TRIGGER | EVENTFD, 0, 1, 3);
 	line_can_rise(scene);
 	eventfd_cost(3, 2000 * MS);
-	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
+	chip_pbdma_intr(g_hchid(G, 1), PBDMA_INTR0_DEVICE);
 	harness_sleep(2100 * MS);
 	world_close(0);
 	setup_open(0);
@@ -899,7 +891,7 @@ static void next_tenant(const struct role *r)
 	eventfd_cost(4, 1);
 	harness_sleep(50 * MS);
 	began = harness_now;
-	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
+	chip_pbdma_intr(g_hchid(G, 1), PBDMA_INTR0_DEVICE);
 	do
 		harness_sleep(MS);
 	while (!signalled.nr && harness_now - began < 20000 * MS);

@@ -7,6 +7,7 @@
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/scene.h"
 
+#define G	 V(0)
 #define RAM	 SETUP_RAM
 #define SECOND	 (1000 * MS)
 #define AREA(i)	 (0x10000000ull + (i)*scene->arg[1] * PAGE_SIZE)
@@ -102,7 +103,6 @@ static void unmaps_slowly(const struct role *r)
  */
 static void remaps(const struct role *r)
 {
-	struct world_vgpu *g = V(0);
 	u64 at = RAM;
 	u32 i;
 
@@ -112,12 +112,12 @@ static void remaps(const struct role *r)
 			return;
 		container_unmap(setup_c, at, RAM);
 		if (!r->arg)
-			g_tlb(g, 0);
+			g_tlb(G, 0);
 		at += r->arg;
-		g_map_sys(g, 0, 16, at);
-		g_map_sys(g, 0, 17, at + 0x80000);
+		g_map_sys(G, 0, 16, at);
+		g_map_sys(G, 0, 17, at + 0x80000);
 		container_map(setup_c, at, 0, RAM);
-		g_tlb(g, 0);
+		g_tlb(G, 0);
 	}
 }
 
@@ -127,18 +127,16 @@ static void two_pieces(const struct scene *s)
 	container_map(setup_c, RAM, 0, RAM / 2);
 	container_map(setup_c, RAM + RAM / 2, RAM / 2, RAM / 2);
 	container_map(setup_c, 8 * RAM, RAM, PAGE_SIZE);
-	g_tlb(V(0), 0);
+	g_tlb(G, 0);
 }
 
 /* The thread that unmaps has its answer, and is not back yet. Other memory is not unmapped. */
 static void maps_meanwhile(const struct role *r)
 {
-	struct world_vgpu *g = V(0);
-
 	UNTIL_IN(5000 * MS, MS / 10, !container_pins(setup_c));
-	g_map_sys(g, 0, 16, 8 * RAM);
-	g_map_sys(g, 0, 17, 8 * RAM);
-	g_tlb(g, 0);
+	g_map_sys(G, 0, 16, 8 * RAM);
+	g_map_sys(G, 0, 17, 8 * RAM);
+	g_tlb(G, 0);
 	scene_count[0] = container_pins(setup_c);
 }
 
@@ -310,17 +308,16 @@ static void closes(const struct role *r)
 
 static void guest_maps(const struct role *r)
 {
-	struct world_vgpu *g = V(0);
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
-		g_map_sys(g, 0, 20, RAM + 0x10000 * (i + 1));
-		g_tlb(g, 0);
-		g_unmap(g, 0, 16);
-		g_tlb(g, 0);
-		g_map_sys(g, 0, 16, RAM);
-		g_unmap(g, 0, 20);
-		g_tlb(g, 0);
+		g_map_sys(G, 0, 20, RAM + 0x10000 * (i + 1));
+		g_tlb(G, 0);
+		g_unmap(G, 0, 16);
+		g_tlb(G, 0);
+		g_map_sys(G, 0, 16, RAM);
+		g_unmap(G, 0, 20);
+		g_tlb(G, 0);
 	}
 }
 
@@ -331,7 +328,7 @@ static void detaches(const struct role *r)
 		harness_fail("S2: a device that is attached to nothing has pinned pages");
 	world_check("a device was detached");
 	harness_sleep(300 * US);
-	g_tlb(V(0), 0);
+	g_tlb(G, 0);
 	world_check("a device is detached");
 	if (ioas_attach(world.vgpu[0].dev) || ioas_attach(world.vgpu[0].dev) != -EBUSY)
 		harness_fail("S6: a device is attached twice, or can't be attached again");
