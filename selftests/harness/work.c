@@ -131,6 +131,18 @@ void work_put(u32 vgpu, u32 chan, u32 put)
 	store(vgpu, chan, USERD_GP_PUT, put);
 }
 
+void work_chans(u32 vgpu, u32 first, u32 last)
+{
+	u64 list[KVGPU_MAX_CHAN];
+	u32 c;
+
+	for (c = first; c <= last; c++) {
+		list[c - first] = c;
+		g_run(V(vgpu), c);
+	}
+	g_list(V(vgpu), list, last + 1 - first);
+}
+
 void work_kick(u32 vgpu)
 {
 	g_write(V(vgpu), PFIFO_RUNLIST_SUBMIT, 2);

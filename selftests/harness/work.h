@@ -31,6 +31,8 @@ extern const struct measure m_stopped; /* GR's list is blocked or in error */
 void work_sleep(u64 ns); /* or until the scene ends */
 /* A guest stores through BAR1, which is mapped: the module does not see it happen. */
 void work_put(u32 vgpu, u32 chan, u32 put);
+/* Have channels @first to @last run, and be the vGPU's list. */
+void work_chans(u32 vgpu, u32 first, u32 last);
 /* Submit the vGPU's list again, of two entries. */
 void work_kick(u32 vgpu);
 /*

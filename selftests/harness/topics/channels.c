@@ -9,8 +9,7 @@
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
 #include "gk110/ram.h"
-#include "selftests/harness/chip/state.h"
-#include "selftests/harness/scene.h"
+#include "selftests/harness/work.h"
 
 #include <linux/bitfield.h>
 
@@ -436,18 +435,13 @@ enum { RESETS_PFIFO, RESETS_FUNCTION, CLOSES };
 
 static u64 stop(u32 how)
 {
-	u64 list[MOST_CHANS], began;
-	u32 c;
+	u64 began;
 
 	if (!G->open && !world_open(0, setup_c))
 		harness_fail("the vGPU can't be opened");
 	g_write(G, PMC_ENABLE, ~0u);
 	setup_run(0, 1, 0);
-	for (c = 2; c <= MOST_CHANS; c++) {
-		g_run(G, c);
-		list[c - 2] = c;
-	}
-	g_list(G, list, c - 2);
+	work_chans(0, 2, MOST_CHANS);
 	scene_count[1] += admin_chan_lives(0, MOST_CHANS);
 	calm = scene_count[1] == 1;
 	harness_sleep(300 * MS);

@@ -128,18 +128,13 @@ static void unbinds(const struct role *r)
 static void faults(const struct role *r)
 {
 	struct world_vgpu *g = V(r->vgpu);
-	u64 list[8];
 	u16 id;
 	u32 i;
 
 	while (scene_goes_on()) {
 		g_write(g, PMC_ENABLE, 0);
 		g_write(g, PMC_ENABLE, ~0u);
-		for (i = 0; i < 8; i++) {
-			list[i] = 2 + i;
-			g_run(g, 2 + i);
-		}
-		g_list(g, list, 8);
+		work_chans(r->vgpu, 2, 9);
 		for (i = 2; i < 10 && scene_goes_on(); i++) {
 			harness_sleep(600 * US);
 			id = id_of(r->vgpu, i);
@@ -431,7 +426,8 @@ static void preempts_a_hang(const struct role *r)
 			     want);
 }
 
-static void trap_of(u32 vgpu, u32 gpccs)
+/* Errors of a vGPU: a trap in a GPC, an interrupt of its PBDMA, one of a copy engine. */
+static void trap_of(u32 vgpu, u32 gpccs, u32 unused)
 {
 	chip_put(GR_TPC(0, 0, TPC_TRAP), gpccs == GPCCS_TRAP_TPC(0) ? TPC_TRAP_MP : 0);
 	chip_gr_trap(admin_chan(vgpu, 1).inst, 0, gpccs, GR_TRAP_GPC);
@@ -448,44 +444,33 @@ static void pbdma_intr_of(u32 vgpu, u32 intr0, u32 intr1)
 	chip_put(PBDMA(0) + PBDMA_INTR1, 0);
 }
 
-static void copy_intr_of(u32 vgpu, u32 intr)
+static void copy_intr_of(u32 vgpu, u32 intr, u32 unused)
 {
 	chip_copies(id_of(vgpu, 1), harness_now + 5 * MS);
 	chip_copy_raise(intr, 8);
 	harness_sleep(10 * MS);
 }
 
-enum fault { PROP, MP, HCE, PBDMA_ERROR, LAUNCH, COPY };
-
-static void error_of(u32 vgpu, enum fault f)
-{
-	if (f == PROP || f == MP)
-		trap_of(vgpu, f == PROP ? GPCCS_TRAP_PROP : GPCCS_TRAP_TPC(0));
-	else if (f == HCE || f == PBDMA_ERROR)
-		pbdma_intr_of(vgpu, f == PBDMA_ERROR, f == HCE);
-	else
-		copy_intr_of(vgpu,
-			     f == LAUNCH ? GK110_CE_INTR_LAUNCHERR : GK110_CE_INTR_NONBLOCKPIPE);
-}
-
 /*
  * vGPU 1 has an error, which registers of the chip tell of, and the host acknowledges it. The
  * registers keep their values: vGPU 0 is not told them with an error of another kind.
  */
+/* clang-format off */
 static const struct residue {
-	enum fault theirs, ours;
-	u32 regs[3], val;
+	void (*raise)(u32 vgpu, u32 a, u32 b);
+	u32 theirs[2], ours[2], val, regs[3];
 	bool untold; /* nor does vGPU 1 have this error */
 } residues[] = {
-	{ PROP,
-	  MP,
+	{ trap_of, { GPCCS_TRAP_PROP }, { GPCCS_TRAP_TPC(0) }, SECRET,
 	  { GR_GPC(0, GPC_PROP_ESR_COORDS), GR_GPC(0, GPC_PROP_ESR_FORMAT),
-	    GR_GPC(0, GPC_PROP_ESR_STORAGE) },
-	  SECRET },
-	{ PROP, MP, { GR_TRAPPED_DATA }, SECRET, true },
-	{ HCE, PBDMA_ERROR, { PBDMA(0) + PBDMA_HCE_DATA, PBDMA(0) + PBDMA_HCE_METHOD }, SECRET },
-	{ LAUNCH, COPY, { GK110_CE(2) + GK110_CE_LAUNCHERR }, 8 },
+	    GR_GPC(0, GPC_PROP_ESR_STORAGE) } },
+	{ trap_of, { GPCCS_TRAP_PROP }, { GPCCS_TRAP_TPC(0) }, SECRET, { GR_TRAPPED_DATA }, true },
+	{ pbdma_intr_of, { 0, 1 }, { 1, 0 }, SECRET,
+	  { PBDMA(0) + PBDMA_HCE_DATA, PBDMA(0) + PBDMA_HCE_METHOD } },
+	{ copy_intr_of, { GK110_CE_INTR_LAUNCHERR }, { GK110_CE_INTR_NONBLOCKPIPE }, 8,
+	  { GK110_CE(2) + GK110_CE_LAUNCHERR } },
 };
+/* clang-format on */
 
 static void is_not_told(const struct role *r)
 {
@@ -494,11 +479,11 @@ static void is_not_told(const struct role *r)
 
 	for (i = 0; i < 3 && d->regs[i]; i++)
 		chip_put(d->regs[i], d->val);
-	error_of(1, d->theirs);
+	d->raise(1, d->theirs[0], d->theirs[1]);
 	if (!d->untold && g_read(V(1), d->regs[0]) != d->val)
 		harness_fail("vGPU 1 is not told of its own error: register 0x%06x is 0x%08x",
 			     d->regs[0], g_read(V(1), d->regs[0]));
-	error_of(0, d->ours);
+	d->raise(0, d->ours[0], d->ours[1]);
 	for (i = 0; i < 3 && d->regs[i]; i++)
 		left |= g_read(G, d->regs[i]);
 	if (left)

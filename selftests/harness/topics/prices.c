@@ -360,19 +360,12 @@ static void nobodys_budget(const struct scene *s)
 /* The guest loads its driver, which forgives its strikes, and lists channels 2 to 1 + @nr. */
 static void driver_loads(u32 nr)
 {
-	u64 list[256];
-	u32 i;
-
 	g_write(V(0), PMC_ENABLE, 0);
 	g_write(V(0), PMC_ENABLE, ~0u);
 	if (admin_read(0, "suspended"))
 		world_reset(0);
-	for (i = 0; i < nr; i++) {
-		list[i] = 2 + i;
-		g_run(V(0), 2 + i);
-		harness_sleep(100 * US); /* what the guest's exits take */
-	}
-	g_list(V(0), list, nr);
+	work_chans(0, 2, 1 + nr);
+	harness_sleep(nr * 100 * US); /* what the guest's exits take */
 }
 
 static void until_loaded(u16 id)
