@@ -35,7 +35,7 @@
 static struct world_vgpu *g; /* the vGPU whose guest acts */
 static struct admin_place place; /* its */
 static unsigned long at; /* the mapping that its VMM made last */
-static u64 began, warned;
+static u64 began, warned, faults;
 static u32 pins, id;
 
 /* The directory that the chip has for a channel of vGPU 0, and its entry for a page. */
@@ -155,16 +155,18 @@ static bool slice_is_well(u32 bar, u64 off, u64 len, bool gone)
 
 /* clang-format off */
 
-/* What a guest and its VMM do, or what must be so. TLB: .a times once more, of space .b. */
+/*
+ * What a guest and its VMM do, or what must be so. TLB: .a times once more, of space .b. FAULTS:
+ * between .a and .b page faults since COUNT.
+ */
 struct step {
 	enum { END, ON, SYS, VRAM, NONE, TLB, TLB_ALL, SPACE, BIND, UNBIND, REG, PRAMIN, SHOW,
 	       STORE, FILL, RAM, RAM_HAS, HAS, LACKS, AS_STORED, NOT_STALE, STALE, LIST, PINS,
 	       PINS_OVER, MEMORY, RAM_GOES, RAM_IS_SLOW, LIMIT, WARNED, BOUNCE, NO_SNOOP, REACH,
 	       WATCH, HOLD, WITHIN, MAP, MAPS, MOVE, FORK, CUT, PUT, SHOWS, HUGE, NO_DEVICE,
-	       DOORBELL, RESET, HAND_OVER, SLICES, CLOSE, UNMAKE, REMAKE, LOST, SLEEP } op;
+	       TOUCH, COUNT, FAULTS, DOORBELL, RESET, HAND_OVER, SLICES, CLOSE, UNMAKE, REMAKE, LOST, SLEEP } op;
 	u64 a, b, c;
 };
-#define STEP_LIST(...) ((const struct step[]){ __VA_ARGS__, {} })
 #define STEPS(...) ((u64)(const struct step[]){ __VA_ARGS__, {} })
 
 static bool vmm_step(const struct step *s)
@@ -260,6 +262,11 @@ static bool step(const struct step *s)
 		g_bind(g, s->a);
 		break;
 	case LIST: return list_is_read(s->a) == s->b;
+	case TOUCH: for (i = 0; i < s->a; i++) mm_touch(setup_mm, at + i * PAGE_SIZE); break;
+	case COUNT: faults = admin_read(0, "page_faults"); break;
+	case FAULTS:
+		i = admin_read(0, "page_faults") - faults;
+		return i >= s->a && i <= s->b;
 	default: return vmm_step(s);
 	}
 	return true;
@@ -384,6 +391,13 @@ static void names_one(const struct role *r)
 }
 
 static u32 flushes;
+MEASURE(syncs, "syncs", admin_read(vgpu, "shadow_syncs"), GROWTH);
+MEASURE(tables_read, "pages of tables read", admin_read(vgpu, "shadow_tables_read"), GROWTH);
+MEASURE(flushes, "FLUSH_BARs", flushes, GROWTH);
+MEASURE(tlb_flushes, "invalidates", admin_read(vgpu, "tlb_flushes"), GROWTH);
+MEASURE(page_faults, "page faults", admin_read(vgpu, "page_faults"), GROWTH);
+MEASURE(exits, "exits for registers",
+	admin_read(vgpu, "exits_bar0_read") + admin_read(vgpu, "exits_bar0_write"), GROWTH);
 
 static void counts_flush(u32 reg, u32 val)
 {
@@ -419,23 +433,10 @@ static void maps_pages(u32 space, u32 nr, bool on)
 
 /*
  * What nouveau does for a small CUDA program: objects in its window of BAR3, a space, a channel
- * with a context, buffers, and all of it away again. scene_count[]: syncs, pages of tables read,
- * FLUSH_BARs, invalidates of the chip, page faults, and exits for registers.
+ * with a context, buffers, and all of it away again.
  */
 static void program(const struct role *r)
 {
-	const char *const what[] = { "shadow_syncs",	"shadow_tables_read", NULL,
-				     "tlb_flushes",	"page_faults",	      "exits_bar0_read",
-				     "exits_bar0_write" };
-	u64 was[ARRAY_SIZE(what)];
-	u32 i;
-
-	at = mm_map(setup_mm, g->dev, BAR1, 16 << 20);
-	g_space(g, 3);
-	g_inst(g, 9, 3, 0);
-	g_write(g, HOSTMEM_BAR3, VIRTUAL);
-	for (i = 0; i < ARRAY_SIZE(what); i++)
-		was[i] = what[i] ? admin_read(0, what[i]) : 0;
 	chip_before_write = counts_flush;
 	maps_pages(3, 8, true);
 	g_space(g, 1);
@@ -450,60 +451,6 @@ static void program(const struct role *r)
 	LIST(g, 1);
 	g_unbind(g, 2);
 	maps_pages(3, 4, false);
-	chip_before_write = NULL;
-	for (i = 0; i < ARRAY_SIZE(what); i++)
-		scene_count[i] = what[i] ? admin_read(0, what[i]) - was[i] : flushes;
-	scene_count[5] += scene_count[6];
-}
-
-/*
- * A VMM's CPU touches pages of BAR3, whose page 5 comes to show its own table, and invalidates.
- * scene_count[]: page faults of the first touches, of the next ones, and of four writes of entries.
- */
-static void touches(const struct role *r)
-{
-	u64 was = admin_read(0, "page_faults");
-	u32 round, i;
-
-	step(&(struct step){ SPACE, 3, 9 });
-	g_map_vram(g, 3, 5, G_TABLE(3));
-	at = mm_map(setup_mm, g->dev, BAR3, 4 << 20);
-	for (round = 0; round < 2; round++) {
-		for (i = 0; i < 128; i++)
-			mm_touch(setup_mm, at + i * PAGE_SIZE);
-		scene_count[round] = admin_read(0, "page_faults") - was;
-		g_write(g, HOSTMEM_BAR3, VIRTUAL);
-		g_tlb(g, 3);
-	}
-	was = admin_read(0, "page_faults");
-	for (i = 0; i < 4; i++) {
-		put(at + 5 * PAGE_SIZE + 8 * (32 + i), PTE(0, G_DATA));
-		g_tlb(g, 3);
-		if (shown(at + (32 + i) * PAGE_SIZE) != G_DATA)
-			harness_fail("the window lacks an entry");
-	}
-	scene_count[1] -= scene_count[0];
-	scene_count[2] = admin_read(0, "page_faults") - was;
-}
-
-/*
- * A CPU touches the 64 pages of a table. scene_count[]: page faults while a channel has the space,
- * and after its end.
- */
-static void touches_table(const struct role *r)
-{
-	u64 was;
-	u32 round, i;
-
-	go(STEP_LIST({ SPACE, 1, 2 }, { BIND, 2 }));
-	at = mm_map(setup_mm, g->dev, BAR1 + G_TABLE(1), 64 * PAGE_SIZE);
-	for (round = 0; round < 2; round++) {
-		was = admin_read(0, "page_faults");
-		for (i = 0; i < 64; i++)
-			mm_touch(setup_mm, at + i * PAGE_SIZE);
-		scene_count[round] = admin_read(0, "page_faults") - was;
-		go(STEP_LIST({ TLB, 0, 1 }, { UNBIND, 2 }));
-	}
 }
 
 /* Return how many tables the host makes for entries of a directory from @first on. */
@@ -708,11 +655,12 @@ static void is_listed_late(const struct role *r)
 	  .must = { { &m_count, 0, AT_MOST(lists ? 120 << 20 : 16 << 20), "S5: one write" },   \
 		    { &m_count, 1, AT_MOST(tries), "S5: one write" } } }
 #define PROGRAM(n, begin, ...)                                                                \
-	{ n, 1, CALM, .before = begin, .roles = { { program } },                               \
-	  .must = { { &m_count, 0, AT_MOST(31), "syncs" },                                     \
-		    { &m_count, 1, AT_MOST(110), "pages of tables read" },                     \
-		    { &m_count, 2, AT_MOST(72), "FLUSH_BARs" },                                \
-		    { &m_count, 3, 10, 14, "invalidates" }, ##__VA_ARGS__ } }
+	{ n, 1, CALM, .before = begin,                                                         \
+	  .arg = { STEPS({ MAP, BAR1, 16 << 20 }, { SPACE, 3, 9 }, { SHOW, 3, VIRTUAL }) },    \
+	  .roles = { { program } },                                                            \
+	  .must = { { &m_syncs, 0, AT_MOST(31), "" }, { &m_tables_read, 0, AT_MOST(110), "" }, \
+		    { &m_flushes, 0, AT_MOST(72), "" }, { &m_tlb_flushes, 0, 10, 14, "" },     \
+		    ##__VA_ARGS__ } }
 #define FLUSHES(n, ppm, ...)                                                                  \
 	{ n, 2, { .eager = true, .late = 3 }, { .switch_ppm = ppm }, .ms = 200,                \
 	  .arg = { STEPS({ MAP, FLUSH_BAR, PAGE_SIZE }) }, .before = has_flush_page,           \
@@ -731,6 +679,8 @@ static void is_listed_late(const struct role *r)
 	     { SYS, 0, 42, IOVA(42) }, { TLB }, { beyond, 1, 42 },                             \
 	     { SYS, 0, 41, IOVA(41) }, { TLB }, { inside, 1, 41 }, { REACH, IOMMU_TRANSLATES })
 #define USERD_AT(at) { REG, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID | (at) >> 12 }
+#define PUT_IN_PAGE_5(i) \
+	{ PUT, 0x5000 + 8 * (i), PTE(0, G_DATA) }, { TLB, 0, 3 }, { SHOWS, (i) << 12, G_DATA }
 #define MAP_DOORBELLS \
 	USERD_AT(DOORBELLS), { MAP, BAR1 + DOORBELLS, 16 * PAGE_SIZE }, { DOORBELL, 1 }
 #define DOORBELL_PLAY(n, ...) PLAY2(n, MAP_DOORBELLS, __VA_ARGS__, { HAND_OVER })
@@ -752,15 +702,17 @@ static const struct scene table[] = {
 		    { &m_count, 1, AT_LEAST(8), "there are no spaces" } } },
 	PROGRAM("a CUDA program's start and end", begins),
 	PROGRAM("a CUDA program's start and end, MMU mapped", begins_mapped,
-		{ &m_count, 4, AT_MOST(60), "page faults" },
-		{ &m_count, 5, AT_MOST(14), "exits for registers" }),
-	{ "a page of data is mapped once", 1, CALM, .before = begins, .roles = { { touches } },
-	  .must = { { &m_count, 0, IS(2), "page faults of 128 pages" },
-		    { &m_count, 1, AT_MOST(1), "page faults of the same pages" },
-		    { &m_count, 2, IS(4), "page faults of a table that is written four times" } } },
-	{ "a table that is gone is data", 1, CALM, .before = begins, .roles = { { touches_table } },
-	  .must = { { &m_count, 0, IS(64), "page faults of a table of 64 pages" },
-		    { &m_count, 1, IS(1), "page faults of these pages afterwards" } } },
+		{ &m_page_faults, 0, AT_MOST(60), "" }, { &m_exits, 0, AT_MOST(14), "" }),
+	/* BAR3's page 5 comes to show its own table, of which entries are written */
+	UNMAPPED_PLAY("a page of data is mapped once", { SPACE, 3, 9 }, { VRAM, 3, 5, G_TABLE(3) },
+	     { MAP, BAR3, 4 << 20 }, { COUNT }, { TOUCH, 128 }, { FAULTS, 2, 2 },
+	     { SHOW, 3, VIRTUAL }, { TLB, 0, 3 }, { COUNT }, { TOUCH, 128 }, { FAULTS, 0, 1 },
+	     { SHOW, 3, VIRTUAL }, { TLB, 0, 3 }, { COUNT }, PUT_IN_PAGE_5(32), PUT_IN_PAGE_5(33),
+	     PUT_IN_PAGE_5(34), PUT_IN_PAGE_5(35), { FAULTS, 4, 4 }),
+	UNMAPPED_PLAY("a table that is gone is data", { SPACE, 1, 2 }, { BIND, 2 },
+	     { MAP, BAR1 + G_TABLE(1), 64 * PAGE_SIZE }, { COUNT }, { TOUCH, 64 },
+	     { FAULTS, 64, 64 }, { TLB, 0, 1 }, { UNBIND, 2 }, { COUNT }, { TOUCH, 64 },
+	     { FAULTS, 1, 1 }),
 	{ "a share of the pool beside scattered ones", 3, CALM, .roles = { { scatter } },
 	  .must = { { &m_count, 0, AT_LEAST(20), "there is no room at all" },
 		    { &m_count, 1, AT_MOST(1), "S5: a vGPU's own share of the pool" } } },
