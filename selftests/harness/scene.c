@@ -224,6 +224,8 @@ static void run(const struct scene *s)
 	measure(s, was);
 	for (r = s->roles; r < s->roles + SCENE_ROLES && r->act; r++)
 		actor_new(s->name, setup_mm, r->lazy, act, (void *)r);
+	if (!s->roles[0].act)
+		harness_sleep(s->ms * MS);
 	actors_run();
 	judge(s, was);
 	end();

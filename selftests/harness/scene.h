@@ -55,7 +55,7 @@ struct scene {
 	u64 arg[4]; /* for the functions of the row */
 	void (*probe)(const struct scene *s); /* before the card is probed */
 	void (*before)(const struct scene *s); /* when the vGPUs run */
-	struct role roles[SCENE_ROLES]; /* all end by themselves */
+	struct role roles[SCENE_ROLES]; /* all end by themselves; none: .ms go by */
 	/* when all roles have ended, and the row's chip_before_write with them */
 	void (*after)(const struct scene *s);
 	struct must must[SCENE_MUSTS]; /* asked between roles and .after */

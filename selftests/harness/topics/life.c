@@ -35,16 +35,11 @@
 static const struct policy quiet = { .seed = 7 };
 static const struct chip_manners calm = { .eager = true, .late = 1 };
 
-static u64 read_lost(u32 vgpu)
-{
-	return admin_read(CARD, "lost");
-}
-
 static void works(void)
 {
 	MUST(world_make(0));
 	setup_open(0);
-	MUST(container_pins(setup_c) == 2 && !read_lost(CARD));
+	MUST(container_pins(setup_c) == 2 && !admin_read(CARD, "lost"));
 	world_close(0);
 	world_unmake(0);
 }
@@ -147,14 +142,14 @@ static bool map_region(u64 at)
 }
 
 /*
- * What a vGPU does until it is removed. A guest is not told what its writes lack: its GPU does not
+ * What a vGPU does until it is removed. .arg[0] of the scene: by iommufd. A guest is not told what its writes lack: its GPU does not
  * do it.
  */
-static bool lives(bool (*opens)(u32 vgpu, struct container *c))
+static bool lives(void)
 {
 	bool done;
 
-	if (!world_make(1) || !opens(1, setup_c))
+	if (!world_make(1) || !(scene->arg[0] ? world_open_ioas : world_open)(1, setup_c))
 		return false;
 	setup_run(1, 1, 0);
 	map_pages();
@@ -173,16 +168,6 @@ static bool lives(bool (*opens)(u32 vgpu, struct container *c))
 	done &= container_pins(setup_c) > 4;
 	put_away();
 	return done;
-}
-
-static bool lives_in_a_container(void)
-{
-	return lives(world_open);
-}
-
-static bool lives_in_iommufd(void)
-{
-	return lives(world_open_ioas);
 }
 
 /* ------------------------------------------------------------------ a vGPU's life */
@@ -550,10 +535,10 @@ static void was_posted_first(void)
 static void is_reset_from_outside(void)
 {
 	the_pci_driver->err_handler->reset_prepare(&world.pdev);
-	MUST(read_lost(CARD) && chip.no_master);
+	MUST(admin_read(CARD, "lost") && chip.no_master);
 	chip.reg[PTOP_DEVINIT / 4] = 0;
 	world_unprobe();
-	MUST(!world_probe() && !read_lost(CARD));
+	MUST(!world_probe() && !admin_read(CARD, "lost"));
 	MUST(chip.reg[PTOP_DEVINIT / 4] == PTOP_DEVINIT_DONE);
 }
 
@@ -592,7 +577,7 @@ static void lose_the_card(u32 how)
 	chip.copy_held = how != MASTER_ON;
 	g_inst(V(0), 2, 0, 0);
 	g_bind(V(0), 2);
-	MUST(read_lost(CARD) == (how != MASTER_ON));
+	MUST(admin_read(CARD, "lost") == (how != MASTER_ON));
 	world_close(0);
 	world_unmake(0);
 	chip.copy_stays = how != MASTER_FIRST;
@@ -660,7 +645,7 @@ static void unbinds(const struct role *r)
 static void neighbour_takes_memory(const struct role *r)
 {
 	task_mm_set(theirs->mm);
-	UNTIL_IN(5000 * MS, 200, read_lost(CARD));
+	UNTIL_IN(5000 * MS, 200, admin_read(CARD, "lost"));
 	MUST(container_unmap(theirs, SETUP_RAM, SETUP_RAM) == SETUP_RAM);
 }
 
@@ -754,8 +739,8 @@ static void clock_errs_once(const struct role *r)
 
 #define RESTLESS { .eager = true, .load_ppm = 30000, .look_ppm = 10000, .late = 3 }
 #define CALM { .eager = true, .late = 1 }
-#define WANT(n, vgpus, ask)                                                                \
-	{ "want of memory: " n, vgpus, RESTLESS, { 7 },                                   \
+#define WANT(n, vgpus, ask, ...)                                                           \
+	{ "want of memory: " n, vgpus, RESTLESS, { 7 }, .arg = { __VA_ARGS__ },           \
 	  .roles = { { want_of_memory, 0, (u64)ask } },                                  \
 	  .must = { { &m_count, 0, AT_LEAST(30), "nothing may fail" },                      \
 		    { &m_lost, CARD, IS(0), "S5: the card is given up" } } }
@@ -780,8 +765,8 @@ static void clock_errs_once(const struct role *r)
 
 static const struct scene table[] = {
 	WANT("a card is taken", 0, is_probed),
-	WANT("a vGPU lives", 1, lives_in_a_container),
-	WANT("a vGPU lives, by iommufd", 1, lives_in_iommufd),
+	WANT("a vGPU lives", 1, lives),
+	WANT("a vGPU lives, by iommufd", 1, lives, true),
 
 	{ "what a reset leaves", 2, RESTLESS, .roles = { { begins_anew, 0, true } } },
 	{ "what the next user finds", 2, RESTLESS, .roles = { { begins_anew, 0, false } } },

@@ -370,12 +370,6 @@ static void idle_many(const struct scene *s)
 	work_chans(W, 2, 61);
 }
 
-static void waits(const struct role *r)
-{
-	while (scene_goes_on())
-		harness_sleep(MS);
-}
-
 /* A channel is not bound unless its USERD pointer names its own doorbell. */
 static void words_elsewhere(const struct role *r)
 {
@@ -591,7 +585,7 @@ static const struct scene table[] = {
 		     { work_kicks, 0, 50 * US } },
 	  .must = { { &m_had, 0, 14, 34, "S5: the share of a vGPU" },
 		    { &m_reads, CARD, AT_MOST(2000 * 1000 / 40 * 2 / 3), "S6: polls" } } },
-	{ ROW("many idle channels", 1, 500, NULL, idle_many), .roles = { { waits } },
+	{ ROW("many idle channels", 1, 500, NULL, idle_many),
 	  .must = { { &m_reads, CARD, 5, 5000, "S5: polls of many channels" } } },
 	{ ROW("words elsewhere", 1, 0, NULL, NULL), .roles = { { words_elsewhere } },
 	  .must = { { &m_count, 0, IS(0), "S5: a channel has its words in another one's place" },

@@ -39,20 +39,18 @@ static void pin_again(const struct scene *s)
 
 /* ------------------------------------------------------------------ a container */
 
-static void take_back(bool by_iommufd)
-{
-	if (by_iommufd ? ioas_unmap(setup_c, RAM, RAM) : container_unmap(setup_c, RAM, RAM) != RAM)
-		harness_fail("S6: memory can't be taken back");
-	world_check("memory was taken back");
-	container_map(setup_c, RAM, 0, RAM);
-}
-
+/* .arg: by iommufd */
 static void unmaps(const struct role *r)
 {
 	u32 i;
 
-	for (i = 0; i < 2; i++, harness_sleep(MS))
-		take_back(false);
+	for (i = 0; i < 2; i++, harness_sleep(MS)) {
+		if (r->arg ? ioas_unmap(setup_c, RAM, RAM) :
+			     container_unmap(setup_c, RAM, RAM) != RAM)
+			harness_fail("S6: memory can't be taken back");
+		world_check("memory was taken back");
+		container_map(setup_c, RAM, 0, RAM);
+	}
 	scene_stop();
 }
 
@@ -334,12 +332,6 @@ static void detaches(const struct role *r)
 		harness_fail("S6: a device is attached twice, or can't be attached again");
 }
 
-static void unmaps_by_iommufd(const struct role *r)
-{
-	take_back(true);
-	scene_stop();
-}
-
 static void resets(const struct role *r)
 {
 	world_reset(0);
@@ -372,8 +364,8 @@ static void resets(const struct role *r)
 	{ n, 1, { .late = 1 }, .ms = END, .before = two_pieces,                            \
 	  .roles = { { hands_over }, { unmaps_slowly, no_file, RAM } },                    \
 	  .must = { { &m_count, 0, AT_LEAST(1), "S5: a vGPU is opened that may not pin" } } }
-#define RACE(n, act, other) \
-	{ n, 1, .before = by_iommufd, .interleaved = true, .roles = { { act }, { other } }, \
+#define RACE(n, act, ...) \
+	{ n, 1, .before = by_iommufd, .interleaved = true, .roles = { { act }, { __VA_ARGS__ } }, \
 	  .after = pin_again }
 
 static const struct scene table[] = {
@@ -398,7 +390,7 @@ static const struct scene table[] = {
 	  .must = { { &m_count, 0, AT_MOST(1000), "S5: a close waits for a VMM's memory" } } },
 	NEXT("the next tenant pins", 0),
 	NEXT("the next tenant pins, no file is left", 1),
-	RACE("iommufd: memory is unmapped", guest_maps, unmaps_by_iommufd),
+	RACE("iommufd: memory is unmapped", guest_maps, unmaps, .arg = 1),
 	RACE("iommufd: a device is detached", guest_maps, detaches),
 	RACE("iommufd: a detached one is reset", resets, detaches),
 	AREAS("iommufd: areas with holes", 120, 2, 1),
@@ -408,9 +400,9 @@ static const struct scene table[] = {
 	AREAS("iommufd: three vGPUs in turns", 128, 1, 3, { takes_turns },),
 	{ "iommufd: a late thread, the next tenant", 1, { .eager = true }, .ms = END,
 	  .before = by_iommufd,
-	  .roles = { { closes, 0, 1 }, { unmaps_by_iommufd, .lazy = true } } },
+	  .roles = { { closes, 0, 1 }, { unmaps, 0, 1, true } } },
 	{ "iommufd: a late thread, no vGPU", 1, { .eager = true }, .ms = END, .before = by_iommufd,
-	  .roles = { { closes }, { unmaps_by_iommufd, .lazy = true } } },
+	  .roles = { { closes }, { unmaps, 0, 1, true } } },
 };
 
 /* clang-format on */
