@@ -51,7 +51,7 @@ struct scene {
 	struct chip_manners chip;
 	struct policy policy; /* .seed 0 stands for 1 */
 	u64 ms; /* the time of scene_goes_on() */
-	const char *set; /* what an admin sets, "0 cap 10 -1 watchdog_ms 100": of vGPU 0, the card */
+	const char *set; /* by an admin, "0 cap 10 -1 watchdog_ms 100": of vGPU 0, of the card */
 	u64 arg[4]; /* for the functions of the row */
 	void (*probe)(const struct scene *s); /* before the card is probed */
 	void (*before)(const struct scene *s); /* when the vGPUs run */
@@ -66,6 +66,16 @@ struct scene {
 	bool interleaved;
 	bool slow; /* make check runs a quarter of these rows a day */
 };
+
+/* Manners of the chip, and policies, of rows of several topics. PLAIN(...): these manners, too */
+/* clang-format off */
+#define CALM	    { .late = 1 }
+#define EAGER	    { .eager = true, .late = 1 }
+#define BUSY	    { .eager = true, .busy = true, .late = 1 }
+#define PLAIN(...)  { .eager = true, .busy = true, .late = 2, .idles = true, ##__VA_ARGS__ }
+#define COARSE	    { .oversleep_ns = 3000 }
+#define VERY_COARSE { .oversleep_ns = 20000 }
+/* clang-format on */
 
 /* the row that runs */
 extern const struct scene *scene;
@@ -101,10 +111,10 @@ int scenes_main(int argc, char **argv, const struct scene *s, u32 nr);
 	} while (0)
 #define UNTIL(cond) UNTIL_IN(5000 * MS, 20 * US, cond)
 /* Wait for something that the end of the row makes needless. */
-#define UNTIL_OVER(step, cond)                       \
-	do {                                         \
-		while (!(cond) && scene_goes_on())   \
-			harness_sleep(step);         \
+#define UNTIL_OVER(step, cond)                     \
+	do {                                       \
+		while (!(cond) && scene_goes_on()) \
+			harness_sleep(step);       \
 	} while (0)
 
 /* of a vGPU */

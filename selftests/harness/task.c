@@ -404,24 +404,13 @@ struct task_struct *actor_new(const char *name, struct mm_struct *mm, bool lazy,
 	return t;
 }
 
-static bool any_actor(void)
-{
-	u32 i;
-
-	for (i = 0; i < nr_tasks; i++)
-		if (tasks[i]->actor && tasks[i] != &first_task && tasks[i]->state != DONE)
-			return true;
-	return false;
-}
-
 void actors_run(void)
 {
 	u32 i;
 
-	while (any_actor())
-		for (i = 0; i < nr_tasks; i++)
-			if (tasks[i]->actor && tasks[i] != &first_task && tasks[i]->state != DONE)
-				harness_wait(tasks[i], NEVER);
+	for (i = 0; i < nr_tasks; i++)
+		while (tasks[i]->actor && tasks[i] != &first_task && tasks[i]->state != DONE)
+			harness_wait(tasks[i], NEVER);
 }
 
 void task_kill(struct task_struct *t)

@@ -629,13 +629,9 @@ static void is_put_off(const struct role *r)
 
 /* clang-format off */
 
-#define CALM   { .late = 1 }
-#define EAGER  { .eager = true, .late = 1 }
-#define BUSY   { .eager = true, .busy = true, .late = 1 }
 #define IDLES  { .eager = true, .late = 1, .idles = true }
 #define LOOKS  { .late = 1, .look_ppm = 200000 }
 #define RESTLESS { .eager = true, .load_ppm = 2000, .late = 1, .idles = true }
-#define COARSE { .oversleep_ns = 3000 }
 /* A VMM's lazy thread goes on so much later when it has slept; PREEMPTED: it stops anywhere. */
 #define LATE(us)      { .idle_ns = (us) * US, .oversleep_ns = 5000 }
 #define PREEMPTED(us) \
@@ -737,7 +733,7 @@ static const struct scene table[] = {
 	      .chip = { .eager = true, .late = 10 }, .policy = LATE(6000),
 	      .roles = { { neighbour, 1, LISTS | EVERY(5000), true }, { attacker, 0, LISTS },
 			 { attacker, 2, LISTS }, { attacker, 3, LISTS } }),
-	{ "a kernel is put off", 3, { .eager = true, .busy = true, .late = 2, .idles = true },
+	{ "a kernel is put off", 3, PLAIN(),
 	  COARSE, .before = more, .roles = { { is_put_off } },
 	  .must = { { &m_count, 0, AT_LEAST(290), "S5: a third is its share" } } },
 };

@@ -326,9 +326,6 @@ static void binds_meanwhile(const struct role *r)
 
 /* clang-format off */
 
-#define CALM   { .late = 1 }
-#define EAGER  { .eager = true, .late = 1 }
-
 static const struct scene table[] = {
 	{ "a doorbell outside of the partition", 2, CALM, .roles = { { doorbells } } },
 	{ "where a context may be", 1, CALM, .roles = { { places } } },

@@ -881,12 +881,8 @@ static void next_tenant(const struct role *r)
 
 /* clang-format off */
 
-#define CALM  { .late = 1 }
-#define EAGER { .eager = true, .late = 1 }
 #define IDLES { .idles = true }
-#define MIXED { .eager = true, .busy = true, .late = 2, .idles = true }
 #define ROUGH { .oversleep_ns = 3000, .switch_ppm = 500 }
-#define COARSE { .oversleep_ns = 3000 }
 #define CHANCE { .switch_ppm = 3000 }
 #define UNKNOWN_GPCCS BIT(4) /* bits that no source tells for a GK110 */
 #define UNKNOWN_TRAP  BIT(2)
@@ -908,7 +904,7 @@ static void next_tenant(const struct role *r)
 #define COPIES { work_nobodys_copies, .arg = 5 * US }
 #define ALL { COPIES, { nobodys_methods, 0, 1 }, { nonstalls }, { faults } }
 #define MIX(n, us, s, ...)                                                                  \
-	{ n, 2, MIXED, ROUGH, .ms = 1000, .arg = { 0, us }, .before = slow_services, .slow = s, \
+	{ n, 2, PLAIN(), ROUGH, .ms = 1000, .arg = { 0, us }, .before = slow_services, .slow = s, \
 	  .roles = __VA_ARGS__,                                                             \
 	  .must = { { &m_irq_worked, CARD, AT_MOST(550), "S6: the interrupt thread works" }, \
 		    { &m_count, 0, AT_LEAST(100), "no such storm" } } }
@@ -925,10 +921,10 @@ static void next_tenant(const struct role *r)
 	{ n, 1, .interleaved = true, .before = prepare, .roles = { { against }, { plays, 0, i } } }
 
 static const struct scene table[] = {
-	{ "the end of a copy while another one is driven off", 2, MIXED, COARSE,
+	{ "the end of a copy while another one is driven off", 2, PLAIN(), COARSE,
 	  .roles = { { nonstalls_in_a_switch, 0, 1 } },
 	  .must = { { &m_count, 0, AT_MOST(20), "S5: a neighbour is told late" } } },
-	{ "the end of a copy while one that storms is driven off", 2, MIXED, COARSE,
+	{ "the end of a copy while one that storms is driven off", 2, PLAIN(), COARSE,
 	  .roles = { { nonstalls_in_a_switch } },
 	  .must = { { &m_count, 0, AT_MOST(100), "S5: a neighbour is told late" } } },
 	STORM("a storm of NON_STALL", {}),

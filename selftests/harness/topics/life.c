@@ -142,8 +142,8 @@ static bool map_region(u64 at)
 }
 
 /*
- * What a vGPU does until it is removed. .arg[0] of the scene: by iommufd. A guest is not told what its writes lack: its GPU does not
- * do it.
+ * What a vGPU does until it is removed. .arg[0] of the scene: it is opened by iommufd. A guest is
+ * not told what its writes lack: its GPU does not do it.
  */
 static bool lives(void)
 {
@@ -738,7 +738,6 @@ static void clock_errs_once(const struct role *r)
 /* clang-format off */
 
 #define RESTLESS { .eager = true, .load_ppm = 30000, .look_ppm = 10000, .late = 3 }
-#define CALM { .eager = true, .late = 1 }
 #define WANT(n, vgpus, ask, ...)                                                           \
 	{ "want of memory: " n, vgpus, RESTLESS, { 7 }, .arg = { __VA_ARGS__ },           \
 	  .roles = { { want_of_memory, 0, (u64)ask } },                                  \
@@ -747,7 +746,7 @@ static void clock_errs_once(const struct role *r)
 #define RACE(n, one, other, ...) \
 	{ n, 2, .interleaved = true, .roles = { { one }, { other } }, ##__VA_ARGS__ }
 #define CARDS(n, ...) \
-	{ "a card: " n, 0, CALM, \
+	{ "a card: " n, 0, EAGER, \
 	  .roles = { { meets, 0, (u64)&(const struct card){ __VA_ARGS__ } } } }
 #define NO_ANSWER(reg) CARDS(#reg " has no answer", .put = { { reg, 0xbadf1002 } }, .want = -EIO)
 #define MEMORY(nr, ...) .put = { { PTOP_FBP_COUNT, nr }, { PTOP_FBPA_COUNT, nr }, __VA_ARGS__ }
@@ -770,7 +769,7 @@ static const struct scene table[] = {
 
 	{ "what a reset leaves", 2, RESTLESS, .roles = { { begins_anew, 0, true } } },
 	{ "what the next user finds", 2, RESTLESS, .roles = { { begins_anew, 0, false } } },
-	{ "no event of before", 1, CALM, .roles = { { no_event_of_before } } },
+	{ "no event of before", 1, EAGER, .roles = { { no_event_of_before } } },
 	RACE("a reset beside another vCPU", resets, binds),
 	{ "the next owner is removed", 2, RESTLESS, .roles = { { next_owner_is_removed } } },
 	{ "the next owner is removed later", 2, RESTLESS,
@@ -778,8 +777,8 @@ static const struct scene table[] = {
 	{ "a late thread has the last reference", 1, { .eager = true, .late = 1, .idles = true },
 	  { .delay_ppm = 1000000, .delay_ns = 10000 * MS },
 	  .roles = { { gives_back, .lazy = true }, { takes_the_card } } },
-	{ "as many as told", 0, CALM, { 3 }, .roles = { { fill } } },
-	{ "configuration space", 1, CALM, .roles = { { configures } } },
+	{ "as many as told", 0, EAGER, { 3 }, .roles = { { fill } } },
+	{ "configuration space", 1, EAGER, .roles = { { configures } } },
 
 	CARDS("not POSTed", { UNITS, MEMORY_ON, DONE }, .then = was_posted_first,
 	      .is = { { PBFB_BCAST + 0x1234, 0x5a } }),

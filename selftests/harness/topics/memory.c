@@ -164,7 +164,8 @@ struct step {
 	       STORE, FILL, RAM, RAM_HAS, HAS, LACKS, AS_STORED, NOT_STALE, STALE, LIST, PINS,
 	       PINS_OVER, MEMORY, RAM_GOES, RAM_IS_SLOW, LIMIT, WARNED, BOUNCE, NO_SNOOP, REACH,
 	       WATCH, HOLD, WITHIN, MAP, MAPS, MOVE, FORK, CUT, PUT, SHOWS, HUGE, NO_DEVICE,
-	       TOUCH, COUNT, FAULTS, DOORBELL, RESET, HAND_OVER, SLICES, CLOSE, UNMAKE, REMAKE, LOST, SLEEP } op;
+	       TOUCH, COUNT, FAULTS, DOORBELL, RESET, HAND_OVER, SLICES, CLOSE, UNMAKE, REMAKE,
+	       LOST, SLEEP } op;
 	u64 a, b, c;
 };
 #define STEPS(...) ((u64)(const struct step[]){ __VA_ARGS__, {} })
@@ -633,29 +634,27 @@ static void is_listed_late(const struct role *r)
 
 /* clang-format off */
 
-#define CALM  { .late = 0 }
-#define EAGER { .eager = true, .busy = true, .late = 1 }
 #define UNMAPPED_ROW(n, vgpus, act, ...)                                                      \
-	{ n, vgpus, EAGER, .before = begins, .roles = { { act, 0, ##__VA_ARGS__ } } }
+	{ n, vgpus, BUSY, .before = begins, .roles = { { act, 0, ##__VA_ARGS__ } } }
 /* also where the guest invalidates by a page that is mapped at times */
 #define ROW(n, vgpus, act, ...)                                                               \
 	UNMAPPED_ROW(n, vgpus, act, ##__VA_ARGS__),                                            \
-	{ n ", MMU mapped", vgpus, EAGER, .before = begins_mapped,                             \
+	{ n ", MMU mapped", vgpus, BUSY, .before = begins_mapped,                             \
 	  .roles = { { act, 0, ##__VA_ARGS__ } } }
 #define PLAY(n, ...) ROW(n, 1, plays, STEPS(__VA_ARGS__))
 #define UNMAPPED_PLAY(n, ...) UNMAPPED_ROW(n, 1, plays, STEPS(__VA_ARGS__))
 #define PLAY2(n, ...) ROW(n, 2, plays, STEPS(__VA_ARGS__))
 #define BOTH(n, ...) BOTH_FROM(n, begins, __VA_ARGS__)
 #define BOTH_FROM(n, begin, all, first, one, other, last)                                     \
-	{ n, 2, CALM, .interleaved = all, .before = begin, .arg = { first, last },             \
+	{ n, 2, {}, .interleaved = all, .before = begin, .arg = { first, last },             \
 	  .roles = { { plays, 0, one }, { plays, 0, other } }, .after = ends }
 #define ROOM(n, lists, tries, ...)                                                            \
-	{ n, 1, CALM, { .oversleep_ns = 20000 }, .before = many_spaces, .arg = __VA_ARGS__,    \
+	{ n, 1, {}, VERY_COARSE, .before = many_spaces, .arg = __VA_ARGS__,    \
 	  .roles = { { writes_once, 0, lists } },                                              \
 	  .must = { { &m_count, 0, AT_MOST(lists ? 120 << 20 : 16 << 20), "S5: one write" },   \
 		    { &m_count, 1, AT_MOST(tries), "S5: one write" } } }
 #define PROGRAM(n, begin, ...)                                                                \
-	{ n, 1, CALM, .before = begin,                                                         \
+	{ n, 1, {}, .before = begin,                                                         \
 	  .arg = { STEPS({ MAP, BAR1, 16 << 20 }, { SPACE, 3, 9 }, { SHOW, 3, VIRTUAL }) },    \
 	  .roles = { { program } },                                                            \
 	  .must = { { &m_syncs, 0, AT_MOST(31), "" }, { &m_tables_read, 0, AT_MOST(110), "" }, \
@@ -696,7 +695,7 @@ static const struct scene table[] = {
 	     { HOLES, SPACES, SPACES }),
 	ROOM("holes, and one directory has changed", 0, 2 * TRIES, { HOLES, 1, 2 }),
 	ROOM("holes, and all have changed", 0, (SPACES - HOLES) * TRIES, { HOLES, 1, SPACES }),
-	{ "an invalidate names one of eight spaces", 1, CALM, .before = begins,
+	{ "an invalidate names one of eight spaces", 1, {}, .before = begins,
 	  .roles = { { names_one } },
 	  .must = { { &m_count, 0, IS(1), "it costs one sync" },
 		    { &m_count, 1, AT_LEAST(8), "there are no spaces" } } },
@@ -713,7 +712,7 @@ static const struct scene table[] = {
 	     { MAP, BAR1 + G_TABLE(1), 64 * PAGE_SIZE }, { COUNT }, { TOUCH, 64 },
 	     { FAULTS, 64, 64 }, { TLB, 0, 1 }, { UNBIND, 2 }, { COUNT }, { TOUCH, 64 },
 	     { FAULTS, 1, 1 }),
-	{ "a share of the pool beside scattered ones", 3, CALM, .roles = { { scatter } },
+	{ "a share of the pool beside scattered ones", 3, {}, .roles = { { scatter } },
 	  .must = { { &m_count, 0, AT_LEAST(20), "there is no room at all" },
 		    { &m_count, 1, AT_MOST(1), "S5: a vGPU's own share of the pool" } } },
 
@@ -857,10 +856,10 @@ static const struct scene table[] = {
 	     { HUGE, 0x203000, VM_FAULT_FALLBACK },
 	     { HUGE, 0x603000, VM_FAULT_SIGBUS, FAULT_FLAG_REMOTE }),
 	PLAY("2 MiB of BAR3", { MAP, BAR3, 4 << 20 }, { HUGE, 0x3000, VM_FAULT_FALLBACK }),
-	{ "many mappings", 1, CALM, .roles = { { maps_many } },
+	{ "many mappings", 1, {}, .roles = { { maps_many } },
 	  .must = { { &m_count, 0, IS(MOST_MAPPINGS), "S6: mappings of a vGPU" },
 		    { &m_count, 1, IS(200), "a mapping that is closed makes room" } } },
-	{ "munmap() beside a reset", 1, CALM,
+	{ "munmap() beside a reset", 1, {},
 	  { .switch_ppm = 100000, .delay_ppm = 100000, .delay_ns = 2 * MS }, .ms = 400,
 	  .roles = { { unmaps }, { resets, .lazy = true } },
 	  .must = { { &m_count, 0, AT_LEAST(20), "nothing is unmapped" } } },

@@ -72,18 +72,18 @@ static void keeps_gr(const struct role *r)
 			break;
 		UNTIL_OVER(MS / 20, how >= HANGS ? chip_hang(id, false) : chip_hold(id, ns));
 		scene_count[0]++;
+		if (how < FAULTS) {
+			harness_sleep(MS);
+			leaves(how, false);
+			work_sleep(how == UNBINDS ? 0 : ns);
+			continue;
+		}
 		if (how == FAULTS)
 			chip_fault(id, 0x1000);
-		for (; how >= FAULTS && (chip.chan[id].enabled || chip_is_stuck()) &&
-		       scene_goes_on();
+		for (; (chip.chan[id].enabled || chip_is_stuck()) && scene_goes_on();
 		     harness_sleep(50 * US))
 			if (how == IS_TOLD_OF)
 				chip_switch_timeout(); /* an alarm of the chip's own */
-		if (how >= FAULTS)
-			continue;
-		harness_sleep(MS);
-		leaves(how, false);
-		work_sleep(how == UNBINDS ? 0 : ns);
 	}
 }
 
@@ -335,8 +335,7 @@ static void faults_beside_a_kernel(const struct role *r)
 		chip.pbdma[0].chid = NO_CHAN;
 		chip_load_some(0, id);
 		scene_count[0] += chip_fault_now(id);
-		UNTIL_OVER(10 * US,
-			   !chip.chan[id].enabled && !list_stands() && !chip_is_stuck());
+		UNTIL_OVER(10 * US, !chip.chan[id].enabled && !list_stands() && !chip_is_stuck());
 		chip.at_work[other] = false;
 		harness_sleep(20 * MS);
 	}
@@ -522,11 +521,8 @@ static void channel_waits(const struct scene *s)
 
 /* clang-format off */
 
-#define CHIP(...) { .eager = true, .busy = true, .late = 2, .idles = true, ##__VA_ARGS__ }
 #define ROUGH { .eager = true, .load_ppm = 2000, .late = 2, .idles = true }
 #define OBEYS { .late = 2, .idles = true }
-#define COARSE { .oversleep_ns = 3000 }
-#define VERY_COARSE { .oversleep_ns = 20000 }
 #define LATE { .oversleep_ns = 3000, .idle_ns = 6 * MS } /* lazy roles get a CPU so late */
 
 #define SLACK 20 /* in thousandths */
@@ -560,23 +556,23 @@ static void channel_waits(const struct scene *s)
 	{ n, 2, chip, pol, .ms = row_ms, .before = begin, .set = set_, .arg = { idle },   \
 	  .roles = { { meter }, { trick, 0, trick_arg } },                               \
 	  .must = { PAYS(0), DONE(0, 1), __VA_ARGS__ } }
-#define WAITERS CHIP(.waiters_stay = true)
+#define WAITERS PLAIN(.waiters_stay = true)
 #define PROMPT { .eager = true, .busy = true, .idles = true }
 
 #define SLOWLY(n, nr, idle, most, by, us, ...) \
-	{ n, nr, CHIP(), COARSE, .ms = 2000, .before = begin, .set = "0 cap 10", .arg = { idle }, \
+	{ n, nr, PLAIN(), COARSE, .ms = 2000, .before = begin, .set = "0 cap 10", .arg = { idle }, \
 	  .roles = { { meter }, { works_in_unbinds, 0, us }, { unbinds_slowly, by, .lazy = true }, \
 		     __VA_ARGS__ }, \
 	  .must = { HAS(0, most), PAYS_BUT(0, 30), DONE(0, 100) } }
 
 #define FLUSHES(n, copies) \
-	{ n, 2, CHIP(.copies_stay = true), COARSE, .ms = 10000, .before = begin, \
+	{ n, 2, PLAIN(.copies_stay = true), COARSE, .ms = 10000, .before = begin, \
 	  .roles = { { flush_in_a_switch, .arg = copies } }, \
 	  .must = { { &m_count, 2, AT_MOST(100), "S5: a neighbour's flush waits" }, DONE(0, 1), \
 		    { &m_strikes, 0, IS(0), "it pays" } } }
 
 #define COPIES(n, prepare, trick, how_long) \
-	{ n, 2, CHIP(.copies_stay = true), COARSE, .ms = 700, .before = prepare, \
+	{ n, 2, PLAIN(.copies_stay = true), COARSE, .ms = 700, .before = prepare, \
 	  .roles = { { meter }, { trick, 0, how_long } }, \
 	  .must = { PAYS(0), ONLY_OWN(0), DONE(0, 1) } }
 
@@ -584,10 +580,10 @@ static void channel_waits(const struct scene *s)
 	{ n, 2, chip, COARSE, .ms = row_ms, .before = prepare, .set = "0 cap 10", .arg = { 1 }, \
 	  .roles = { { meter }, { work_served, 1 }, __VA_ARGS__ },                           \
 	  .must = { LEFT(1, least), STOPS_COST, DONE(0, 100) } }
-#define STAY CHIP(.interrupts_stay = true)
+#define STAY PLAIN(.interrupts_stay = true)
 
 #define JOBS(n, cap, job, attack, least)                                                   \
-	{ n, 2, CHIP(), LATE, .ms = 2000, .slow = true, .set = "0 cap " #cap, .arg = { 1, 2, 2 }, \
+	{ n, 2, PLAIN(), LATE, .ms = 2000, .slow = true, .set = "0 cap " #cap, .arg = { 1, 2, 2 }, \
 	  .before = begin, .roles = { { meter }, { work_jobs, 0, job }, attack },           \
 	  .must = { ONLY_OWN(0), DONE(0, least) } }
 #define PREEMPTS { work_preempts, 1, .lazy = true }
@@ -601,13 +597,13 @@ static void channel_waits(const struct scene *s)
 		    DONE(0, 100), LEFT((nr) - 1, least) } }
 
 #define HOLDS(n, nr, set_, idle, second, tells, kernel, ...)                                 \
-	{ n, nr, CHIP(), COARSE, .ms = 700, .set = set_, .arg = { idle, second, tells },      \
+	{ n, nr, PLAIN(), COARSE, .ms = 700, .set = set_, .arg = { idle, second, tells },      \
 	  .before = begin,                                                                   \
 	  .roles = { { meter }, { work_kernels, 0, EACH(kernel, 400) }, __VA_ARGS__ }
 #define KICKS { work_kicks, 0, 10 * US }
 
 #define ENDS_LATE(n, stops)                                                                   \
-	{ n, 4, CHIP(), VERY_COARSE, .ms = 2000, .before = flushes_are_slow,                   \
+	{ n, 4, PLAIN(), VERY_COARSE, .ms = 2000, .before = flushes_are_slow,                   \
 	  .set = "1 weight 11 2 weight 11 3 weight 11", .arg = { 0, 14, 14 },                 \
 	  .roles = { { meter, .arg = 10 * US }, { turn_ends_late, 1, stops },                 \
 		     { turn_ends_late, 2, stops }, { turn_ends_late, 3, stops } },            \
@@ -639,9 +635,9 @@ static const struct scene table[] = {
 		IDLE_UNBINDS),
 	UNBOUND("unbinds by a thread that gets a CPU late", 2, LATE, "0 cap 50", 3, 50,
 		KERNELS(5000), { idle_unbinds, 1, .lazy = true }),
-	TRICK("pieces between unbinds behind 500 us", CHIP(), COARSE, 2000, "0 cap 10", 3,
+	TRICK("pieces between unbinds behind 500 us", PLAIN(), COARSE, 2000, "0 cap 10", 3,
 	      pieces_between_unbinds, EACH(500, 200), HAS(0, 10), ONLY_OWN(1)),
-	TRICK("pieces between unbinds behind 1 ms", CHIP(), COARSE, 2000, "0 cap 30", 3,
+	TRICK("pieces between unbinds behind 1 ms", PLAIN(), COARSE, 2000, "0 cap 30", 3,
 	      pieces_between_unbinds, EACH(1000, 1000), HAS(0, 31), ONLY_OWN(1)),
 	TRICK("unbinds behind pieces", WAITERS, { .oversleep_ns = 1000 }, 1500, "0 cap 10", 3,
 	      unbinds_behind_pieces, 60, HAS(0, 10)),
@@ -656,7 +652,7 @@ static const struct scene table[] = {
 	SLOWLY("works in another one's slow unbinds, beside one that works", 3, 3, 10, 1, 400,
 	       { work_served, 2 }),
 
-	{ "slow unbinds while another one works", 2, CHIP(), COARSE, .ms = 2000, .before = begin,
+	{ "slow unbinds while another one works", 2, PLAIN(), COARSE, .ms = 2000, .before = begin,
 	  .set = "0 cap 50", .arg = { 3 },
 	  .roles = { { meter }, { work_jobs, 0, EACH(100, 900) | JOB_QUIET },
 		     { unbinds_slowly, 1, 1, .lazy = true } },
@@ -676,12 +672,12 @@ static const struct scene table[] = {
 	      faults_beside_a_kernel, 500, PAYS(1), ONLY_OWN(0)),
 	TRICK("a fault beside a kernel of 1500 ms", WAITERS, COARSE, 5000, "", 3,
 	      faults_beside_a_kernel, 1500, PAYS(1), ONLY_OWN(0)),
-	{ "faults beside pieces, and another one's unbinds", 2, CHIP(.copies_stay = true), COARSE,
+	{ "faults beside pieces, and another one's unbinds", 2, PLAIN(.copies_stay = true), COARSE,
 	  .ms = 1500, .set = "0 cap 15", .arg = { 3 }, .before = begin,
 	  .roles = { { meter }, { unbinds_behind_copies, 1 }, { pieces_with_faults } },
 	  .must = { HAS(0, 17), PAYS(0), PAYS(1), ONLY_OWN(1), DONE(0, 50) } },
-	STOPS("faults", CHIP(), begin, 900, 850, { faults_again, 0, 230 }),
-	STOPS("faults in rests", CHIP(), begin, 900, 850, { faults_again, 0, 230 | IN_RESTS }),
+	STOPS("faults", PLAIN(), begin, 900, 850, { faults_again, 0, 230 }),
+	STOPS("faults in rests", PLAIN(), begin, 900, 850, { faults_again, 0, 230 | IN_RESTS }),
 	{ "faults that hold GR", 2, ROUGH, VERY_COARSE, .ms = 4000, .before = begin,
 	  .arg = { 1 }, .roles = { { meter, .arg = 100 * US }, { work_served, 1 },
 				      { faults_again, 0, 16 | ON_GR } },

@@ -774,37 +774,34 @@ static void takes_memory_back(const struct role *r)
 
 #define STEADY { .eager = true, .load_ppm = 2000, .late = 2, .idles = true }
 #define HOLDS  { .eager = true, .load_ppm = 2000, .late = 2 }
-#define CALM   { .eager = true, .busy = true, .late = 2, .idles = true }
-#define COARSE { .oversleep_ns = 100000 }
+#define SLOW { .oversleep_ns = 100000 }
 #define CHANCE { .switch_ppm = 20000, .oversleep_ns = 3000 }
-#define PROMPT { .oversleep_ns = 3000 }
 
 #define NO_HARM(vgpu, why) { &m_strikes, vgpu, IS(0), why }, { &m_lives, vgpu, IS(1), why }
 
 #define HANG(n, kind, most)                                                                 \
-	{ n, 2, STEADY, COARSE, .roles = { { hangs, 0, kind } }, .after = hang_is_told,      \
+	{ n, 2, STEADY, SLOW, .roles = { { hangs, 0, kind } }, .after = hang_is_told,      \
 	  .must = { { &m_strikes, 0, IS(1), "S5: a hang" }, NO_HARM(1, "S5: a neighbour's hang"), \
 		    { &m_count, TOOK, AT_MOST(most), "S5: a hang" },                         \
 		    { &m_lost, CARD, IS(0), "S5: a hang" } } }
 
 #define BUDGET(n, chip, how, most)                                                          \
-	{ n, 2, chip, COARSE, .arg = { 0, 0, 0, ENDLESS }, .roles = { { deeds, 0, how } },   \
+	{ n, 2, chip, SLOW, .arg = { 0, 0, 0, ENDLESS }, .roles = { { deeds, 0, how } },   \
 	  .must = { { &m_strikes, 0, AT_LEAST(1), "S5: " n },                                \
 		    { &m_resets, CARD, 20, most, "S5: " n },                                 \
 		    { &m_strikes, 1, IS(0), "S5: " n }, { &m_lost, CARD, IS(0), "S5: " n } } }
 
 #define STORM(n, how)                                                                       \
-	{ n, 2, { .idles = true }, PROMPT, .ms = 1000, .arg = { how }, .before = without_channels, \
+	{ n, 2, { .idles = true }, COARSE, .ms = 1000, .arg = { how }, .before = without_channels, \
 	  .roles = { { bad_methods }, { storms }, { unbinds_again, 1, KERNEL } },             \
 	  .must = { { &m_strikes, 0, AT_LEAST(1), "S5: a storm is no strike" },              \
 		    { &m_count, DEEDS, PER_SECOND, PER_SECOND + 20000, "S5: a storm is served" } } }
 
 /* T18 and T19 of docs/supported.md: the waiter can't leave; GR names it, too, or does not */
-#define NAMES   { .eager = true, .busy = true, .late = 2, .idles = true, .waiters_stay = true, \
-		  .names_next = true }
-#define UNNAMED { .eager = true, .busy = true, .late = 2, .idles = true, .waiters_stay = true }
+#define NAMES   PLAIN(.waiters_stay = true, .names_next = true)
+#define UNNAMED PLAIN(.waiters_stay = true)
 #define WAIT(n, chip, args, prepare, act, ...)                                              \
-	{ n, 2, chip, { .oversleep_ns = 20000 }, .arg = args, .before = prepare,             \
+	{ n, 2, chip, VERY_COARSE, .arg = args, .before = prepare,             \
 	  .roles = { { watches }, { act == NOTHING ? NULL : acts, 0, act } },                \
 	  .must = { { &m_lost, CARD, IS(0), "S5: " n }, __VA_ARGS__ } }
 #define A(...) { __VA_ARGS__ }
@@ -822,14 +819,14 @@ static void takes_memory_back(const struct role *r)
 /* Threads get a CPU 10 ms late. The runlist must not stand still for so long. */
 #define LATE { .oversleep_ns = 3000, .idle_ns = 10 * MS }
 #define LESS(n, pol, time, ...)                                                             \
-	{ n, 4, CALM, pol, .ms = time, .before = only_the_victim_works,                      \
+	{ n, 4, PLAIN(), pol, .ms = time, .before = only_the_victim_works,                      \
 	  .roles = { { metered, 1 }, __VA_ARGS__ },                                            \
 	  .must = { { &m_count, HAD, AT_LEAST(500), "S5: " n },                              \
 		    { &m_count, STILL, AT_MOST(2000), "S5: " n },                            \
 		    { &m_count, DEEDS, AT_LEAST(2), "nothing done" } } }
 
 #define SUSPENDED(n, next)                                                                  \
-	{ n, 3, { .eager = true, .late = 1, .idles = true }, PROMPT, .ms = 10000,            \
+	{ n, 3, { .eager = true, .late = 1, .idles = true }, COARSE, .ms = 10000,            \
 	  .arg = { next }, .before = leaves_long, .roles = { { takes_gr, 2 } },              \
 	  .must = { { &m_count, HAD, AT_LEAST(667), "S5: a suspended vGPU keeps GR" } } }
 
@@ -837,30 +834,30 @@ static const struct scene table[] = {
 	HANG("a hang", NO_ALARM, 2600),
 	HANG("a switch that does not end", ALARM, 1000),
 	HANG("a switch that does not end, beside another one", BESIDE, 1000),
-	{ "a switch that is over when it is looked for", 2, STEADY, COARSE,
+	{ "a switch that is over when it is looked for", 2, STEADY, SLOW,
 	  .roles = { { hangs, 0, OVER } }, .must = { NO_HARM(1, "S5: a switch of 0.2 ms") } },
-	{ "one switch after the other", 2, STEADY, COARSE, .roles = { { switches_again } },
+	{ "one switch after the other", 2, STEADY, SLOW, .roles = { { switches_again } },
 	  .must = { NO_HARM(1, "S5: switches of 0.06 ms"), { &m_lives2, 1, IS(1), "S5: switches" },
 		    { &m_interrupts, CARD, AT_LEAST(700), "S5: sleeps are no work" } } },
-	{ "eight hangs", 2, STEADY, COARSE, .roles = { { hangs_again } },
+	{ "eight hangs", 2, STEADY, SLOW, .roles = { { hangs_again } },
 	  .must = { { &m_count, DEEDS, IS(STRIKES), "S5: hangs" }, NO_HARM(1, "S5: hangs"),
 		    { &m_suspended, 0, IS(0), "a reset does not end a suspension" } } },
-	{ "eight hangs beside nobody", 2, STEADY, COARSE,
+	{ "eight hangs beside nobody", 2, STEADY, SLOW,
 	  .roles = { { hangs_again, 0, 1 } },
 	  .must = { { &m_count, DEEDS, IS(STRIKES), "S5: hangs" } } },
-	{ "work for nobody", 2, STEADY, COARSE, .roles = { { hangs_as_nobody } },
+	{ "work for nobody", 2, STEADY, SLOW, .roles = { { hangs_as_nobody } },
 	  .must = { { &m_strikes, 0, IS(0), "S5: nobody's" }, NO_HARM(1, "S5: nobody's"),
 		    { &m_lost, CARD, IS(0), "S5: nobody's" } } },
-	{ "an unbind that fails", 2, HOLDS, COARSE, .roles = { { hangs_as_nobody, 0, 1 } },
+	{ "an unbind that fails", 2, HOLDS, SLOW, .roles = { { hangs_as_nobody, 0, 1 } },
 	  .must = { { &m_lost, CARD, IS(1), "S2: a channel can't be unbound" } } },
 
-	{ "faults", 2, STEADY, COARSE, .roles = { { faults } },
+	{ "faults", 2, STEADY, SLOW, .roles = { { faults } },
 	  .must = { { &m_strikes, 0, IS(0), "S5: a fault" }, NO_HARM(1, "S5: a fault"),
 		    { &m_lost, CARD, IS(0), "S5: a fault" } } },
 	BUDGET("faults without end", HOLDS, FAULT, 60),
 	BUDGET("unbinds without end", HOLDS, MISNAME, 100),
-	BUDGET("kernels without end behind each other", CALM, KERNELS, 80),
-	{ "the last tenant's resets", 1, { .eager = true, .late = 1 }, COARSE,
+	BUDGET("kernels without end behind each other", PLAIN(), KERNELS, 80),
+	{ "the last tenant's resets", 1, EAGER, SLOW,
 	  .roles = { { next_tenant } },
 	  .must = { { &m_count, DEEDS, IS(0), "S5: a tenant pays for the last one's faults" } } },
 	{ "a fault before an unbind", 1, {}, CHANCE, .roles = { { faults_and_goes } },
@@ -869,17 +866,17 @@ static const struct scene table[] = {
 	  .must = { { &m_count, DEEDS, AT_LEAST(20), "other memory" } } },
 
 	{ "an id of a hang gets another owner", 2, { .eager = true, .late = 1, .idles = true },
-	  COARSE, .roles = { { neighbour_gets_id } },
+	  SLOW, .roles = { { neighbour_gets_id } },
 	  .must = { { &m_strikes, 1, IS(0), "S5: a hang" } } },
 
-	{ "a PBDMA that goes on", 2, STEADY, COARSE,
+	{ "a PBDMA that goes on", 2, STEADY, SLOW,
 	  .roles = { { goes_on_or_stops, 0, PBDMA_INTR0_UNK28 } } },
-	{ "a PBDMA that stops", 2, STEADY, COARSE,
+	{ "a PBDMA that stops", 2, STEADY, SLOW,
 	  .roles = { { goes_on_or_stops, 0, PBDMA_INTR0_UNK28 | PBDMA_INTR0_DEVICE } } },
-	{ "a PBDMA that stops later", 2, STEADY, COARSE, .roles = { { stops_later } } },
+	{ "a PBDMA that stops later", 2, STEADY, SLOW, .roles = { { stops_later } } },
 	STORM("a storm in an unbind after recovery", IN_ORDER),
 	STORM("a storm in an unbind before recovery", 0),
-	{ "a storm that begins in an unbind", 1, { .idles = true, .late = 200 }, PROMPT,
+	{ "a storm that begins in an unbind", 1, { .idles = true, .late = 200 }, COARSE,
 	  .ms = 2000, .arg = { IN_UNBIND }, .before = without_channels,
 	  .roles = { { bad_methods }, { storms_in_unbind } },
 	  .must = { { &m_strikes, 0, IS(STRIKES - 1), "S5: a storm is no strike" } } },
@@ -895,7 +892,7 @@ static const struct scene table[] = {
 	WAIT("a preempt behind an endless kernel", NAMES, A(1, ENDLESS), waits, PREEMPT, UNHURT,
 	     ENDS),
 	{ "two kernels of one tenant, one after the other, unnamed", 2, UNNAMED,
-	  { .oversleep_ns = 20000 }, .arg = { 0, 3900, 1, 2000 }, .before = waits,
+	  VERY_COARSE, .arg = { 0, 3900, 1, 2000 }, .before = waits,
 	  .roles = { { waits_for_gr, 1 } },
 	  .must = { { &m_count, TOOK, AT_MOST(4400), "S5: the watchdog's time for each channel" } } },
 	WAIT("an unbind behind a kernel of 0.5 s", NAMES, A(1, 500), waits, UNBIND,
@@ -908,7 +905,7 @@ static const struct scene table[] = {
 	WAIT("an unbind behind own kernels", NAMES, A(0, ENDLESS, 2, ENDLESS), waits, UNBIND, SOON),
 	WAIT("an unbind behind own kernels, unnamed", UNNAMED, A(0, ENDLESS, 2, ENDLESS), waits,
 	     UNBIND, SOON),
-	WAIT("an unbind with own kernels", CALM, A(2, ENDLESS, 2, ENDLESS), waits, UNBIND, SOON),
+	WAIT("an unbind with own kernels", PLAIN(), A(2, ENDLESS, 2, ENDLESS), waits, UNBIND, SOON),
 	WAIT("a preempt behind an own kernel, unnamed", UNNAMED, A(0, ENDLESS), waits, PREEMPT, SOON),
 	WAIT("a neighbour gets GR after an eviction", NAMES, A(0, ENDLESS, 1), waits_beside, UNBIND,
 	     THEIRS),
@@ -918,7 +915,7 @@ static const struct scene table[] = {
 	  .arg = { 1, 2100, 1, 100 }, .before = waits_again,
 	  .roles = { { watches }, { acts, 0, UNBIND }, { acts, 1, PREEMPT } }, .after = both_live },
 
-	LESS("channels that fault", PROMPT, 60, { faults_one_by_one, 0 }),
+	LESS("channels that fault", COARSE, 60, { faults_one_by_one, 0 }),
 	LESS("faults beside late lists", LATE, 200, { faults_one_by_one, 0 },
 	     { asks_again, 2, 1, true }, { asks_again, 3, 1, true }),
 	LESS("faults beside late lists of its own", LATE, 200, { faults_one_by_one, 0 },
@@ -929,14 +926,14 @@ static const struct scene table[] = {
 	     { asks_again, 2, PREEMPTS, true }),
 	LESS("late unbinds", LATE, 300, { unbinds_again, 0, ON_PBDMA, true }),
 	LESS("late unbinds of channels that fault", LATE, 300, { unbinds_again, 0, FAULTS, true }),
-	{ "unbinds of an idle channel", 3, CALM, PROMPT, .ms = 50, .before = only_the_victim_works,
-	  .roles = { { metered, 1 }, { unbinds_again, 0, IDLE } },
+	{ "unbinds of an idle channel", 3, PLAIN(), COARSE, .ms = 50,
+	  .before = only_the_victim_works, .roles = { { metered, 1 }, { unbinds_again, 0, IDLE } },
 	  .must = { { &m_count, STILL, IS(0), "S5: an unbind blocks the runlist in vain" },
 		    { &m_count, DEEDS, AT_LEAST(20), "no unbinds" } } },
 
 	{ "a hang beside unbinds behind copies", 2,
 	  { .busy = true, .eager = true, .late = 1, .copies_stay = true },
-	  { .oversleep_ns = 20000 }, .ms = 20000,
+	  VERY_COARSE, .ms = 20000,
 	  .roles = { { hangs }, { unbinds_again, 1, COPY } },
 	  .must = { { &m_count, TOOK, AT_MOST(4000), "S5: a hang" },
 		    { &m_count, DEEDS, AT_LEAST(10), "no unbinds" } } },

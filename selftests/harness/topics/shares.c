@@ -294,8 +294,8 @@ static void unreported(const struct scene *s)
 }
 
 /*
- * The worker waits for a semaphore (.arg[1]), while the last vGPU pays for a long kernel, and .arg[0]
- * ms later the worker and its partner work.
+ * The worker waits for a semaphore (.arg[1]), while the last vGPU pays for a long kernel, and
+ * .arg[0] ms later the worker and its partner work.
  */
 static void saves(const struct scene *s)
 {
@@ -440,8 +440,6 @@ static void third(const struct role *r)
 
 /* clang-format off */
 
-#define PLAIN  { .eager = true, .busy = true, .late = 2, .idles = true }
-#define COARSE { .oversleep_ns = 3000 }
 #define METER  { meter, 0, 40 * US }
 #define MORE_THAN_SHARE "S5: a vGPU has more than its share"
 #define LESS_THAN_SHARE "S5: a vGPU has less than its share"
@@ -449,7 +447,7 @@ static void third(const struct role *r)
 #define PAYS_MORE	"S5: a vGPU pays for what it does not have"
 
 #define ROW(n, v, ms_, set_, before_, ...) \
-	n, v, PLAIN, COARSE, .ms = ms_, .set = set_, .arg = { __VA_ARGS__ }, .before = before_
+	n, v, PLAIN(), COARSE, .ms = ms_, .set = set_, .arg = { __VA_ARGS__ }, .before = before_
 #define NO_GAIN(most) \
 	.must = { { &m_had, 0, 1, most, MORE_THAN_SHARE }, \
 		  { &m_unpaid, 0, AT_MOST(MORE), DOES_NOT_PAY }, \
@@ -496,7 +494,7 @@ static void third(const struct role *r)
 	  .must = { { &m_had, 0, 100, (s) + MORE, MORE_THAN_SHARE }, \
 		    { &m_had, 1, AT_LEAST((s) - 60), LESS_THAN_SHARE } } }
 #define WALK(k) \
-	{ "walk " #k, 3, PLAIN, { .seed = 1 + (k), .oversleep_ns = 3000 }, .ms = 1500, \
+	{ "walk " #k, 3, PLAIN(), { .seed = 1 + (k), .oversleep_ns = 3000 }, .ms = 1500, \
 	  .arg = { k }, .slow = (k) > 2, .before = walk_begin, \
 	  .roles = { METER, { walks }, { third } }, \
 	  .must = { { &m_unpaid, 0, AT_MOST(60), DOES_NOT_PAY }, \
@@ -529,8 +527,8 @@ static const struct scene table[] = {
 	TRICK("stops when it is warned", 1, WARNED, 10),
 	TRICK("works between the policy's polls", 1, BUDGET, 10),
 	TRICK("works until 4 ms after a sample", 1, AFTER, 10, 3840, 60),
-	{ ROW("works until 1 ms after a sample, beside another", 2, 2000, "0 cap 10", quiet, 840, 60),
-	  .roles = { METER, { plays, 0, AFTER }, { honest, 1 } }, NO_GAIN(100 + MORE) },
+	{ ROW("works until 1 ms after a sample, beside another", 2, 2000, "0 cap 10", quiet, 840,
+	      60), .roles = { METER, { plays, 0, AFTER }, { honest, 1 } }, NO_GAIN(100 + MORE) },
 	TRICK("works for 245 us after a sample", 1, AFTER, 1, 245),
 	TRICK("works for 60 us after a sample", 1, AFTER, 1, 60),
 	TRICK("works in flushes", 2, FLUSHES, 2, 0, 0, 24),
@@ -573,13 +571,13 @@ static const struct scene table[] = {
 	SAVED("saves beside a helper", 3, 333, EQUAL, 3800, 1),
 	SAVED("saves beside a light helper", 3, 476, EQUAL " 2 weight 10", 15000, 1),
 
-	{ "a long poll now and then", 2, PLAIN, { .oversleep_ns = 20 * US }, .ms = 36000,
+	{ "a long poll now and then", 2, PLAIN(), { .oversleep_ns = 20 * US }, .ms = 36000,
 	  .before = slow_flushes,
 	  .roles = { { times_turns, 0, 7900 }, { honest, 0 }, { honest, 1 },
 		     { flushes, 0, 50 * MS } },
 	  .must = { { &m_count, 0, AT_LEAST(2000), "no turns" },
 		    { &m_count, 1, AT_MOST(44), "S5: turns are too long beside one that waits" } } },
-	{ "a light vGPU on a slow card", 3, PLAIN, { .oversleep_ns = 3000, .read_ns = 40 * US },
+	{ "a light vGPU on a slow card", 3, PLAIN(), { .oversleep_ns = 3000, .read_ns = 40 * US },
 	  .ms = 2000, .set = "0 weight 5",
 	  .roles = { METER, { honest, 0 }, { honest, 1 }, { honest, 2 },
 		     { work_kicks, 0, 50 * US } },

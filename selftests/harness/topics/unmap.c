@@ -342,7 +342,7 @@ static void resets(const struct role *r)
 
 /* clang-format off */
 
-#define EAGER { .eager = true, .load_ppm = 5000, .look_ppm = 2000, .late = 2 }
+#define RESTLESS { .eager = true, .load_ppm = 5000, .look_ppm = 2000, .late = 2 }
 #define SLOW { .seed = 7, .delay_ppm = 1000000, .delay_ns = 40 * MS }
 #define LATE(i) { .seed = 1000 + (i), .switch_ppm = 10000 + 20000 * (i), \
 		  .delay_ppm = (i) ? 300000 : 60000, .delay_ns = 3 * MS << (i) }
@@ -351,10 +351,10 @@ static void resets(const struct role *r)
 /* At most two rounds, and one more for each vGPU that is opened meanwhile. */
 #define ROUNDS { { &m_rounds, CARD, 1, 4, "S6: the core asks for the same memory again" } }
 #define BESIDE(n, i, nr, ...) \
-	{ n " (" #i ")", nr, EAGER, LATE(i), END,                                         \
+	{ n " (" #i ")", nr, RESTLESS, LATE(i), END,                                         \
 	  .roles = { __VA_ARGS__, { unmaps, .lazy = true } }, .after = pin_again, .must = ROUNDS }
 #define REMAPS(n, on, ...)                                                                 \
-	{ n, 1, EAGER, SLOW, END, .roles = { __VA_ARGS__, { remaps, .arg = on } },          \
+	{ n, 1, RESTLESS, SLOW, END, .roles = { __VA_ARGS__, { remaps, .arg = on } },          \
 	  .after = pin_again, .must = ROUNDS }
 #define AREAS(n, nr, stride, vgpus, ...)                                                   \
 	{ n, vgpus, { .eager = true }, .ms = END, .arg = { nr, stride }, .before = pin_areas, \
@@ -377,7 +377,7 @@ static const struct scene table[] = {
 	BESIDE("a vGPU is opened again", 3, 2, { reopens }, { invalidates, 1 }),
 	BESIDE("a vGPU is opened again", 1, 2, { reopens }, { invalidates, 1 }),
 	BESIDE("a vGPU is opened again", 2, 2, { reopens }, { invalidates, 1 }),
-	{ "a vGPU is opened later", 2, EAGER, SLOW, END, .after = pin_again, .must = ROUNDS,
+	{ "a vGPU is opened later", 2, RESTLESS, SLOW, END, .after = pin_again, .must = ROUNDS,
 	  .roles = { { opens_late }, { unmaps_slowly, 0, RAM, true } } },
 	REMAPS("nothing is mapped for a while", 0, { unmaps_slowly, 0, RAM, true }),
 	REMAPS("another range each time", RAM, { unmaps_slowly, 0, 64 * RAM, true }),
@@ -386,7 +386,7 @@ static const struct scene table[] = {
 	  { .seed = 5, .delay_ppm = 1000000, .delay_ns = MS }, END, .before = two_pieces,
 	  .roles = { { unmaps_slowly, 0, RAM, true }, { maps_meanwhile } },
 	  .must = { { &m_count, 0, IS(1), "S5: a guest waits for its VMM and pins nothing" } } },
-	{ "a VMM is killed", 1, EAGER, .ms = END, .roles = { { unmaps }, { is_killed } },
+	{ "a VMM is killed", 1, RESTLESS, .ms = END, .roles = { { unmaps }, { is_killed } },
 	  .must = { { &m_count, 0, AT_MOST(1000), "S5: a close waits for a VMM's memory" } } },
 	NEXT("the next tenant pins", 0),
 	NEXT("the next tenant pins, no file is left", 1),
