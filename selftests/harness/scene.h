@@ -94,6 +94,12 @@ int scenes_main(int argc, char **argv, const struct scene *s, u32 nr);
 		return scenes_main(argc, argv, table, ARRAY_SIZE(table)); \
 	}
 
+/* For what a row does not claim, and needs to try its claim. */
+#define NEEDS(x)                                                       \
+	do {                                                           \
+		if (!(x))                                              \
+			harness_fail("%s needs: %s", scene->name, #x); \
+	} while (0)
 /* Wait until @cond holds, for @ns at most, and return whether it does. */
 #define WITHIN(ns, step, cond)                                \
 	({                                                    \

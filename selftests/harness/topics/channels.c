@@ -256,8 +256,7 @@ static void id_goes_on(const struct role *r)
 	}
 	LIST(NEIGHBOUR, TSG(5, 1), 1);
 	harness_sleep(20 * MS);
-	if (admin_chan(1, 1).tsg != tsg)
-		harness_fail("the neighbour's group gets another id");
+	NEEDS(admin_chan(1, 1).tsg == tsg);
 	if (g_read(NEIGHBOUR, GK110_CE(2) + GK110_CE_LAUNCHERR) |
 	    g_read(NEIGHBOUR, GK110_CE(2) + GK110_CE_INTR))
 		harness_fail("S4: a neighbour is told an error of its group's id's last owner");
@@ -437,8 +436,7 @@ static u64 stop(u32 how)
 {
 	u64 began;
 
-	if (!G->open && !world_open(0, setup_c))
-		harness_fail("the vGPU can't be opened");
+	NEEDS(G->open || world_open(0, setup_c));
 	g_write(G, PMC_ENABLE, ~0u);
 	setup_run(0, 1, 0);
 	work_chans(0, 2, MOST_CHANS);

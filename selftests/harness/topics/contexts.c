@@ -162,13 +162,11 @@ static void where_a_page_was(const struct role *r)
 	chip_load_on_gr(id_of(0, 2));
 	for (i = 0; i < chip.nr_tlb && chip.tlb[i].va != ctx; i++)
 		;
-	if (i == chip.nr_tlb)
-		harness_fail("the page is in no TLB");
+	NEEDS(i < chip.nr_tlb);
 	g_inst(G, 1, 0, ctx);
 	g_enable(G, 1, true);
 	s = show(0, 1);
-	if (s.ctx != ctx || !image_size(s.pd, ctx))
-		harness_fail("the channel has no context");
+	NEEDS(s.ctx == ctx && image_size(s.pd, ctx));
 	for (i = 0; i < chip.nr_tlb; i++)
 		if (chip.tlb[i].pd == s.pd && chip.tlb[i].va == ctx &&
 		    !(chip.tlb[i].pte & GMMU_PTE_PRIV))
@@ -246,8 +244,7 @@ static void has_a_kernel(const struct scene *s)
 	for (c = 2; c <= last; c++)
 		run(c, 1, VA_CTX);
 	LIST(G, 2, last);
-	if (show(0, 2).ctx != VA_CTX || show(0, last).ctx != VA_CTX)
-		harness_fail("the channels have no context");
+	NEEDS(show(0, 2).ctx == VA_CTX && show(0, last).ctx == VA_CTX);
 	g_inst(G, 2, 1, 0);
 	UNTIL(chip_hold(id_of(0, 2), 20 * MS));
 }
@@ -259,8 +256,7 @@ static void kernel_faults(const struct role *r)
 
 	UNTIL(!chip.chan[id].enabled && chip.preempting);
 	harness_sleep(5 * MS);
-	if (!chip_fault_now(id))
-		harness_fail("the kernel is not there");
+	NEEDS(chip_fault_now(id));
 }
 
 /* Afterwards the other one is loaded: the oracle looks at its image. */
@@ -317,8 +313,7 @@ static void binds_meanwhile(const struct role *r)
 	UNTIL(next.at == 2);
 	write_context(VA_CTX + 0x8000, NULL, 0, 0);
 	run(3, 1, VA_CTX + 0x8000);
-	if (next.at != 3)
-		harness_fail("the guest has not waited");
+	NEEDS(next.at == 3);
 	s = show(0, 3);
 	if (s.ctx != VA_CTX + 0x8000 || !image_size(s.pd, s.ctx))
 		harness_fail("S5: a channel gets no context where an ended one had its own");

@@ -43,8 +43,7 @@ static u64 directory_of(u32 chan)
 {
 	struct admin_chan c = admin_chan(0, chan);
 
-	if (!c.bound)
-		harness_fail("channel %u is not bound", chan);
+	NEEDS(c.bound);
 	return chip_pd(c.inst);
 }
 
@@ -348,8 +347,7 @@ static void many_spaces(const struct scene *s)
 		if (c < 2 + s->arg[2])
 			store(PD_AT(c), SMALL_TABLE(GMMU_PDE_APERTURE_VRAM, 0x1000), 0);
 	}
-	if (s->arg[0] ? !harness_pool_refusals : !admin_read(0, "shadow_entries_rejected"))
-		harness_fail("there is room for all tables");
+	NEEDS(s->arg[0] ? harness_pool_refusals : admin_read(0, "shadow_entries_rejected"));
 }
 
 /*
@@ -612,8 +610,7 @@ static void bar_for_memory(const struct role *r)
 	mm_touch(setup_mm, at); /* untouched, the module refuses the fault of VFIO's core */
 	container_map_device(setup_c, LOCKED, at);
 	go((const struct step *)r->arg);
-	if (admin_place(1).bar3 != slice)
-		harness_fail("the next tenant gets another slice");
+	NEEDS(admin_place(1).bar3 == slice);
 	if (frame_of(20) == (BAR3_PHYS + slice) >> PAGE_SHIFT)
 		harness_fail("S4: a GPU reaches another tenant's BAR3 by DMA");
 }
@@ -627,8 +624,7 @@ static void is_listed_late(const struct role *r)
 	dev->refs++; /* chrdev_open() */
 	world.vgpu[0].made = false;
 	mdev_remove(world.vgpu[0].mdev);
-	if (!strstr(debugfs_text(pci_name(&world.pdev), "vgpus"), "closed"))
-		harness_fail("the vGPU is not listed");
+	NEEDS(strstr(debugfs_text(pci_name(&world.pdev), "vgpus"), "closed"));
 	vfio_put_device(dev); /* cdev_put() */
 }
 

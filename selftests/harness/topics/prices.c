@@ -248,8 +248,7 @@ static void driven_off(u32 vgpu)
 {
 	UNTIL_IN(5000 * MS, 5 * US, work_alone(vgpu) && chip_hold(id_of(vgpu, 1), 60 * MS));
 	UNTIL_IN(5000 * MS, 5 * US, work_alone(!vgpu));
-	if (!chip_is_stuck())
-		harness_fail("vGPU %u is not being driven off", vgpu);
+	NEEDS(chip_is_stuck());
 }
 
 /* It copies for so many ms then, and unbinds that channel so many ms later, or not. */

@@ -298,8 +298,7 @@ static void neighbour_gets_id(const struct role *r)
 	harness_sleep(1000 * MS);
 	g_write(V(0), PMC_ENABLE, 0);
 	chans(1, 9, 1);
-	if (id_of(1, 9) != holder)
-		harness_fail("the neighbour gets other ids");
+	NEEDS(id_of(1, 9) == holder);
 	EVENTUALLY(20 * US, chip_hold(holder, 1500 * MS));
 	harness_sleep(2000 * MS);
 	if (!admin_chan_lives(1, 9))
@@ -542,8 +541,7 @@ static void both_live(const struct scene *s)
 {
 	if (!admin_chan_lives(s->arg[0], 1))
 		harness_fail("S5: a channel is ended because another one is evicted");
-	if (kernels)
-		harness_fail("no second kernel");
+	NEEDS(!kernels);
 }
 
 #define PREEMPTS 0

@@ -308,8 +308,7 @@ static void saves(const struct scene *s)
 	i = s->vgpus - 1;
 	rings(i, 1);
 	kicks(i, 0);
-	if (!SOON(holds(i, 1900000), 100 * MS))
-		harness_fail("vGPU %u has no turn", i);
+	NEEDS(SOON(holds(i, 1900000), 100 * MS));
 	harness_sleep(100 * MS);
 	rings(i, 0);
 	frees(i, 0);

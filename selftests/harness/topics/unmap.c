@@ -202,8 +202,7 @@ static void by_iommufd(const struct scene *s)
 
 	for (i = 0; i < s->vgpus; i++) {
 		world_close(i);
-		if (!world_open_ioas(i, setup_c))
-			harness_fail("no vGPU");
+		NEEDS(world_open_ioas(i, setup_c));
 		setup_run(i, 1, 0);
 	}
 }
