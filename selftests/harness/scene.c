@@ -102,6 +102,8 @@ static void begin(const struct policy *p, const struct chip_manners *chip)
 static void end(void)
 {
 	chip_before_write = NULL;
+	if (!scene->may_lose && world.gpu && admin_read(CARD, "lost"))
+		harness_fail("S5: %s: the card is lost", scene->name);
 	if (scene->after)
 		scene->after(scene);
 	setup_end();

@@ -64,6 +64,7 @@ struct scene {
 	 * manners and the policy.
 	 */
 	bool interleaved;
+	bool may_lose; /* the card; in other rows it must not be lost (S5) */
 	bool slow; /* make check runs a quarter of these rows a day */
 };
 

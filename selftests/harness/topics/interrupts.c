@@ -840,11 +840,6 @@ MEASURE(host_signals, "signals by the host", signalled.by_host, VALUE);
 #define AN_EIGHTH 2, 2 + 2000 / 8 / SIGNAL_MS
 MEASURE(locked_signals, "signals under a lock of the card", signalled.locked, VALUE);
 
-static void signals_are_cheap(const struct scene *s)
-{
-	eventfd_cost(3, 0);
-}
-
 /* scene_count[0]: ms after which the next tenant is told of its first interrupt */
 static void next_tenant(const struct role *r)
 {
@@ -999,16 +994,14 @@ static const struct scene table[] = {
 
 	{ "who pays for a signal", 2, { .eager = true, .late = 1, .load_ppm = 20000 }, .ms = 2000,
 	  .before = signals_are_dear, .roles = { { raises }, { neighbour_binds } },
-	  .after = signals_are_cheap,
 	  .must = { { &m_irq_ran, CARD, AT_MOST(200), "S5: signals to a VMM" },
 		    { &m_host_signals, 0, AN_EIGHTH, "S5: signals to a VMM" },
 		    { &m_locked_signals, 0, IS(0), "S5: signals to a VMM" },
 		    { &m_count, 0, AT_MOST(10000), "S5: a neighbour waits for signals" } } },
 	{ "who pays for an unmask", 1, EAGER, .ms = 2000, .arg = { 1 }, .before = signals_are_dear,
-	  .roles = { { unmasks } }, .after = signals_are_cheap,
+	  .roles = { { unmasks } },
 	  .must = { { &m_host_signals, 0, AN_EIGHTH, "S5: signals to a VMM that unmasks" } } },
 	{ "the next tenant owes nothing", 1, EAGER, .roles = { { next_tenant } },
-	  .after = signals_are_cheap,
 	  .must = { { &m_count, 0, AT_MOST(50), "S5: a tenant's signals delay the next one's" } } },
 };
 

@@ -660,7 +660,8 @@ static void is_listed_late(const struct role *r)
 	{ n, 2, { .eager = true, .late = 3 }, { .switch_ppm = ppm }, .ms = 200,                \
 	  .arg = { STEPS({ MAP, FLUSH_BAR, PAGE_SIZE }) }, .before = has_flush_page,           \
 	  .roles = __VA_ARGS__, .must = { { &m_count, 0, AT_LEAST(50), "nobody asks" } } }
-#define LATE { .eager = true, .late = 2 }, { .oversleep_ns = 2 * MS }, .before = begins
+#define LATE { .eager = true, .late = 2 }, { .oversleep_ns = 2 * MS }, .before = begins, \
+	     .may_lose = true
 #define BEYOND_LIMIT(n, ...)                                                                  \
 	UNMAPPED_PLAY(n, { MEMORY, LOCKED }, { MEMORY, LOCKED + 0x800000 },                    \
 	     { MEMORY, LOCKED + 0x1000000 },                                                   \
