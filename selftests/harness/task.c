@@ -362,13 +362,11 @@ static void add(struct task_struct *t, const char *name)
 	kernel_ready = true;
 }
 
-static struct task_struct *make(const char *name, void (*fn)(void *arg), int (*thread)(void *arg),
-				void *arg)
+struct task_struct *task_new(const char *name, void (*fn)(void *arg), void *arg)
 {
 	struct task_struct *t = calloc(1, sizeof(*t));
 
 	t->fn = fn;
-	t->thread = thread;
 	t->arg = arg;
 	t->size = STACK;
 	t->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
@@ -388,15 +386,10 @@ static struct task_struct *make(const char *name, void (*fn)(void *arg), int (*t
 	return t;
 }
 
-struct task_struct *task_new(const char *name, void (*fn)(void *arg), void *arg)
-{
-	return make(name, fn, NULL, arg);
-}
-
 struct task_struct *actor_new(const char *name, struct mm_struct *mm, bool lazy,
 			      void (*fn)(void *arg), void *arg)
 {
-	struct task_struct *t = make(name, fn, NULL, arg);
+	struct task_struct *t = task_new(name, fn, arg);
 
 	t->actor = true;
 	t->lazy = lazy;
@@ -636,9 +629,13 @@ int schedule_hrtimeout_range(ktime_t *at, u64 slack, int mode)
 
 struct task_struct *kthread_create(int (*fn)(void *), void *arg, const char *fmt, ...)
 {
+	struct task_struct *t;
+
 	if (alloc_fails())
 		return ERR_PTR(-ENOMEM);
-	return make(fmt, NULL, fn, arg);
+	t = task_new(fmt, NULL, arg);
+	t->thread = fn;
+	return t;
 }
 
 bool kthread_should_stop(void)

@@ -7,8 +7,6 @@
 
 #include <linux/bitfield.h>
 
-#define FATAL (PBDMA_INTR0_FATAL & ~(PBDMA_INTR0_FATAL - 1))
-
 /* ------------------------------------------------------------------ what the chip sees */
 
 static bool is_of(u16 chid, u32 vgpu)
@@ -18,37 +16,23 @@ static bool is_of(u16 chid, u32 vgpu)
 	return of && (vgpu == CARD || (world.vgpu[vgpu].made && of == world.vgpu[vgpu].v->id));
 }
 
-/* how many channels in GR's list are of the vGPU, and how many of others */
-static u32 listed(u32 vgpu, u32 *others)
+u32 work_listed(u32 vgpu)
 {
 	u32 i, n = 0;
+	u64 e;
 
-	*others = 0;
 	for (i = 0; i < chip.list[0].nr; i++) {
-		u64 e = chip.list[0].entry[i];
-
-		if (e & RUNLIST_TSG)
-			continue;
-		if (is_of(FIELD_GET(RUNLIST_ID, e), vgpu))
-			n++;
-		else if (FIELD_GET(RUNLIST_ID, e) >= FIRST_GUEST)
-			++*others;
+		e = chip.list[0].entry[i];
+		n += !(e & RUNLIST_TSG) && is_of(FIELD_GET(RUNLIST_ID, e), vgpu);
 	}
 	return n;
 }
 
-bool work_listed(u32 vgpu)
-{
-	u32 others;
-
-	return listed(vgpu, &others);
-}
-
 bool work_alone(u32 vgpu)
 {
-	u32 others;
+	u32 n = work_listed(vgpu);
 
-	return listed(vgpu, &others) && !others;
+	return n && n == work_listed(CARD);
 }
 
 bool work_runs(u32 vgpu)

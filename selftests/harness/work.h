@@ -11,8 +11,8 @@
 
 /* ------------------------------------------------------------------ what the chip sees */
 
-bool work_listed(u32 vgpu); /* GR's list has a channel of the vGPU */
-bool work_alone(u32 vgpu); /* and none of another vGPU */
+u32 work_listed(u32 vgpu); /* GR's list has so many channels of the vGPU, or of all (CARD) */
+bool work_alone(u32 vgpu); /* it has channels of this vGPU only */
 bool work_runs(u32 vgpu); /* an engine works for a channel of the vGPU */
 bool work_leaves(u32 vgpu); /* the chip was asked to preempt a channel of it, which has not left */
 
@@ -71,6 +71,7 @@ void work_kicks(const struct role *r);
  */
 void work_nobodys_copies(const struct role *r);
 
+#define FATAL	   (PBDMA_INTR0_FATAL & ~(PBDMA_INTR0_FATAL - 1)) /* one that ends a channel */
 #define PER_SECOND 2000 /* docs/interrupts.md: the budget of a vGPU, and of nobody's */
 /* PBDMA 0 interrupts so many times for the channel, each when the last time is served. */
 void work_interrupts(u16 id, u32 times);

@@ -19,7 +19,6 @@
 #define EVENTS 32 /* so many events wait until the guest is told */
 #define SECRET 0x01230456u /* what another vGPU's registers have */
 #define INTR0  (chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4])
-#define FATAL  (PBDMA_INTR0_FATAL & ~(PBDMA_INTR0_FATAL - 1))
 
 /* ------------------------------------------------------------------ storms */
 
@@ -181,8 +180,7 @@ static void neighbour_gets(u16 id)
 static void neighbour_is_told_nothing(const struct scene *s)
 {
 	if (!admin_chan_lives(1, 9) || !chip.chan[id_of(1, 9)].enabled)
-		harness_fail(
-			"S5: a neighbour's channel ends by an interrupt of its id's last owner");
+		harness_fail("S5: a neighbour's channel ends by one of its id's last owner's");
 	if (g_read(NEIGHBOUR, PFIFO_PBDMA_INTR_SOURCE) | g_read(NEIGHBOUR, PFIFO_MMU_FAULT_SOURCE) |
 	    g_read(NEIGHBOUR, GK110_CE(2) + GK110_CE_INTR))
 		harness_fail("S4: a neighbour is told an interrupt of its id's last owner");
@@ -382,8 +380,7 @@ static void names_are_the_guests(const struct role *r)
 	harness_sleep(10 * MS);
 	is = g_read(V(r->vgpu), GR_FECS + FECS_CHAN_ADDR);
 	if (is != want)
-		harness_fail("S4: an exception names the block 0x%08x, the guest's is 0x%08x", is,
-			     want);
+		harness_fail("S4: an exception names block 0x%x, the guest's is 0x%x", is, want);
 	bar_fault(GMMU_UNIT_BAR1, admin_place(r->vgpu).bar1 + 0x5000);
 	harness_sleep(10 * MS);
 	if (told_va(r->vgpu, GMMU_UNIT_BAR1) != 0x5000)
@@ -411,8 +408,7 @@ static void preempts_a_hang(const struct role *r)
 		is = g_read(G, PFIFO_ENGINE_STATUS(e));
 	want |= r->arg ? PFIFO_STATUS_TSG | 5 : 1;
 	if (is != want)
-		harness_fail("S4: a guest is told of a hang by the status 0x%08x, not 0x%08x", is,
-			     want);
+		harness_fail("S4: a guest is told of a hang by status 0x%x, not 0x%x", is, want);
 }
 
 /* Errors of a vGPU: a trap in a GPC, an interrupt of its PBDMA, one of a copy engine. */
@@ -574,9 +570,7 @@ static void all_units_trap(const struct role *r)
 	harness_sleep(10 * MS);
 	for (i = 0; i < nr_armed; i++)
 		if (!chip_written(armed[i], &val) || !(val & GR_ESR_CLEAR))
-			harness_fail(
-				"S5: the unit of register 0x%06x is armed, and not acknowledged",
-				armed[i]);
+			harness_fail("S5: what 0x%06x arms is not acknowledged", armed[i]);
 	if (chip_written(GR_TRAP_GPC_MASK, &val) < gpcs || val != BIT(gpcs - 1))
 		harness_fail("S5: traps of GPCs are acknowledged by 0x%x", val);
 }
@@ -858,9 +852,7 @@ static void next_tenant(const struct role *r)
 	harness_sleep(50 * MS);
 	began = harness_now;
 	chip_pbdma_intr(g_hchid(G, 1), PBDMA_INTR0_DEVICE);
-	do
-		harness_sleep(MS);
-	while (!signalled.nr && harness_now - began < 20000 * MS);
+	WITHIN(20000 * MS, MS, signalled.nr);
 	scene_count[0] = (harness_now - began) / MS;
 }
 

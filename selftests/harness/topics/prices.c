@@ -501,7 +501,7 @@ static void turn_ends_late(const struct role *r)
 		for (i = 1; i < 4; i++)
 			work_flush(i);
 		until_off(r->vgpu, stop);
-		scene_count[0] += work_listed(r->vgpu);
+		scene_count[0] += !!work_listed(r->vgpu);
 		chip.at_work[id] = !r->arg;
 		until_off(r->vgpu, ~0ull);
 	}
