@@ -265,12 +265,8 @@ static void see_mmu_page(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 
 void oracle_mappings(const char *when)
 {
-	struct mm_struct *mm;
-
-	for (mm = mm_next(NULL); mm; mm = mm_next(mm)) {
-		mm_each(mm, see_mapping, (void *)when);
-		mm_each(mm, see_mmu_page, (void *)when);
-	}
+	mm_each(see_mapping, (void *)when);
+	mm_each(see_mmu_page, (void *)when);
 }
 
 void oracle_closed(u32 i)

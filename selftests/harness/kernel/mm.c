@@ -17,17 +17,12 @@
 
 struct mm_struct {
 	struct list_head node, vmas;
-	/*
-	 * mmap_lock: a writer keeps the gate; a reader only passes it, and is counted in @readers
-	 */
+	/* mmap_lock: a writer keeps the gate; a reader only passes it, and is counted */
 	struct mutex gate;
 	u32 readers;
 	int users;
 	struct pid *process;
-	struct {
-		unsigned long at, pfn;
-	} * pte;
-	u32 nr, room;
+	struct xarray frames; /* the page table, by number of the page */
 	unsigned long next;
 	u64 slow_ns; /* how long munmap() takes before it frees anything */
 };
@@ -46,13 +41,6 @@ struct mm_struct *mm_new(void)
 	mm->process->refs = 1;
 	mm->next = 0x10000000;
 	return mm;
-}
-
-struct mm_struct *mm_next(struct mm_struct *mm)
-{
-	struct list_head *n = mm ? mm->node.next : all.next;
-
-	return n == &all ? NULL : list_entry(n, struct mm_struct, node);
 }
 
 /* ------------------------------------------------------------------ locks */
@@ -99,28 +87,23 @@ void mmput(struct mm_struct *mm)
 
 static void set_pte(struct mm_struct *mm, unsigned long at, unsigned long pfn)
 {
-	u32 i;
-
-	for (i = 0; i < mm->nr; i++)
-		if (mm->pte[i].at == at)
-			break;
-	if (i == mm->room) {
-		mm->room = mm->room ? 2 * mm->room : 64;
-		mm->pte = realloc(mm->pte, mm->room * sizeof(*mm->pte));
-	}
-	mm->nr += i == mm->nr;
-	mm->pte[i].at = at;
-	mm->pte[i].pfn = pfn;
+	xa_store(&mm->frames, at >> PAGE_SHIFT, xa_mk_value(pfn), __GFP_NOFAIL);
 }
 
-static void clear_range(struct mm_struct *mm, unsigned long from, unsigned long to)
+/* Return the frame of the first page from @at to @to, and its address in @at; 0: there is none. */
+static unsigned long next_pte(struct mm_struct *mm, unsigned long *at, unsigned long to)
 {
-	u32 i, n = 0;
+	unsigned long page = *at >> PAGE_SHIFT;
+	void *frame = xa_find(&mm->frames, &page, (to - 1) >> PAGE_SHIFT, XA_PRESENT);
 
-	for (i = 0; i < mm->nr; i++)
-		if (mm->pte[i].at < from || mm->pte[i].at >= to)
-			mm->pte[n++] = mm->pte[i];
-	mm->nr = n;
+	*at = page << PAGE_SHIFT;
+	return xa_to_value(frame);
+}
+
+static void clear_range(struct mm_struct *mm, unsigned long at, unsigned long to)
+{
+	while (next_pte(mm, &at, to))
+		xa_erase(&mm->frames, at >> PAGE_SHIFT);
 }
 
 vm_fault_t vmf_insert_pfn(struct vm_area_struct *vma, unsigned long address, unsigned long pfn)
@@ -158,16 +141,17 @@ int zap_vma_ptes(struct vm_area_struct *vma, unsigned long address, unsigned lon
 	return 0;
 }
 
-void mm_each(struct mm_struct *mm, void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx),
-	     void *ctx)
+void mm_each(void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx), void *ctx)
 {
 	struct vm_area_struct *vma;
-	u32 i;
+	struct mm_struct *mm;
+	unsigned long at, pfn;
 
-	for (i = 0; i < mm->nr; i++)
+	list_for_each_entry(mm, &all, node)
 		list_for_each_entry(vma, &mm->vmas, node)
-			if (mm->pte[i].at >= vma->vm_start && mm->pte[i].at < vma->vm_end)
-				fn(vma->vm_private_data, mm->pte[i].pfn, ctx);
+			for (at = vma->vm_start; (pfn = next_pte(mm, &at, vma->vm_end));
+			     at += PAGE_SIZE)
+				fn(vma->vm_private_data, pfn, ctx);
 }
 
 /* ------------------------------------------------------------------ system calls */
@@ -199,8 +183,7 @@ static struct vm_area_struct *vma_new(struct mm_struct *mm, const struct vm_area
 static void vma_drop(struct vm_area_struct *vma)
 {
 	clear_range(vma->vm_mm, vma->vm_start, vma->vm_end);
-	if (vma->vm_ops && vma->vm_ops->close)
-		vma->vm_ops->close(vma);
+	vma->vm_ops->close(vma);
 	list_del(&vma->node);
 	free(vma);
 }
@@ -228,20 +211,19 @@ unsigned long mm_map(struct mm_struct *mm, struct vfio_device *v, u64 offset, u6
 }
 
 /*
- * Cut @vma in two at @at. The upper half is a new mapping, and has its pages already when it is
- * opened.
+ * Cut the mapping at @at in two there. The upper half is a new mapping, and has its pages already
+ * when it is opened.
  */
-static void split(struct vm_area_struct *vma, unsigned long at)
+static void split(struct mm_struct *mm, unsigned long at)
 {
-	struct vm_area_struct *high;
+	struct vm_area_struct *vma = vma_at(mm, at), *high;
 
-	if (at <= vma->vm_start || at >= vma->vm_end)
+	if (!vma || at == vma->vm_start)
 		return;
-	high = vma_new(vma->vm_mm, vma, at, vma->vm_end - at);
+	high = vma_new(mm, vma, at, vma->vm_end - at);
 	high->vm_pgoff += (at - vma->vm_start) >> PAGE_SHIFT;
 	vma->vm_end = at;
-	if (high->vm_ops->open)
-		high->vm_ops->open(high);
+	high->vm_ops->open(high);
 }
 
 /* Call with mmap_lock held for reading. It is released. */
@@ -271,12 +253,8 @@ static void unmap(struct mm_struct *mm, unsigned long at, u64 len, bool downgrad
 	LIST_HEAD(gone);
 
 	mmap_write_lock(mm);
-	vma = vma_at(mm, at);
-	if (vma)
-		split(vma, at);
-	vma = vma_at(mm, at + len - 1);
-	if (vma)
-		split(vma, at + len);
+	split(mm, at);
+	split(mm, at + len);
 	list_for_each_entry_safe(vma, n, &mm->vmas, node)
 		if (vma->vm_start >= at && vma->vm_end <= at + len) {
 			if (downgrade)
@@ -304,28 +282,26 @@ void mm_unmap(struct mm_struct *mm, unsigned long at, u64 len)
 unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len)
 {
 	struct vm_area_struct *old, *new;
-	unsigned long to = 0;
-	u32 i;
+	unsigned long to, from = at, pfn;
 
 	mmap_write_lock(mm);
 	old = vma_at(mm, at);
-	if (old && at + len <= old->vm_end) {
-		to = mm->next;
-		mm->next += len + PAGE_SIZE;
-		new = vma_new(mm, old, to, len);
-		new->vm_pgoff += (at - old->vm_start) >> PAGE_SHIFT;
-		if (new->vm_ops->open)
-			new->vm_ops->open(new);
-		for (i = 0; i < mm->nr; i++)
-			if (mm->pte[i].at >= at && mm->pte[i].at < at + len)
-				mm->pte[i].at += to - at;
-		if (new->vm_ops->mremap)
-			new->vm_ops->mremap(new);
+	if (!old || at + len > old->vm_end) {
 		mutex_unlock(&mm->gate);
-		unmap(mm, at, len, false);
-		return to;
+		return 0;
 	}
+	to = mm->next;
+	mm->next += len + PAGE_SIZE;
+	new = vma_new(mm, old, to, len);
+	new->vm_pgoff += (at - old->vm_start) >> PAGE_SHIFT;
+	new->vm_ops->open(new);
+	while ((pfn = next_pte(mm, &from, at + len))) {
+		xa_erase(&mm->frames, from >> PAGE_SHIFT);
+		set_pte(mm, to + (from - at), pfn);
+	}
+	new->vm_ops->mremap(new);
 	mutex_unlock(&mm->gate);
+	unmap(mm, at, len, false);
 	return to;
 }
 
@@ -333,7 +309,7 @@ struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first)
 {
 	struct mm_struct *child = mm_new();
 	struct vm_area_struct *vma, *copy;
-	u32 i, nr;
+	unsigned long at, pfn;
 
 	child->next = mm->next;
 	mmap_write_lock(mm);
@@ -341,13 +317,11 @@ struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first)
 		if (vma->vm_flags & VM_DONTCOPY)
 			continue;
 		copy = vma_new(child, vma, vma->vm_start, vma->vm_end - vma->vm_start);
-		if (open_first && copy->vm_ops->open)
+		if (open_first)
 			copy->vm_ops->open(copy);
-		nr = mm->nr;
-		for (i = 0; i < nr; i++)
-			if (mm->pte[i].at >= vma->vm_start && mm->pte[i].at < vma->vm_end)
-				set_pte(child, mm->pte[i].at, mm->pte[i].pfn);
-		if (!open_first && copy->vm_ops->open)
+		for (at = vma->vm_start; (pfn = next_pte(mm, &at, vma->vm_end)); at += PAGE_SIZE)
+			set_pte(child, at, pfn);
+		if (!open_first)
 			copy->vm_ops->open(copy);
 	}
 	mutex_unlock(&mm->gate);
@@ -356,12 +330,7 @@ struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first)
 
 unsigned long mm_look(struct mm_struct *mm, unsigned long at)
 {
-	u32 i;
-
-	for (i = 0; i < mm->nr; i++)
-		if (mm->pte[i].at == (at & PAGE_MASK))
-			return mm->pte[i].pfn;
-	return 0;
+	return xa_to_value(xa_load(&mm->frames, at >> PAGE_SHIFT));
 }
 
 /*
@@ -423,7 +392,7 @@ void mm_free(struct mm_struct *mm)
 	list_for_each_entry_safe(vma, n, &mm->vmas, node)
 		vma_drop(vma);
 	list_del(&mm->node);
-	free(mm->pte);
+	xa_destroy(&mm->frames);
 	put_pid(mm->process);
 	free(mm);
 }
@@ -435,7 +404,7 @@ struct pid *mm_process(struct mm_struct *mm)
 
 /* ------------------------------------------------------------------ copies */
 
-static void fault_in(void)
+unsigned long copy_from_user(void *to, const void *from, unsigned long n)
 {
 	struct mm_struct *mm = task_mm();
 
@@ -444,11 +413,6 @@ static void fault_in(void)
 		mmap_read_lock(mm);
 		mmap_read_unlock(mm);
 	}
-}
-
-unsigned long copy_from_user(void *to, const void *from, unsigned long n)
-{
-	fault_in();
 	memcpy(to, from, n);
 	return 0;
 }
@@ -459,7 +423,6 @@ void *memdup_user(const void *from, size_t n)
 
 	if (!p)
 		return ERR_PTR(-ENOMEM);
-	fault_in();
-	memcpy(p, from, n);
+	copy_from_user(p, from, n);
 	return p;
 }

@@ -216,12 +216,9 @@ vm_fault_t mm_touch_huge(struct mm_struct *mm, unsigned long at, unsigned int fl
  */
 unsigned long mm_for_device(struct mm_struct *mm, unsigned long at);
 /*
- * Call @fn for each page in the page table that lies in a mapping. A mapping that munmap() has
+ * Call @fn for each page in any page table that lies in a mapping. A mapping that munmap() has
  * taken out is none, even while its pages are still in the table.
  */
-void mm_each(struct mm_struct *mm, void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx),
-	     void *ctx);
-/* Return the address space after @mm, the first one for NULL. NULL: there is no other. */
-struct mm_struct *mm_next(struct mm_struct *mm);
+void mm_each(void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx), void *ctx);
 
 #endif
