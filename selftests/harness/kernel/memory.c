@@ -132,13 +132,6 @@ struct iommu_domain *iommu_get_domain_for_dev(struct device *d)
 	return iommu_kind == IOMMU_NONE ? NULL : &domain;
 }
 
-/* As dma_direct_map_page() of Linux, without bounce buffers. */
-static void map_directly(const struct device *d, u64 last)
-{
-	if (last > min_not_zero(dma_get_mask(d), d->bus_dma_limit))
-		harness_fail("S6: dev_WARN_ONCE(\"DMA addr overflow\") for RAM at 0x%llx", last);
-}
-
 /* In a domain without translation, too, this is the frame that the device reaches. */
 phys_addr_t iommu_iova_to_phys(struct iommu_domain *domain, dma_addr_t at)
 {
@@ -148,8 +141,12 @@ phys_addr_t iommu_iova_to_phys(struct iommu_domain *domain, dma_addr_t at)
 dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t n,
 			enum dma_data_direction dir)
 {
-	if (iommu_kind != IOMMU_TRANSLATES)
-		map_directly(d, page_to_phys(page) + off + n - 1);
+	u64 last = page_to_phys(page) + off + n - 1;
+
+	/* as dma_direct_map_page() of Linux, without bounce buffers */
+	if (iommu_kind != IOMMU_TRANSLATES &&
+	    last > min_not_zero(dma_get_mask(d), d->bus_dma_limit))
+		harness_fail("S6: dev_WARN_ONCE(\"DMA addr overflow\") for RAM at 0x%llx", last);
 	if (alloc_fails())
 		return ~0ull;
 	return iommu_add(1, iommu_bounces ? BOUNCE_PFN : page->pfn, NULL)->at;
@@ -174,14 +171,9 @@ void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_dir
 /* ------------------------------------------------------------------ the pool */
 
 struct gen_pool {
-	/*
-	 * An older pool. A pool made in a piece of another is younger than that one, and so is
-	 * found first.
-	 */
-	struct gen_pool *next;
+	struct gen_pool *next; /* an older one: a pool in a piece of another is found first */
 	u64 at, size;
-	struct pool_piece *piece; /* the used ones, sorted by address */
-	u32 nr, room;
+	struct xarray used; /* struct pool_piece, by the last byte */
 };
 
 static struct gen_pool *pools;
@@ -207,66 +199,62 @@ int gen_pool_add(struct gen_pool *p, unsigned long at, size_t n, int node)
 	return 0;
 }
 
+static struct pool_piece *piece_at(struct gen_pool *p, u64 at)
+{
+	unsigned long last = at;
+	struct pool_piece *piece = p ? xa_find(&p->used, &last, ULONG_MAX, XA_PRESENT) : NULL;
+
+	return piece && piece->at <= at ? piece : NULL;
+}
+
 void gen_pool_destroy(struct gen_pool *p)
 {
+	const struct pool_piece *piece;
 	struct gen_pool **at;
+	unsigned long last;
 
-	if (p->nr)
-		harness_fail(
-			"%u pieces of the pool were not given back, the first one at 0x%llx of %u",
-			p->nr, p->piece[0].at, p->piece[0].owner);
+	xa_for_each(&p->used, last, piece)
+		harness_fail("a piece of the pool was not given back: 0x%llx, vGPU %u's", piece->at,
+			     piece->owner);
 	for (at = &pools; *at != p; at = &(*at)->next)
 		;
 	*at = p->next;
-	free(p->piece);
 	kfree(p);
 }
 
 size_t gen_pool_avail(struct gen_pool *p)
 {
+	const struct pool_piece *piece;
 	size_t left = p->size;
-	u32 i;
+	unsigned long last;
 
-	for (i = 0; i < p->nr; i++)
-		left -= p->piece[i].size;
+	xa_for_each(&p->used, last, piece)
+		left -= piece->size;
 	return left;
 }
 
 unsigned long gen_pool_alloc_algo(struct gen_pool *p, size_t n, void *algo, void *data)
 {
 	u64 align = ((struct genpool_data_align *)data)->align, at = ALIGN(p->at, align);
-	u32 i;
+	struct pool_piece *piece;
+	unsigned long last;
 
 	if (pool_watched && alloc_fails())
 		return 0;
-	for (i = 0; i < p->nr && at + n > p->piece[i].at; i++)
-		at = ALIGN(p->piece[i].at + p->piece[i].size, align);
+	xa_for_each(&p->used, last, piece) {
+		if (at + n <= piece->at)
+			break;
+		at = ALIGN(piece->at + piece->size, align);
+	}
 	if (at + n > p->at + p->size) {
 		/* the kernel does not search a chunk that has too few free bytes in all */
 		harness_pool_refusals += n <= gen_pool_avail(p);
 		return 0;
 	}
-	if (p->nr == p->room) {
-		p->room = p->room ? 2 * p->room : 64;
-		p->piece = realloc(p->piece, p->room * sizeof(*p->piece));
-	}
-	memmove(p->piece + i + 1, p->piece + i, (p->nr++ - i) * sizeof(*p->piece));
-	p->piece[i] = (struct pool_piece){ at, n, oracle_vgpu_of_task(), true };
+	piece = malloc(sizeof(*piece));
+	*piece = (struct pool_piece){ at, n, oracle_vgpu_of_task() };
+	xa_store(&p->used, at + n - 1, piece, __GFP_NOFAIL);
 	return at;
-}
-
-static struct pool_piece *piece_at(struct gen_pool *p, u64 at)
-{
-	u32 lo = 0, hi = p ? p->nr : 0, mid;
-
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		if (p->piece[mid].at + p->piece[mid].size <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return p && lo < p->nr && p->piece[lo].at <= at ? &p->piece[lo] : NULL;
 }
 
 const struct pool_piece *pool_find(u64 at)
@@ -284,13 +272,14 @@ const struct pool_piece *pool_find(u64 at)
  */
 void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
 {
-	struct pool_piece *i = piece_at(p, at);
+	struct pool_piece *piece = piece_at(p, at);
 
-	if (!i || i->at != at || i->size != n)
+	if (!piece || piece->at != at || piece->size != n)
 		harness_fail(
 			"a piece of the pool is given back that was not taken: 0x%lx, %zu bytes",
 			at, n);
-	memmove(i, i + 1, (p->piece + --p->nr - i) * sizeof(*i));
+	xa_erase(&p->used, at + n - 1);
+	free(piece);
 	if (!pool_watched)
 		return;
 	if (!chip_is_zero(at, n))

@@ -76,7 +76,6 @@ void iommu_end(void);
 struct pool_piece {
 	u64 at, size;
 	u32 owner;
-	bool used;
 };
 const struct pool_piece *pool_find(u64 at);
 extern bool pool_watched; /* taking may fail; pieces given back must be zero */
