@@ -200,27 +200,28 @@ u8 *oracle_host_page(u64 dma, const char *when)
 static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 {
 	const struct kvgpu_vgpu *v = container_of(vdev, struct kvgpu_vgpu, vdev);
-	u64 phys = (u64)pfn << PAGE_SHIFT, vram;
-	unsigned int bar = phys >= BAR3_PHYS ? 3 : 1;
-	bool valid;
+	u64 off = (u64)pfn << PAGE_SHIFT, at;
+	unsigned int bar = off >= BAR3_PHYS ? 3 : 1;
+	enum shows shows;
 
 	if (pfn & OWN_PFN)
 		return;
-	vram = chip_show(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS), &valid);
-	if (chip_shows_host(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS))) {
-		oracle_host_page(vram, ctx);
-		if (!container_pinned(iommu_find(vram)->pfn, container_of_vgpu(v->id)))
+	off -= bar == 3 ? BAR3_PHYS : BAR1_PHYS;
+	shows = chip_show(bar, off, &at);
+	if (shows == SHOWS_HOST) {
+		oracle_host_page(at, ctx);
+		if (!container_pinned(iommu_find(at)->pfn, container_of_vgpu(v->id)))
 			harness_fail(
 				"S1: %s: a VMM of vGPU %u has a mapping of BAR%u that shows memory pinned for another",
 				(const char *)ctx, v->id, bar);
 		return;
 	}
-	if (!valid || in_partition(v, vram, PAGE_SIZE) || vram == v->m->mem.scrap.at.v ||
-	    vram == v->gpu->chip->pool.dummy_page.at.v)
+	if (shows == SHOWS_NOTHING || in_partition(v, at, PAGE_SIZE) ||
+	    at == v->m->mem.scrap.at.v || at == v->gpu->chip->pool.dummy_page.at.v)
 		return;
 	harness_fail(
 		"S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx",
-		(const char *)ctx, v->id, bar, (phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS)), vram);
+		(const char *)ctx, v->id, bar, off, at);
 }
 
 /* The copy of @nr entries is what the guest's table has, if that is in the partition. */

@@ -34,7 +34,7 @@ struct chip chip;
  */
 static struct bar_entry {
 	u64 pte, made;
-} bar1_tlb[BAR1_SIZE / 4096], bar3_tlb[BAR3_SIZE / 4096];
+} bar_tlb[2][BAR1_SIZE / 4096];
 static u64 bar_invals[2] = { 1, 1 };
 
 /* For each page of VRAM: not 0 if the page may hold something else than zeros. */
@@ -96,26 +96,19 @@ u64 chip_bar_pd(unsigned int bar)
  * A translation that an access has used stays as it was until an invalidate, whatever the tables
  * say.
  */
-u64 chip_show(unsigned int bar, u64 off, bool *valid)
+enum shows chip_show(unsigned int bar, u64 off, u64 *at)
 {
-	struct bar_entry *e = (bar == 3 ? bar3_tlb : bar1_tlb) + (off >> 12);
+	struct bar_entry *e = &bar_tlb[bar == 3][off >> 12];
 
 	if (e->made != bar_invals[bar == 3]) {
 		e->pte = mmu_translate(chip_bar_pd(bar), off);
 		e->made = bar_invals[bar == 3];
 	}
-	*valid = e->pte;
-	return (FIELD_GET(GMMU_PTE_ADDR, e->pte) << 12) + (off & 0xfff);
-}
-
-bool chip_shows_host(unsigned int bar, u64 off)
-{
-	bool valid;
-
-	chip_show(bar, off, &valid);
-	return valid &&
-	       FIELD_GET(GMMU_PTE_APERTURE, (bar == 3 ? bar3_tlb : bar1_tlb)[off >> 12].pte) !=
-		       GMMU_PTE_APERTURE_VRAM;
+	*at = (FIELD_GET(GMMU_PTE_ADDR, e->pte) << 12) + (off & 0xfff);
+	if (!e->pte)
+		return SHOWS_NOTHING;
+	return FIELD_GET(GMMU_PTE_APERTURE, e->pte) == GMMU_PTE_APERTURE_VRAM ? SHOWS_VRAM :
+										SHOWS_HOST;
 }
 
 /* ------------------------------------------------------------------ what it can reach */

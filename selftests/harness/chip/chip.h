@@ -69,15 +69,10 @@ void chip_write(u32 reg, u32 val);
 /* Not NULL: what the chip does just before it gets a write of the host. */
 extern void (*chip_before_write)(u32 reg, u32 val);
 /*
- * Return the address in video memory behind byte @off of BAR @bar, by the BAR's page tables and
- * TLB. *@valid: the BAR shows something there.
+ * Return what is behind byte @off of BAR @bar, by the BAR's page tables and TLB. *@at: its address
+ * in video memory; for memory of the host a DMA address.
  */
-u64 chip_show(unsigned int bar, u64 off, bool *valid);
-/*
- * Return true when the BAR shows memory of the host there: what chip_show() returns is a DMA
- * address then.
- */
-bool chip_shows_host(unsigned int bar, u64 off);
+enum shows { SHOWS_NOTHING, SHOWS_VRAM, SHOWS_HOST } chip_show(unsigned int bar, u64 off, u64 *at);
 u8 *chip_vram(u64 at);
 /* Note that these bytes may no longer be zero. */
 void chip_wrote(u64 at, u64 len);

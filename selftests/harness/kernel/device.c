@@ -85,21 +85,20 @@ void release_firmware(const struct firmware *fw)
 
 /* ------------------------------------------------------------------ stores and loads */
 
-enum { PLACE_BAR0, PLACE_BAR1, PLACE_BAR3, PLACE_NONE };
-
-static int where(const void *at, u64 *off)
+/* Return the number of the BAR that has @at. *@off: the offset there. */
+static unsigned int where(const void *at, u64 *off)
 {
 	u64 o = (const u8 *)at - space;
 
 	*off = o;
 	if (o < BAR0_SIZE)
-		return PLACE_BAR0;
+		return 0;
 	*off = o - BAR1_AT;
 	if (o >= BAR1_AT && *off < BAR1_SIZE)
-		return PLACE_BAR1;
+		return 1;
 	*off = o - BAR3_AT;
 	if (o >= BAR3_AT && *off < BAR3_SIZE)
-		return PLACE_BAR3;
+		return 3;
 	harness_fail("%p is no address of the card's", at);
 }
 
@@ -110,22 +109,21 @@ static int where(const void *at, u64 *off)
 static u8 *behind(const void *at, u64 *vram)
 {
 	u64 off;
-	int p = where(at, &off);
-	bool valid;
+	unsigned int bar = where(at, &off);
+	u8 *page;
 
-	if (p == PLACE_BAR0)
+	if (!bar)
 		harness_fail("register 0x%llx taken for memory", off);
-	*vram = chip_show(p == PLACE_BAR1 ? 1 : 3, off, &valid);
-	if (!valid)
-		harness_fail("BAR%d faults at 0x%llx", p == PLACE_BAR1 ? 1 : 3, off);
-	if (chip_shows_host(p == PLACE_BAR1 ? 1 : 3, off)) {
-		u8 *page = oracle_host_page(*vram & PAGE_MASK, "a CPU uses a BAR") +
-			   offset_in_page(off);
-
+	switch (chip_show(bar, off, vram)) {
+	case SHOWS_VRAM:
+		return chip_vram(*vram);
+	case SHOWS_HOST:
+		page = oracle_host_page(*vram & PAGE_MASK, "a CPU uses a BAR");
 		*vram = HOST;
-		return page;
+		return page + offset_in_page(off);
+	default:
+		harness_fail("BAR%u faults at 0x%llx", bar, off);
 	}
-	return chip_vram(*vram);
 }
 
 static void put(void *at, const void *from, size_t n)
@@ -138,7 +136,7 @@ static void put(void *at, const void *from, size_t n)
 		chip_wrote(vram, n);
 		flush_stored(vram, n);
 	}
-	if (n == 4 && where(at, &off) == PLACE_BAR1 && off < PAGE_SIZE)
+	if (n == 4 && where(at, &off) == 1 && off < PAGE_SIZE)
 		chip_doorbell(off, *(const u32 *)from);
 }
 
@@ -173,7 +171,7 @@ u32 ioread32(const void *at)
 	harness_now += 100 + harness_read_ns();
 	host_reads += !task_mm();
 	harness_point("ioread32");
-	if (where(at, &off) == PLACE_BAR0)
+	if (!where(at, &off))
 		return read_register(off);
 	chip_read(0);
 	if (chip_lacks_tables())
@@ -192,7 +190,7 @@ void iowrite32(u32 val, void *at)
 {
 	u64 off;
 
-	if (where(at, &off) != PLACE_BAR0) {
+	if (where(at, &off)) {
 		put(at, &val, 4);
 		return;
 	}

@@ -182,17 +182,16 @@ static void store(struct world_vgpu *g, u64 at, u64 val)
 {
 	u32 i = g - world.vgpu;
 	unsigned long frame = 0;
-	bool valid = false;
-	u64 to = 0;
+	u64 to;
 
 	if (tables[i] && at - TABLES < TABLES_SIZE && harness_below(2))
 		frame = mm_access(mm[i == 2], tables[i] + at - TABLES);
 	/* the VMM may have mapped something else there */
 	if (((u64)frame << PAGE_SHIFT) - BAR1_PHYS >= BAR1_SIZE)
 		frame = 0;
-	if (frame)
-		to = chip_show(1, ((u64)frame << PAGE_SHIFT) - BAR1_PHYS, &valid) + (at & 0xfff);
-	if (!frame || !valid || chip_shows_host(1, ((u64)frame << PAGE_SHIFT) - BAR1_PHYS) ||
+	if (!frame ||
+	    chip_show(1, ((u64)frame << PAGE_SHIFT) - BAR1_PHYS + (at & 0xfff), &to) !=
+		    SHOWS_VRAM ||
 	    to < g->v->part.v || to >= g->v->part.v + g->v->part_size) {
 		g_store64(g, at, val);
 		return;

@@ -63,13 +63,13 @@ static u64 frame_of(u32 page)
 /* What a mapped page shows to a CPU: an offset in the vGPU's partition, or NOTHING. */
 static u64 shown_now(unsigned long where)
 {
-	u64 phys = (u64)mm_look(setup_mm, where) << PAGE_SHIFT, vram;
-	unsigned int bar = phys >= BAR3_PHYS ? 3 : 1;
-	bool valid;
+	u64 off = (u64)mm_look(setup_mm, where) << PAGE_SHIFT, vram;
+	unsigned int bar = off >= BAR3_PHYS ? 3 : 1;
 
-	phys -= bar == 3 ? BAR3_PHYS : BAR1_PHYS;
-	vram = chip_show(bar, phys, &valid) - place.part;
-	return valid && !chip_shows_host(bar, phys) && vram < PART ? vram : NOTHING;
+	off -= bar == 3 ? BAR3_PHYS : BAR1_PHYS;
+	if (chip_show(bar, off, &vram) != SHOWS_VRAM || vram - place.part >= PART)
+		return NOTHING;
+	return vram - place.part;
 }
 
 static u64 shown(unsigned long where)
@@ -138,14 +138,14 @@ static void bars_first(u32 reg, u32 val)
 static bool slice_is_well(u32 bar, u64 off, u64 len, bool gone)
 {
 	const struct pool_piece *p;
-	bool valid;
+	enum shows shows;
 	u64 vram;
 
 	for (len += off; off < len; off += PAGE_SIZE) {
-		vram = chip_show(bar, off, &valid);
+		shows = chip_show(bar, off, &vram);
 		p = pool_find(vram);
 		if (!bar_read(bar, off) || !bar_write(bar, off) ||
-		    (gone && (chip_shows_host(bar, off) || !p || p->size != PAGE_SIZE ||
+		    (gone && (shows != SHOWS_VRAM || !p || p->size != PAGE_SIZE ||
 			      !chip_is_zero(vram, PAGE_SIZE))))
 			return false;
 	}
