@@ -9,9 +9,9 @@ HARNESS_TESTS	:= $(patsubst selftests/harness/tests/%.c,%,$(wildcard selftests/h
 HARNESS_TOPICS	:= $(patsubst selftests/harness/topics/%.c,%,$(wildcard selftests/harness/topics/*.c))
 # headers of Linux that the module includes and that include/user does not have: made here, they
 # include kernel.h, and come before the system's headers of the same names
-HARNESS_LINUX	:= anon_inodes atomic bitmap bitops completion cred debugfs delay device dma-mapping err eventfd file firmware fs genalloc hashtable interrupt io \
+HARNESS_LINUX	:= anon_inodes atomic bitmap bitops completion cred debugfs delay device dma-mapping eventfd file firmware fs genalloc hashtable interrupt io \
 		   iommu kobject kthread ktime mdev mm module moduleparam mutex pci pid random rcupdate refcount rtmutex \
-		   sched sched/mm sched/rt sched/signal sched/task seq_file sizes slab spinlock sysfs tracepoint uaccess vmalloc wait workqueue xarray
+		   sched sched/mm sched/signal sched/task seq_file sizes slab spinlock sysfs tracepoint uaccess vmalloc workqueue xarray
 # a folder for each list: a header of another list would come before include/user's
 HARNESS_INCLUDE	:= $(GENERATED)/harness/include-$(shell echo '$(HARNESS_LINUX)' | sha256sum | cut -c1-8)
 HARNESS_HEADERS	:= $(HARNESS_LINUX:%=$(HARNESS_INCLUDE)/linux/%.h) $(HARNESS_INCLUDE)/linux/vfio.h $(HARNESS_INCLUDE)/trace/define_trace.h

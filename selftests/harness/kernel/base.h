@@ -96,7 +96,6 @@ void harness_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 
 		false;                                                                   \
 	})
 #define WARN_ON_ONCE WARN_ON
-#define BUG_ON	     WARN_ON
 
 /* ------------------------------------------------------------- memory: may fail as the run says */
 
@@ -112,8 +111,7 @@ size_t harness_allocated(void); /* pieces not freed; then counts anew */
 #define kzalloc(n, gfp)		  harness_alloc(n, (gfp) | __GFP_ZERO)
 #define kvmalloc		  kmalloc
 #define kvzalloc		  kzalloc
-#define kcalloc(n, s, gfp)	  harness_alloc((size_t)(n) * (s), (gfp) | __GFP_ZERO)
-#define kvcalloc		  kcalloc
+#define kvcalloc(n, s, gfp)	  harness_alloc((size_t)(n) * (s), (gfp) | __GFP_ZERO)
 #define kvmalloc_array(n, s, gfp) harness_alloc((size_t)(n) * (s), gfp)
 #define kfree			  harness_free
 #define kvfree			  harness_free

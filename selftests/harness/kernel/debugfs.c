@@ -12,8 +12,8 @@ struct dentry {
 
 static LIST_HEAD(entries);
 
-static struct dentry *add(const char *name, struct dentry *parent,
-			  const struct file_operations *fops, void *data)
+struct dentry *debugfs_create_file(const char *name, umode_t mode, struct dentry *parent,
+				   void *data, const struct file_operations *fops)
 {
 	struct dentry *d = calloc(1, sizeof(*d));
 
@@ -27,13 +27,7 @@ static struct dentry *add(const char *name, struct dentry *parent,
 
 struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
 {
-	return add(name, parent, NULL, NULL);
-}
-
-void debugfs_create_file(const char *name, umode_t mode, struct dentry *parent, void *data,
-			 const struct file_operations *fops)
-{
-	add(name, parent, fops, data);
+	return debugfs_create_file(name, 0, parent, NULL, NULL);
 }
 
 void debugfs_remove(struct dentry *dir)
@@ -47,21 +41,15 @@ void debugfs_remove(struct dentry *dir)
 		}
 }
 
-static void seq_vprintf(struct seq_file *s, const char *fmt, va_list ap)
-{
-	if (s->len < sizeof(s->text))
-		s->len += vsnprintf(s->text + s->len, sizeof(s->text) - s->len, fmt, ap);
-	if (s->len >= sizeof(s->text))
-		harness_fail("a file of debugfs is longer than %zu bytes", sizeof(s->text));
-}
-
 void seq_printf(struct seq_file *s, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	seq_vprintf(s, fmt, ap);
+	s->len += vsnprintf(s->text + s->len, sizeof(s->text) - s->len, fmt, ap);
 	va_end(ap);
+	if (s->len >= sizeof(s->text))
+		harness_fail("a file of debugfs is longer than %zu bytes", sizeof(s->text));
 }
 
 void seq_puts(struct seq_file *s, const char *text)

@@ -77,15 +77,18 @@ void eventfd_ctx_put(struct eventfd_ctx *ctx)
 
 static void wake(struct eventfd_ctx *ctx)
 {
-	struct virqfd *w = ctx->waits;
+	struct virqfd *w;
 
+	spin_lock(&ctx->wqh);
 	if (waking)
 		harness_fail("S6: an eventfd is signalled inside a wake-up");
 	waking = true;
 	ctx->count++;
+	w = ctx->waits;
 	if (w && w->handler(w->opaque, w->data) && w->thread)
 		queue_work(system_percpu_wq, &w->inject);
 	waking = false;
+	spin_unlock(&ctx->wqh);
 }
 
 void eventfd_signal(struct eventfd_ctx *ctx)
@@ -99,9 +102,7 @@ void eventfd_signal(struct eventfd_ctx *ctx)
 		signalled.locked += !!task_holds(of_the_card);
 		harness_sleep(cost_ns); /* other CPUs go on */
 	}
-	spin_lock(&ctx->wqh);
 	wake(ctx);
-	spin_unlock(&ctx->wqh);
 	harness_point("eventfd_signal, done");
 }
 
@@ -188,9 +189,7 @@ void user_eventfd_close(int fd)
 void user_eventfd_write(int fd)
 {
 	harness_point("write of an eventfd");
-	spin_lock(&eventfds[fd].wqh);
 	wake(&eventfds[fd]);
-	spin_unlock(&eventfds[fd].wqh);
 }
 
 u64 user_eventfd_read(int fd)

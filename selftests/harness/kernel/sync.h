@@ -35,9 +35,7 @@ extern struct task_struct init_task;
 const struct cred *get_task_cred(struct task_struct *t);
 const struct cred *override_creds(const struct cred *c);
 void revert_creds(const struct cred *c);
-static inline void put_cred(const struct cred *c)
-{
-}
+#define put_cred(c) ((void)(c))
 /* From the first to the second, anon_inode_getfile() always finds memory. */
 unsigned int memalloc_noreclaim_save(void);
 void memalloc_noreclaim_restore(unsigned int flags);
@@ -68,8 +66,8 @@ void seq_printf(struct seq_file *s, const char *fmt, ...) __attribute__((format(
 void seq_puts(struct seq_file *s, const char *text);
 struct dentry;
 struct dentry *debugfs_create_dir(const char *name, struct dentry *parent);
-void debugfs_create_file(const char *name, umode_t mode, struct dentry *parent, void *data,
-			 const struct file_operations *fops);
+struct dentry *debugfs_create_file(const char *name, umode_t mode, struct dentry *parent,
+				   void *data, const struct file_operations *fops);
 void debugfs_remove(struct dentry *d);
 struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
 				int flags);
@@ -198,11 +196,12 @@ void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *wor
 #define WQ_HIGHPRI 2
 struct workqueue_struct *alloc_workqueue(const char *name, int flags, int max);
 void destroy_workqueue(struct workqueue_struct *wq);
-bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay);
-bool queue_work(struct workqueue_struct *wq, struct work_struct *w);
+bool harness_queue(struct workqueue_struct *wq, struct work_struct *w, unsigned long delay);
+#define queue_work(wq, w)		 harness_queue(wq, w, 0)
+#define queue_delayed_work(wq, w, delay) harness_queue(wq, &(w)->work, delay)
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay);
 bool cancel_delayed_work(struct delayed_work *w);
-bool cancel_delayed_work_sync(struct delayed_work *w);
 bool cancel_work_sync(struct work_struct *w);
+#define cancel_delayed_work_sync(w) cancel_work_sync(&(w)->work)
 
 #endif

@@ -180,12 +180,6 @@ static bool beyond(const struct container *c)
 	return c->lock_limit && n >= c->lock_limit;
 }
 
-static bool beyond_limit(struct container *c)
-{
-	c->warned += beyond(c);
-	return beyond(c);
-}
-
 /*
  * The VMM gives a mapping of a device's BAR as memory. Frames of a BAR may have a struct page:
  * pfn_valid() is true for a whole section of 128 MiB if there is RAM in it (early_section()). Pages
@@ -221,8 +215,12 @@ static bool pin(struct container *c, u64 at, struct page **page)
 	if (m && m->device_at)
 		return pin_device(c, m, page);
 	if (!m || m->prevent_access || at < m->iova || at + PAGE_SIZE > m->iova + m->size ||
-	    alloc_fails() || beyond_limit(c))
+	    alloc_fails())
 		return false;
+	if (beyond(c)) {
+		c->warned++;
+		return false;
+	}
 	nr = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
 	c->pins[nr]++;
 	m->pins++;

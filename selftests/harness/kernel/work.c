@@ -39,6 +39,15 @@ static struct work_struct *due(u64 *next)
 	return NULL;
 }
 
+static bool take(struct work_struct *w)
+{
+	if (!w->queued)
+		return false;
+	list_del(&w->node);
+	w->queued = false;
+	return true;
+}
+
 static void work(void *arg)
 {
 	struct work_struct **mine = arg, *w;
@@ -50,8 +59,7 @@ static void work(void *arg)
 			harness_wait(&queue, next);
 			continue;
 		}
-		list_del(&w->node);
-		w->queued = false;
+		take(w);
 		*mine = w;
 		w->fn(w);
 		*mine = NULL;
@@ -79,8 +87,10 @@ void work_waits_for_vmm(const char *what)
 				what);
 }
 
-static bool put(struct workqueue_struct *wq, struct work_struct *w, unsigned long delay)
+bool harness_queue(struct workqueue_struct *wq, struct work_struct *w, unsigned long delay)
 {
+	if (w->queued)
+		return false;
 	if (!w->fn)
 		harness_fail("a work item is queued that was not initialised");
 	if (!wq)
@@ -91,25 +101,6 @@ static bool put(struct workqueue_struct *wq, struct work_struct *w, unsigned lon
 	list_add_tail(&w->node, &queue);
 	harness_wake(&queue);
 	return true;
-}
-
-static bool take(struct work_struct *w)
-{
-	if (!w->queued)
-		return false;
-	list_del(&w->node);
-	w->queued = false;
-	return true;
-}
-
-bool queue_work(struct workqueue_struct *wq, struct work_struct *w)
-{
-	return !w->queued && put(wq, w, 0);
-}
-
-bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay)
-{
-	return !w->work.queued && put(wq, &w->work, delay);
 }
 
 /* The same workers do the items of all queues: no queue is bound to a CPU here. */
@@ -127,7 +118,7 @@ bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsig
 {
 	bool was = take(&w->work);
 
-	put(wq, &w->work, delay);
+	queue_delayed_work(wq, w, delay);
 	return was;
 }
 
@@ -147,11 +138,6 @@ bool cancel_work_sync(struct work_struct *w)
 			harness_wait(running, NEVER);
 	}
 	return was;
-}
-
-bool cancel_delayed_work_sync(struct delayed_work *w)
-{
-	return cancel_work_sync(&w->work);
 }
 
 void work_begin(void)
