@@ -37,7 +37,6 @@ static struct bar_entry {
 } bar_tlb[2][BAR1_SIZE / 4096];
 static u64 bar_invals[2] = { 1, 1 };
 
-/* For each page of VRAM: not 0 if the page may hold something else than zeros. */
 u8 *chip_pages;
 
 /* ------------------------------------------------------------------ memory */
@@ -127,11 +126,7 @@ static void keep(const struct context *c, u64 va, u64 pte, bool big)
 			return;
 	if (chip.nr_tlb == TLB_MAX)
 		return;
-	chip.tlb[chip.nr_tlb].pd = c->pd;
-	chip.tlb[chip.nr_tlb].va = va;
-	chip.tlb[chip.nr_tlb].pte = pte;
-	chip.tlb[chip.nr_tlb].big = big;
-	chip.tlb[chip.nr_tlb++].vgpu = c->vgpu;
+	chip.tlb[chip.nr_tlb++] = (struct tlb_entry){ c->pd, va, pte, c->vgpu, big };
 }
 
 static void see_leaf(void *ctx, u64 va, u64 pte, bool big)
@@ -283,17 +278,6 @@ static void drop(struct context *c)
 	c->stuck = c->for_good = false;
 }
 
-static bool works(const struct context *c);
-
-/* Return the channel that the status of GR names as the next one; NULL: none. */
-static const struct context *next_on_gr(void)
-{
-	const struct context *on = &chip.engine[0], *next = &chip.pbdma[0];
-	bool waits = on->stuck && next->chid != NO_CHAN && next->chid != on->chid && works(next);
-
-	return chip.manners.names_next && waits ? next : NULL;
-}
-
 static void preempt_done(void)
 {
 	u32 v = chip.reg[PFIFO_PREEMPT / 4];
@@ -322,12 +306,6 @@ static void unload_some(u8 runl)
 
 	if (!c->stuck && !chip.manners.busy)
 		drop(c);
-}
-
-static void reset_engine(u32 gone)
-{
-	if (gone & PMC_ENABLE_GR && !chip.engine[0].for_good)
-		drop(&chip.engine[0]);
 }
 
 static void submit(u32 val)
@@ -433,6 +411,15 @@ bool chip_engine_works(u16 chid)
 
 	chip_end_held_work();
 	return r < CHIP_RUNLS && chip.engine[r].chid == chid && works(&chip.engine[r]);
+}
+
+/* Return the channel that the status of GR names as the next one; NULL: none. */
+static const struct context *next_on_gr(void)
+{
+	const struct context *on = &chip.engine[0], *next = &chip.pbdma[0];
+	bool waits = on->stuck && next->chid != NO_CHAN && next->chid != on->chid && works(next);
+
+	return chip.manners.names_next && waits ? next : NULL;
 }
 
 /* The bits of a status that name the channel or group. */
@@ -671,7 +658,8 @@ void chip_write(u32 reg, u32 val)
 		chip.gr_halts = false;
 		break;
 	case PMC_ENABLE:
-		reset_engine(was & ~val);
+		if (was & ~val & PMC_ENABLE_GR && !chip.engine[0].for_good)
+			drop(&chip.engine[0]);
 		copy_enable(val);
 		break;
 	case PFIFO_RUNLIST_BLOCK:
@@ -807,7 +795,7 @@ void chip_begin(const struct chip_manners *m)
 		drop(&chip.pbdma[i]);
 		drop(&chip.engine[i]);
 	}
-	copy_drop();
+	copy_enable(0);
 	post();
 }
 

@@ -223,7 +223,6 @@ bool fake_write(u32 *reg, u32 at, u32 val);
  */
 void copy_fetch(u64 inst, u32 put);
 void copy_run(u64 inst); /* do the jobs that were fetched */
-void copy_drop(void);
 /* The host has written @on to PMC_ENABLE. PFIFO and copy engines, off together, lose the jobs. */
 void copy_enable(u32 on);
 

@@ -18,7 +18,6 @@
 #define HELD_MAX  8
 #define WORDS_MAX 64
 
-extern u8 *chip_pages; /* chip.c */
 static struct {
 	u32 word[WORDS_MAX], nr;
 } held[HELD_MAX];
@@ -137,17 +136,12 @@ void copy_run(u64 inst)
 	nr_held = 0;
 }
 
-void copy_drop(void)
-{
-	nr_held = 0;
-}
-
 void copy_enable(u32 on)
 {
 	static const u32 units = PMC_ENABLE_FIFO | PMC_ENABLE_CE0 | PMC_ENABLE_CE1 | PMC_ENABLE_CE2;
 
 	if (on & units || chip.copy_stays)
 		return;
-	copy_drop();
+	nr_held = 0;
 	chip.copy_put = 0;
 }

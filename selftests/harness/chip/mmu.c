@@ -5,15 +5,13 @@
  */
 #include "gk110/mmu.h"
 #include "selftests/harness/kernel/base.h"
-#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/chip/state.h"
 
 #include <linux/bitfield.h>
 
 #define PD_ENTRIES    8192u
 #define SMALL_ENTRIES 32768u
 #define BIG_ENTRIES   1024u
-
-extern u8 *chip_pages; /* chip.c */
 
 static u64 entry(u64 table, u64 i)
 {
@@ -29,32 +27,22 @@ static u64 entry(u64 table, u64 i)
 static __attribute__((no_sanitize("address", "undefined"))) u32 next_entry(u64 table, u32 i,
 									   u32 end)
 {
-	const u64 *first = i < end ? (const u64 *)chip_vram(table) : NULL;
-	u64 most = (CHIP_VRAM - table) / GMMU_ENTRY_SIZE;
+	const u64 *e;
+	u32 stop;
+	u64 at;
 
-	while (i < end && (i >= most || !first[i]))
-		i++;
-	return i;
-}
-
-static void walk_table(u64 table, u32 nr, u64 va, u32 shift, bool big, chip_leaf_fn leaf, void *ctx)
-{
-	u64 at, pte;
-	u32 i, k, end;
-
-	if (!leaf)
-		return;
-	for (i = 0; i < nr; i += 512) {
+	for (; i < end; i = stop) {
+		stop = min(ALIGN_DOWN(i, 512u) + 512u, end);
 		at = table + (u64)i * GMMU_ENTRY_SIZE;
-		if (at >= CHIP_VRAM || !chip_pages[at >> 12])
+		if (at >= CHIP_VRAM)
+			return end;
+		if (!chip_pages[at >> 12])
 			continue;
-		end = min(i + 512, nr);
-		for (k = next_entry(table, i, end); k < end; k = next_entry(table, k + 1, end)) {
-			pte = entry(table, k);
-			if (pte & GMMU_PTE_VALID)
-				leaf(ctx, va + ((u64)k << shift), pte, big);
-		}
+		for (e = (const u64 *)chip_vram(at); i < stop; i++, e++)
+			if (*e)
+				return i;
 	}
+	return end;
 }
 
 /*
@@ -68,27 +56,25 @@ static void walk_pde(u64 pde, u64 va, bool big, chip_table_fn table, chip_leaf_f
 			     FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde);
 	u32 nr = (big ? BIG_ENTRIES : SMALL_ENTRIES) >> FIELD_GET(GMMU_PDE_SIZE, pde);
 	u64 at = big ? FIELD_GET(GMMU_PDE_BIG_ADDR, pde) : FIELD_GET(GMMU_PDE_SMALL_ADDR, pde);
+	u32 shift = big ? GMMU_BIG_SHIFT_128K : GMMU_SMALL_SHIFT, i;
 
 	if (!aperture)
 		return;
 	at <<= GMMU_ADDR_SHIFT;
 	table(ctx, aperture == GMMU_PDE_APERTURE_VRAM ? at : ~0ull, nr * GMMU_ENTRY_SIZE);
-	walk_table(at, nr, va, big ? GMMU_BIG_SHIFT_128K : GMMU_SMALL_SHIFT, big, leaf, ctx);
+	for (i = leaf ? 0 : nr; (i = next_entry(at, i, nr)) < nr; i++)
+		if (entry(at, i) & GMMU_PTE_VALID)
+			leaf(ctx, va + ((u64)i << shift), entry(at, i), big);
 }
 
 void mmu_walk(u64 pd, chip_table_fn table, chip_leaf_fn leaf, void *ctx)
 {
-	u32 i, k;
+	u32 i;
 
 	table(ctx, pd, PD_ENTRIES * GMMU_ENTRY_SIZE);
-	for (i = 0; i < PD_ENTRIES; i += 512) {
-		if (pd + (u64)i * GMMU_ENTRY_SIZE >= CHIP_VRAM || !chip_pages[(pd >> 12) + i / 512])
-			continue;
-		for (k = next_entry(pd, i, i + 512); k < i + 512;
-		     k = next_entry(pd, k + 1, i + 512)) {
-			walk_pde(entry(pd, k), (u64)k << 27, false, table, leaf, ctx);
-			walk_pde(entry(pd, k), (u64)k << 27, true, table, leaf, ctx);
-		}
+	for (i = 0; (i = next_entry(pd, i, PD_ENTRIES)) < PD_ENTRIES; i++) {
+		walk_pde(entry(pd, i), (u64)i << 27, false, table, leaf, ctx);
+		walk_pde(entry(pd, i), (u64)i << 27, true, table, leaf, ctx);
 	}
 }
 

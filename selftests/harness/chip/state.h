@@ -45,7 +45,7 @@ struct chip {
 	/* the channel has something to do; false: its doorbell memory says whether */
 	bool at_work[KVGPU_MAX_CHAN];
 	struct context pbdma[CHIP_RUNLS], engine[CHIP_RUNLS]; /* chid NO_CHAN: empty */
-	struct {
+	struct tlb_entry {
 		u64 pd, va, pte;
 		u32 vgpu;
 		bool big;
@@ -98,6 +98,8 @@ struct chip {
 };
 
 extern struct chip chip;
+/* For each page of VRAM: not 0 if the page may hold something else than zeros. */
+extern u8 *chip_pages;
 
 u64 chip_pd(u64 inst); /* the directory that an instance block names */
 u64 chip_bar_inst(unsigned int bar);

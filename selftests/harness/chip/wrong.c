@@ -82,6 +82,7 @@ static void unit_fault(u32 unit, u64 inst, u64 va, u32 info)
 	chip_put(GMMU_FAULT_VA_HI(unit), upper_32_bits(va));
 	chip_put(GMMU_FAULT_INFO(unit), info);
 	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(unit);
+	chip_raise(0);
 }
 
 bool chip_fault(u16 chid, u64 va)
@@ -99,7 +100,6 @@ bool chip_fault(u16 chid, u64 va)
 		chip.engine[0] = *c;
 		chip.engine[0].stuck = true;
 	}
-	chip_raise(0);
 	return true;
 }
 
@@ -149,7 +149,6 @@ bool chip_fault_now(u16 chid)
 		return false;
 	unit_fault(GR_FAULT_UNIT, chip.chan[chid].inst, 0x1000, 2);
 	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(0);
-	chip_raise(0);
 	return true;
 }
 
@@ -158,7 +157,6 @@ bool chip_bar_fault(u32 unit, u64 va)
 	if (unit_faults(unit))
 		return false;
 	unit_fault(unit, 0, va, 2);
-	chip_raise(0);
 	return true;
 }
 
@@ -174,7 +172,6 @@ static bool bar_access(unsigned int bar, u64 off, u64 forbids)
 		return false;
 	}
 	unit_fault(unit, chip_bar_inst(bar), off & ~0xfffull, 0x7c6);
-	chip_raise(0);
 	return false;
 }
 
