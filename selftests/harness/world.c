@@ -95,8 +95,8 @@ struct world_vgpu *world_make_type(u32 i, const char *type)
 	w->mdev = mdev_create(type);
 	if (!w->mdev)
 		return NULL;
-	w->dev = vfio_of(w->mdev);
-	w->v = container_of(w->dev, struct kvgpu_vgpu, vdev);
+	w->v = dev_get_drvdata(&w->mdev->dev);
+	w->dev = &w->v->vdev;
 	w->made = true;
 	return w;
 }
@@ -124,34 +124,35 @@ bool world_open(u32 i, struct container *c)
 		task_mm_set(c->mm); /* so that the opener's process is known */
 	ret = device_open(w->dev, c);
 	task_mm_set(was);
-	if (ret)
-		return false;
-	w->c = c;
-	w->open = true;
-	return true;
+	w->open = !ret;
+	return w->open;
 }
 
 bool world_open_ioas(u32 i, struct container *c)
 {
 	struct world_vgpu *w = V(i);
+	u32 id;
 
-	if (ioas_open(w->dev, c))
+	if (w->dev->ops->bind_iommufd(w->dev, (struct iommufd_ctx *)c, &id))
 		return false;
-	w->c = c;
-	w->open = w->ioas = true;
-	return !ioas_attach(w->dev);
+	w->open = !w->dev->ops->open_device(w->dev);
+	if (w->open)
+		return !ioas_attach(w->dev);
+	w->dev->ops->unbind_iommufd(w->dev);
+	return false;
 }
 
 void world_close(u32 i)
 {
 	struct world_vgpu *w = V(i);
 
-	if (w->ioas)
-		ioas_close(w->dev);
-	else
+	if (w->dev->iommufd_access) {
+		w->dev->ops->close_device(w->dev);
+		w->dev->ops->unbind_iommufd(w->dev);
+	} else {
 		device_close(w->dev);
-	w->open = w->ioas = false;
-	w->c = NULL;
+	}
+	w->open = false;
 	oracle_closed(i);
 	chip_look("a vGPU was closed");
 }

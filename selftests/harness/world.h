@@ -14,11 +14,10 @@
 #define WORLD_VGPUS 4
 
 struct world_vgpu {
-	bool made, open, ioas;
+	bool made, open;
 	struct mdev_device *mdev;
 	struct kvgpu_vgpu *v;
 	struct vfio_device *dev;
-	struct container *c;
 };
 
 struct world {

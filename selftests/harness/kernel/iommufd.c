@@ -162,24 +162,6 @@ void vfio_iommufd_emulated_detach_ioas(struct vfio_device *v)
 	mutex_unlock(&a->ioas_lock);
 }
 
-int ioas_open(struct vfio_device *v, struct container *c)
-{
-	u32 id;
-	int ret = v->ops->bind_iommufd(v, (struct iommufd_ctx *)c, &id);
-
-	if (!ret)
-		ret = v->ops->open_device(v);
-	if (ret && v->iommufd_access)
-		v->ops->unbind_iommufd(v);
-	return ret;
-}
-
-void ioas_close(struct vfio_device *v)
-{
-	v->ops->close_device(v);
-	v->ops->unbind_iommufd(v);
-}
-
 int ioas_attach(struct vfio_device *v)
 {
 	u32 id = 1;

@@ -152,12 +152,7 @@ void iommufd_unpin(struct iommufd_access *a, u64 iova, int npage);
 int iommufd_rw(struct iommufd_access *a, u64 iova, void *data, size_t len, bool write);
 extern u32 container_most_rounds; /* an unmap has asked again for one mapping so often so far */
 
-/*
- * iommufd.c: the same memory as an IOAS. A device is bound and opened first, then it may be
- * attached, detached and attached again at any time.
- */
-int ioas_open(struct vfio_device *v, struct container *c);
-void ioas_close(struct vfio_device *v);
+/* iommufd.c: the same memory as an IOAS. An open device is attached and detached at any time. */
 int ioas_attach(struct vfio_device *v);
 void ioas_detach(struct vfio_device *v);
 int ioas_unmap(struct container *c, u64 iova, u64 size);
@@ -180,7 +175,6 @@ void user_eventfd_close(int fd);
 void user_eventfd_write(int fd);
 u64 user_eventfd_read(int fd); /* returns the signals and writes since the last read */
 
-struct vfio_device *vfio_of(struct mdev_device *mdev);
 struct mdev_device *mdev_create(const char *type); /* NULL: refused */
 void mdev_remove(struct mdev_device *m);
 /* Take the card from the module. Fail if a mediated device uses memory of the module still. */

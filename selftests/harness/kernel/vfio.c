@@ -361,11 +361,6 @@ void vfio_put_device(struct vfio_device *v)
 		v->ops->release(v);
 }
 
-struct vfio_device *vfio_of(struct mdev_device *m)
-{
-	return &((struct kvgpu_vgpu *)dev_get_drvdata(&m->dev))->vdev;
-}
-
 struct device *get_device(struct device *d)
 {
 	d->refs++;
