@@ -12,14 +12,12 @@
 
 #include <linux/bitfield.h>
 
-#define REGION(i) ((loff_t)(i) << 40)
-
 u64 world_asked[NR_ASKED];
 
 static void access(struct world_vgpu *g, unsigned int region, u64 off, void *buf, size_t n,
 		   bool write)
 {
-	loff_t pos = REGION(region) + off;
+	loff_t pos = ((loff_t)region << 40) + off;
 
 	world_asked[region == VFIO_PCI_BAR0_REGION_INDEX ? ASKED_REGISTER :
 		    off >= G_USERD(0) && off < G_INST(0) ? ASKED_DOORBELL :

@@ -10,8 +10,7 @@ static u32 readers;
 
 void harness_mutex_init(struct mutex *m, const char *name)
 {
-	memset(m, 0, sizeof(*m));
-	m->name = name;
+	*m = (struct mutex){ .name = name };
 }
 
 static void hold(struct mutex *m)

@@ -136,8 +136,7 @@ typedef struct {
 typedef struct {
 	int v;
 } refcount_t;
-#define atomic_read(a) ((a)->v)
-/* Plain accesses are enough: one thread runs at a time. */
+#define atomic_read(a)		 ((a)->v)
 #define smp_store_release(p, x)	 WRITE_ONCE(*(p), x)
 #define smp_load_acquire(p)	 READ_ONCE(*(p))
 #define smp_mb()		 ((void)0)

@@ -23,8 +23,6 @@ struct mdev_driver *the_mdev_driver;
 struct mdev_parent *the_parent;
 /* The BARs' addresses for the CPU. Nothing is stored there. */
 static u8 *space;
-static struct fwbuild firmware;
-static struct firmware blob;
 u32 host_reads;
 
 /* ------------------------------------------------------------------ words */
@@ -72,9 +70,11 @@ int kstrtouint(const char *text, unsigned int base, unsigned int *out)
 
 int request_firmware(const struct firmware **fw, const char *name, struct device *dev)
 {
-	fwbuild_make(&firmware);
-	blob.size = firmware.size;
-	blob.data = firmware.data;
+	static struct fwbuild made;
+	static struct firmware blob;
+
+	fwbuild_make(&made);
+	blob = (struct firmware){ .size = made.size, .data = made.data };
 	*fw = &blob;
 	return 0;
 }
@@ -460,11 +460,7 @@ int request_threaded_irq(int n, irqreturn_t (*hard)(int, void *),
 			 irqreturn_t (*thread)(int, void *), unsigned long flags, const char *name,
 			 void *arg)
 {
-	the_irq.hard = hard;
-	the_irq.thread = thread;
-	the_irq.arg = arg;
-	the_irq.wake = the_irq.stop = false;
-	the_irq.nr_slow = 0;
+	the_irq = (struct irq){ .hard = hard, .thread = thread, .arg = arg };
 	irq_has_read = NULL;
 	the_irq.task = task_new("interrupt", irq_main, NULL);
 	sched_set_fifo_low(the_irq.task);

@@ -268,10 +268,9 @@ void *memdup_user(const void __user *from, size_t n);
 
 struct virqfd;
 struct eventfd_ctx {
-	int fd, refs; /* refs: the kernel's references */
+	int refs; /* the kernel's references */
 	u64 count;
 	bool closed; /* by user space */
-	spinlock_t wqh;
 	struct virqfd *waits;
 };
 struct eventfd_ctx *eventfd_ctx_fdget(int fd);

@@ -23,21 +23,15 @@ struct virqfd {
 };
 
 static struct eventfd_ctx eventfds[LAST + 1];
-static bool waking;
+static DEFINE_SPINLOCK(wqh); /* of all waitqueues: no other thread runs while one has it */
 static u64 cost_ns;
 static int cost_fd;
 struct signalled signalled;
 
 void eventfd_begin(void)
 {
-	int fd;
-
 	memset(eventfds, 0, sizeof(eventfds));
 	cost_ns = 0;
-	for (fd = FIRST; fd <= LAST; fd++) {
-		eventfds[fd].fd = fd;
-		spin_lock_init(&eventfds[fd].wqh);
-	}
 }
 
 void eventfd_cost(int fd, u64 ns)
@@ -79,16 +73,14 @@ static void wake(struct eventfd_ctx *ctx)
 {
 	struct virqfd *w;
 
-	spin_lock(&ctx->wqh);
-	if (waking)
+	if (wqh.owner)
 		harness_fail("S6: an eventfd is signalled inside a wake-up");
-	waking = true;
+	spin_lock(&wqh);
 	ctx->count++;
 	w = ctx->waits;
 	if (w && w->handler(w->opaque, w->data) && w->thread)
 		queue_work(system_percpu_wq, &w->inject);
-	waking = false;
-	spin_unlock(&ctx->wqh);
+	spin_unlock(&wqh);
 }
 
 void eventfd_signal(struct eventfd_ctx *ctx)
@@ -96,7 +88,7 @@ void eventfd_signal(struct eventfd_ctx *ctx)
 	harness_point("eventfd_signal");
 	if (ctx->refs <= 0)
 		harness_fail("S6: an eventfd is signalled that nobody holds");
-	if (cost_ns && ctx->fd == cost_fd) {
+	if (cost_ns && ctx == &eventfds[cost_fd]) {
 		signalled.nr++;
 		signalled.by_host += !task_mm();
 		signalled.locked += !!task_holds(of_the_card);

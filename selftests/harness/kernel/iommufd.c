@@ -11,7 +11,6 @@
  * number of looks begins anew at a mapping that does not begin where the last one ended, and only
  * there. Pages are unpinned in the same pieces as they were pinned.
  */
-#include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"

@@ -10,7 +10,6 @@
  * writing. Then the lock is downgraded to a reader's lock. With that, unmap_region() clears the
  * entries and frees the page tables, and the mappings are closed.
  */
-#include "mdev/vgpu.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"

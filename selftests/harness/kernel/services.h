@@ -104,8 +104,7 @@ struct mapping {
 };
 
 struct container {
-	bool used;
-	u32 nr;
+	u32 nr; /* 0: not in use */
 	struct mm_struct *mm;
 	struct mutex lock; /* iommu->lock; an IOAS's iova_rwsem */
 	struct mutex device_list_lock;

@@ -6,7 +6,6 @@
  * mapping again. When a mapping has pins after it was asked for eleven times, the kernel hits a
  * BUG_ON(). vfio_dma_rw() accesses the VMM's memory with iommu->lock held.
  */
-#include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
@@ -25,11 +24,10 @@ struct container *container_new(struct mm_struct *mm)
 {
 	struct container *c = containers;
 
-	while (c->used)
+	while (c->nr)
 		if (++c == containers + CONTAINERS)
 			abort();
 	memset(c, 0, sizeof(*c));
-	c->used = true;
 	c->nr = c - containers + 1;
 	c->mm = mm;
 	c->ram = calloc(RAM_PAGES, PAGE_SIZE);
@@ -56,16 +54,7 @@ void container_free(struct container *c)
 			     container_pins(c));
 	free(c->ram);
 	free(c->pins);
-	c->used = false;
-}
-
-/*
- * A frame's number has the container's number in it, so that a page tells which container it is
- * from.
- */
-static u64 pfn_of(const struct container *c, u64 page)
-{
-	return (u64)c->nr << 20 | page;
+	c->nr = 0;
 }
 
 bool container_pinned(u64 pfn, const struct container *c)
@@ -77,8 +66,7 @@ u8 *container_page(u64 pfn)
 {
 	u64 nr = pfn >> 20;
 
-	if (!nr || nr > CONTAINERS || !containers[nr - 1].used ||
-	    !container_pinned(pfn, &containers[nr - 1]))
+	if (!nr || nr > CONTAINERS || !container_pinned(pfn, &containers[nr - 1]))
 		return NULL;
 	return containers[nr - 1].ram + ((pfn & (RAM_PAGES - 1)) << PAGE_SHIFT);
 }
@@ -224,7 +212,8 @@ static bool pin(struct container *c, u64 at, struct page **page)
 	nr = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
 	c->pins[nr]++;
 	m->pins++;
-	c->page[nr].pfn = pfn_of(c, nr);
+	/* a frame's number tells which container it is from */
+	c->page[nr].pfn = (u64)c->nr << 20 | nr;
 	*page = &c->page[nr];
 	return true;
 }
