@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A guest's driver: its accesses are calls of the vGPU's VFIO operations, by the thread that is
- * running. world.h has the contracts.
- */
+/* A guest's driver: the running thread calls the vGPU's VFIO operations, as world.h says. */
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/ram.h"

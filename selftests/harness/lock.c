@@ -88,10 +88,7 @@ void mutex_unlock(struct mutex *m)
 	harness_point("mutex_unlock");
 }
 
-/*
- * Return true if @t has real-time priority: its own, or that of a thread that queues for a lock
- * which @t has.
- */
+/* Return true if @t, or a thread that queues for a lock of @t's, has real-time priority. */
 bool rt_task(const struct task_struct *t)
 {
 	u32 i, k;
@@ -121,10 +118,7 @@ static void lend(const struct mutex *m)
 	}
 }
 
-/*
- * Return the thread that has the next turn after an unlock: the first by priority, then by time.
- * NULL: no thread queues.
- */
+/* Return the thread with the next turn, by priority, then by time; NULL: none queues. */
 static struct task_struct *first_waiter(const struct mutex *m)
 {
 	struct task_struct *best = NULL;

@@ -66,10 +66,7 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when)
 
 	if (p && p->owner == vgpu)
 		return;
-	/*
-	 * A card that is lost may go on using what it had. That can't be taken from it, so the
-	 * memory must be all zeros, and belong to no vGPU.
-	 */
+	/* A lost card may go on using what it had: that must be zeros, and belong to no vGPU. */
 	if (p || !world.gpu->chip->lost || !chip_is_zero(at, size))
 		harness_fail(
 			"S1: %s: a channel of vGPU %u uses a table or block at 0x%llx that is %s",
@@ -278,10 +275,6 @@ void oracle_closed(u32 i)
 	for (id = KVGPU_ID_BLOCK; id < KVGPU_MAX_CHAN; id++)
 		if (v->gpu->chip->by_hchid[id] && v->gpu->chip->by_hchid[id]->vgpu == v)
 			harness_fail("S2: vGPU %u is closed and has channel %u", v->id, id);
-	/*
-	 * A space is kept for ever, rightly, when the chip answered with errors and so did not say
-	 * that it let go.
-	 */
 	if (admin_read(i, "spaces_kept") && !chip.manners.error_ppm)
 		harness_fail("S2: an address space of vGPU %u was to be let go under a channel",
 			     v->id);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What must hold at any moment, whatever the module believes: S1 to S6 of docs/invariants.md, as
- * far as a chip and a CPU can tell.
- */
+/* What must always hold: S1 to S6 of docs/invariants.md, as far as a chip and a CPU can tell. */
 #ifndef KVGPU_HARNESS_ORACLE_H
 #define KVGPU_HARNESS_ORACLE_H
 
@@ -17,10 +14,7 @@ bool alloc_fails(void);
 u32 oracle_vgpu_of_task(void);
 /* Return the id of the vGPU that has this channel id of the chip; 0: none has it. */
 u32 oracle_vgpu_of_chan(u16 chid);
-/*
- * S1, S2: a channel of @vgpu can reach this page table entry, or this table. Fail the run if it
- * must not.
- */
+/* S1, S2: fail the run if a channel of @vgpu must not reach this entry, or this table. */
 void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when);
 void oracle_table(u32 vgpu, u64 at, u64 size, const char *when);
 /*
@@ -31,15 +25,9 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when);
 void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when);
 /* how many contexts oracle_context() has found mapped, since the program began */
 extern u64 oracle_contexts;
-/*
- * S2: a BAR shows memory of the host at DMA address @dma. The page must be mapped for DMA, and
- * pinned. Return it.
- */
+/* S2: a BAR shows DMA address @dma. Return its page, which must be mapped, and pinned. */
 u8 *oracle_host_page(u64 dma, const char *when);
-/*
- * S1, S2: check what the CPUs of all VMMs have mapped. The calling thread must not be in a call of
- * the module.
- */
+/* S1, S2: check what VMMs' CPUs have mapped. The caller must not be in a call of the module. */
 void oracle_mappings(const char *when);
 /*
  * Fail the run if vGPU @i of the world has a channel, or if an address space was to be let go under

@@ -21,10 +21,7 @@ void world_begin(const struct policy *p, const struct chip_manners *m)
 	work_begin();
 	eventfd_begin();
 	chip_begin(&mannerly);
-	/*
-	 * What the module keeps for each vGPU is as large as the pinned memory that is allowed.
-	 * With the default, to allocate it would take most of a run's time.
-	 */
+	/* to allocate what the module keeps for the default would take most of a run's time */
 	*harness_param_max_pinned_mib = 16;
 	if (harness_module_init())
 		harness_fail("the module is not loaded");

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A card with the module loaded, its vGPUs, their VMMs, and guests that program the vGPUs as a
- * driver does.
- */
+/* A card with the module loaded, its vGPUs, their VMMs, and guests that program the vGPUs. */
 #ifndef KVGPU_HARNESS_WORLD_H
 #define KVGPU_HARNESS_WORLD_H
 
@@ -42,9 +39,7 @@ void world_end(void); /* closes and removes vGPUs that are left */
 /* The module takes the card, and returns what its probe does. The card is taken from it. */
 int world_probe(void);
 void world_unprobe(void);
-/*
- * Fail if an oracle finds anything wrong. The calling thread must not be in a call of the module.
- */
+/* Fail if an oracle finds anything wrong. The caller must not be in a call of the module. */
 void world_check(const char *when);
 
 struct world_vgpu *world_make_type(u32 i, const char *type); /* NULL: refused */
@@ -86,10 +81,7 @@ void g_inst(struct world_vgpu *g, u32 chan, u32 space, u64 ctx);
 /* The same at @at of the partition, with the channel's USERD at @userd. */
 void g_inst_at(struct world_vgpu *g, u64 at, u64 userd, u32 space, u64 ctx);
 void g_tlb(struct world_vgpu *g, u32 space);
-/*
- * Write a register of the MMU: by @g_mmu of @g_mmu_mm, where that is the mapping of their page of
- * vGPU 0 that its VMM made, else by a call.
- */
+/* Write a register of the MMU: by @g_mmu, vGPU 0's page of them as a VMM mapped it, or a call. */
 void g_write_mmu(struct world_vgpu *g, u32 reg, u32 val);
 extern unsigned long g_mmu;
 extern struct mm_struct *g_mmu_mm;

@@ -28,10 +28,7 @@
 
 struct chip chip;
 
-/*
- * The TLBs of BAR1 and BAR3. An entry counts if .made is the BAR's number in bar_invals, which each
- * invalidate of its directory counts up.
- */
+/* The TLBs of BAR1 and BAR3. An entry counts if .made is the BAR's number in bar_invals. */
 static struct bar_entry {
 	u64 pte, made;
 } bar_tlb[2][BAR1_SIZE / 4096];
@@ -91,10 +88,7 @@ u64 chip_bar_pd(unsigned int bar)
 	return chip_pd(chip_bar_inst(bar));
 }
 
-/*
- * A translation that an access has used stays as it was until an invalidate, whatever the tables
- * say.
- */
+/* A translation that was used stays until an invalidate, whatever the tables say. */
 enum shows chip_show(unsigned int bar, u64 off, u64 *at)
 {
 	struct bar_entry *e = &bar_tlb[bar == 3][off >> 12];
@@ -385,10 +379,7 @@ bool chip_intr(void)
 
 /* ------------------------------------------------------------------ status */
 
-/*
- * Return true when the doorbell memory of channel @chid says that the ring has entries that the
- * chip has not taken, or is not in video memory.
- */
+/* The channel's doorbell memory tells of entries to take, or is not in video memory. */
 static bool rings(u16 chid)
 {
 	const u32 *in = (const u32 *)chip_vram(chip.chan[chid].inst), *userd;

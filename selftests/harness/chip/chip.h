@@ -31,10 +31,7 @@ struct chip_manners {
 	bool busy;
 	/* an engine with a channel is busy only while the channel has work; false: always */
 	bool idles;
-	/*
-	 * the preempt of a channel that waits on its PBDMA for an engine, while another channel
-	 * holds that engine, ends only when the engine is free
-	 */
+	/* the preempt of a channel that waits for a held engine ends only when that is free */
 	bool waiters_stay;
 	/* the preempt of a channel that copies (chip_copies()) ends only when its copies do */
 	bool copies_stay;
@@ -48,10 +45,7 @@ struct chip_manners {
 	bool interrupts_stay;
 	/* For so many reads at most a register says that what was asked for is still pending. */
 	u32 late;
-	/*
-	 * chance that a read of a register of the scheduler, of flushes or of invalidates gives a
-	 * PRI error
-	 */
+	/* chance that a read about the scheduler, flushes or invalidates gives a PRI error */
 	u32 error_ppm;
 	/* chance at a register access: the channel that is loaded from runlist 0 faults */
 	u32 fault_ppm;
@@ -68,10 +62,7 @@ u32 chip_read(u32 reg);
 void chip_write(u32 reg, u32 val);
 /* Not NULL: what the chip does just before it gets a write of the host. */
 extern void (*chip_before_write)(u32 reg, u32 val);
-/*
- * Return what is behind byte @off of BAR @bar, by the BAR's page tables and TLB. *@at: its address
- * in video memory; for memory of the host a DMA address.
- */
+/* Return what BAR @bar shows at @off, by tables and TLB. *@at: address in VRAM, or for DMA. */
 enum shows { SHOWS_NOTHING, SHOWS_VRAM, SHOWS_HOST } chip_show(unsigned int bar, u64 off, u64 *at);
 u8 *chip_vram(u64 at);
 /* Note that these bytes may no longer be zero. */
@@ -92,10 +83,7 @@ bool chip_misname(u16 chid, u16 id, bool for_good);
  */
 bool chip_fault(u16 chid, u64 va);
 bool chip_pbdma_intr(u16 chid, u32 bits);
-/*
- * PBDMA @p interrupts with @bits, and names channel @chid, which it may have or not. Return false
- * if its last interrupt is not acknowledged.
- */
+/* PBDMA @p interrupts, and names @chid, which it may not have. false: its last one is pending. */
 bool chip_pbdma_raise(u32 p, u16 chid, u32 bits);
 /* The copy engine of runlist 0 interrupts. @code: what its LAUNCHERR says. */
 void chip_copy_raise(u32 intr, u32 code);
@@ -132,10 +120,7 @@ bool chip_is_stuck(void);
  * on GR, NO_CHAN for none.
  */
 bool chip_is_held(u16 *chid);
-/*
- * The chip's own alarm for a hung channel that is preempted and stays. Return false when there is
- * none such.
- */
+/* The chip's own alarm for a hung channel that is preempted and stays. false: there is none. */
 bool chip_switch_timeout(void);
 /* The same alarm, for a switch that has just ended. */
 void chip_alarm(void);
@@ -153,10 +138,7 @@ bool chip_mem_ops(u16 chid);
 void chip_nonstall(void);
 /* The host stores @val at offset @off of the page with its own channels' doorbells. */
 void chip_doorbell(u32 off, u32 val);
-/*
- * Return how often @reg was written since .nr_written was 0; *@val: the last value. WRITTEN_MAX
- * writes are noted.
- */
+/* Return how often @reg was written since .nr_written was 0; *@val: the last value. */
 u32 chip_written(u32 reg, u32 *val);
 bool chip_loaded(u16 chid);
 
@@ -171,10 +153,7 @@ bool bar_read(unsigned int bar, u64 off);
 void flush_begin(void);
 /* A CPU has stored in these bytes of video memory by a BAR. */
 void flush_stored(u64 at, u64 len);
-/*
- * Return true when a flush of BARs that was begun after the last such store in these bytes has
- * ended.
- */
+/* Return true when a flush of BARs has ended that was begun after all stores in these bytes. */
 bool flush_brought(u64 at, u64 len);
 /*
  * The host asks for the invalidate of @pd, or of all. Fail the run if a loaded channel's tables
@@ -217,10 +196,7 @@ bool fake_read(u32 *reg, u32 at, u32 *val);
 bool fake_write(u32 *reg, u32 at, u32 val);
 
 /* copy.c: the host's copy channel */
-/*
- * Fetch the ring entry before index @put, the newest one, and the words it points to, as they are
- * now.
- */
+/* Fetch the ring entry before index @put, and the words it points to, as they are now. */
 void copy_fetch(u64 inst, u32 put);
 void copy_run(u64 inst); /* do the jobs that were fetched */
 /* The host has written @on to PMC_ENABLE. PFIFO and copy engines, off together, lose the jobs. */
@@ -231,10 +207,7 @@ typedef void (*chip_leaf_fn)(void *ctx, u64 va, u64 pte, bool big);
 typedef void (*chip_table_fn)(void *ctx, u64 at, u64 size);
 /* @leaf may be NULL. */
 void mmu_walk(u64 pd, chip_table_fn table, chip_leaf_fn leaf, void *ctx);
-/*
- * Return the entry that maps @va: the big page's if it is valid, else the small page's. 0: neither
- * is valid.
- */
+/* Return the entry that maps @va, a big page's before a small one's; 0: none is valid. */
 u64 mmu_translate(u64 pd, u64 va);
 
 #endif

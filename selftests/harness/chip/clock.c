@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * PTIMER, driven by a crystal of its own of 27 MHz. It stands still until the host has set its
- * rate.
- */
+/* PTIMER, by a crystal of 27 MHz. It stands still until the host has set its rate. */
 #include "gk110/ptimer.h"
 #include "selftests/harness/chip/chip.h"
 #include "selftests/harness/kernel/kernel.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The host's copy channel. For each store to its doorbell the chip takes the newest ring entry, and
- * does the one copy or fill that the entry asks for.
- */
+/* The host's copy channel. For each store to its doorbell the chip does one copy or fill. */
 #include <sys/mman.h>
 
 #include "gk110/ce.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The graphics engine, as far as its bring-up and its resets wait for it: the memories of two
- * falcons, answers of FECS, and a context that is saved.
- */
+/* GR, as far as bring-up and resets wait for it: two falcons, FECS, a context that is saved. */
 #include <assert.h>
 
 #include "gk110/falcon.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What flushes are for: CPUs' stores by a BAR that may not have arrived, and data of system memory
- * that L2 may still have. chip.h has the contracts.
- */
+/* What flushes are for: CPUs' stores that may not have arrived, and what L2 may still have. */
 #include "gk110/bar.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/kernel/kernel.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Page tables as the chip reads them, with the contents of that moment. Pages of VRAM that
- * are known to be zero are skipped.
- */
+/* Page tables as the chip reads them at that moment. Pages known to be zero are skipped. */
 #include "gk110/mmu.h"
 #include "selftests/harness/kernel/base.h"
 #include "selftests/harness/chip/state.h"
@@ -20,10 +17,7 @@ static u64 entry(u64 table, u64 i)
 	return at < CHIP_VRAM ? *(u64 *)chip_vram(at) : 0;
 }
 
-/*
- * Return the index of the first entry of @table from @i on that is not 0, or @end if there is none.
- * The sanitizers would make this loop slow.
- */
+/* Return the first entry from @i to @end that is not 0, or @end. Sanitizers would make it slow. */
 static __attribute__((no_sanitize("address", "undefined"))) u32 next_entry(u64 table, u32 i,
 									   u32 end)
 {

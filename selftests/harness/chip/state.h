@@ -19,10 +19,7 @@
 struct context { /* a channel as a unit has it: as it was at the load */
 	u16 chid, id;
 	bool tsg;
-	/*
-	 * stuck: the channel holds the engine until the engine's reset; for_good: even after a
-	 * reset
-	 */
+	/* stuck: holds the engine until the engine's reset; for_good: even after a reset */
 	bool stuck, for_good;
 	u64 inst, pd;
 	u32 vgpu;
@@ -66,19 +63,13 @@ struct chip {
 	bool no_master; /* it reaches no system memory */
 	bool copy_held; /* the host's copies wait, with the words that they had when rung for */
 	u32 copy_put;
-	/*
-	 * copy_stays: no reset ends the host's copies, as if the host had done none; stays_on:
-	 * PMC_ENABLE reads all ones
-	 */
+	/* copy_stays: no reset ends the host's copies; stays_on: PMC_ENABLE reads all ones */
 	bool copy_stays, stays_on;
 	bool unposted;
 	u64 memory_end; /* memory from here on does not answer; 0: all does */
 	u32 ones; /* for so many reads FB_MMU_CTRL gives all ones */
 	u64 nonstall_at, hold_until, switch_until;
-	/*
-	 * channel that a copy engine saves until .switch_until; .switching_to, if it is not 0: the
-	 * engine switches between the two all the time
-	 */
+	/* a copy engine saves .switching until .switch_until; with .switching_to, both in turns */
 	u16 switching, switching_to;
 	/* channel for which that engine works until .copying_until */
 	u16 copying;
@@ -104,15 +95,9 @@ extern u8 *chip_pages;
 u64 chip_pd(u64 inst); /* the directory that an instance block names */
 u64 chip_bar_inst(unsigned int bar);
 u64 chip_bar_pd(unsigned int bar);
-/*
- * Set @bits in PFIFO_INTR, and interrupt. 0: only interrupt, for a bit that the caller has set in
- * another register.
- */
+/* Set @bits in PFIFO_INTR, and interrupt. 0: for a bit that is set in another register. */
 void chip_raise(u32 bits);
-/*
- * Return true when the channel is a guest's, bound and enabled, and of @runl, which is not stopped.
- * Whether it is listed is not checked.
- */
+/* A guest's channel, bound, enabled, of @runl, which is not stopped. It may not be listed. */
 bool chip_may_load(u16 chid, u8 runl);
 /* Load a channel of @runl's list: @want if it may be loaded, else any that may be. */
 void chip_load_some(u8 runl, u16 want);

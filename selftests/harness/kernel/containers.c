@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * containers.h has the kernel's interfaces. Nothing here takes a lock or is a point: callers have
- * the locks that the kernel asks for.
- */
+/* Nothing here takes a lock or is a point: callers have the locks that the kernel asks for. */
 #include "selftests/harness/kernel/containers.h"
 
 /* ------------------------------------------------------------------ bits */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The card's PCI function, its BARs as the CPU sees them, its interrupt, and small services of the
- * kernel. The interrupt's handler and its thread are one thread here, irq_main().
- */
+/* The card's PCI function, its BARs as the CPU sees them, its interrupt, and small services. */
 #include <sys/mman.h>
 
 #include "mdev/machine/internal.h"
@@ -15,7 +12,7 @@
 #define BAR1_AT (32u << 20)
 #define BAR3_AT (320u << 20)
 #define SPACE	(384u << 20)
-#define HOST	(~0ull)
+#define HOST	(~0ull) /* in place of an address in video memory */
 #define IRQ_NS	2000 /* time to enter and leave the handler and its thread */
 
 struct pci_driver *the_pci_driver;
@@ -102,10 +99,7 @@ static unsigned int where(const void *at, u64 *off)
 	harness_fail("%p is no address of the card's", at);
 }
 
-/*
- * Return what is behind address @at of a BAR. *@vram: its address in video memory; HOST when memory
- * of the host is there.
- */
+/* Return what is behind address @at of a BAR. *@vram: its address in video memory, or HOST. */
 static u8 *behind(const void *at, u64 *vram)
 {
 	u64 off;
@@ -245,10 +239,7 @@ void memcpy_fromio(void *to, const void *from, size_t n)
 	}
 }
 
-/*
- * The kernel does not promise how wide these stores are. So the chip sees the host's memory once
- * with one half of a word that is stored.
- */
+/* Stores may have any width, so the chip sees memory once with one half of a word stored. */
 void memcpy_toio(void *to, const void *from, size_t n)
 {
 	size_t len, cut;

@@ -256,10 +256,7 @@ void mmap_read_unlock(struct mm_struct *mm);
 void mmap_write_lock(struct mm_struct *mm);
 void mmap_write_unlock(struct mm_struct *mm);
 
-/*
- * What the VMM's threads pass is memory of the harness, which is always there. At times a copy
- * takes mmap_lock nevertheless, as a fault does for a page that is not there.
- */
+/* User memory is always there. At times a copy takes mmap_lock nevertheless, as a fault does. */
 unsigned long copy_from_user(void *to, const void __user *from, unsigned long n);
 #define copy_to_user copy_from_user
 void *memdup_user(const void __user *from, size_t n);

@@ -152,10 +152,7 @@ dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t 
 	return iommu_add(1, iommu_bounces ? BOUNCE_PFN : page->pfn, NULL)->at;
 }
 
-/*
- * The card must not reach the page any more: neither by a table, nor by a translation in a TLB, nor
- * by what L2 has of the page.
- */
+/* The card must not reach the page any more: by a table, by a TLB, by what L2 has of it. */
 void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_direction dir)
 {
 	const struct dma_entry *e = iommu_find(at);
@@ -266,10 +263,7 @@ const struct pool_piece *pool_find(u64 at)
 	return piece_at(p, at);
 }
 
-/*
- * With .pool_watched a piece that is given back must be all zeros (S4), which have arrived
- * (S1), and the chip must not reach it any more.
- */
+/* What is given back must be zeros (S4) that have arrived (S1), out of the chip's reach. */
 void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
 {
 	struct pool_piece *piece = piece_at(p, at);

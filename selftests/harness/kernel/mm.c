@@ -128,10 +128,7 @@ int zap_vma_ptes(struct vm_area_struct *vma, unsigned long address, unsigned lon
 
 	if (address < vma->vm_start || address + size > vma->vm_end)
 		return -ENXIO;
-	/*
-	 * As zap_pmd_range(), which calls cond_resched() after each 2 MiB and keeps a pointer into
-	 * a page table meanwhile.
-	 */
+	/* zap_pmd_range() has a pointer into a page table in cond_resched(), each 2 MiB */
 	vma->walkers++;
 	for (at = address; at < address + size; at += SZ_2M)
 		harness_point("zap_pmd_range: cond_resched()");
@@ -209,10 +206,7 @@ unsigned long mm_map(struct mm_struct *mm, struct vfio_device *v, u64 offset, u6
 	return at;
 }
 
-/*
- * Cut the mapping at @at in two there. The upper half is a new mapping, and has its pages already
- * when it is opened.
- */
+/* Cut the mapping at @at in two. The upper half has its pages already when it is opened. */
 static void split(struct mm_struct *mm, unsigned long at)
 {
 	struct vm_area_struct *vma = vma_at(mm, at), *high;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The stand-in's own side: what the harness starts, ends and asks of the stand-in. The module does
- * not use this.
- */
+/* The stand-in's own side, for the harness. The module does not use this. */
 #ifndef KVGPU_HARNESS_SERVICES_H
 #define KVGPU_HARNESS_SERVICES_H
 
@@ -12,10 +9,7 @@
 /* work.c */
 void work_begin(void);
 void work_end(void);
-/*
- * Fail if the caller is a worker with an item of the kernel's own work queues: such an item must
- * not wait for a VMM.
- */
+/* Fail if the caller works for a queue of the kernel's own: no item there may wait for a VMM. */
 void work_waits_for_vmm(const char *what);
 
 /* device.c: the card's PCI function and the drivers that were registered */
@@ -69,13 +63,9 @@ extern bool iommu_bounces; /* a page that is mapped for DMA gets a bounce buffer
 extern enum iommu_kind { IOMMU_TRANSLATES, IOMMU_IDENTITY, IOMMU_NONE } iommu_kind;
 void iommu_end(void);
 
-/*
- * A piece of the pool in use. @owner: the vGPU whose lock was held when it was taken; 0: none. The
- * memory is the chip's.
- */
-struct pool_piece {
+struct pool_piece { /* in use; the memory is the chip's */
 	u64 at, size;
-	u32 owner;
+	u32 owner; /* the vGPU whose lock was held when it was taken; 0: none */
 };
 const struct pool_piece *pool_find(u64 at);
 extern bool pool_watched; /* taking may fail; pieces given back must be zero */
@@ -85,20 +75,14 @@ extern bool pool_watched; /* taking may fail; pieces given back must be zero */
 struct mm_struct *mm_new(void);
 struct pid *mm_process(struct mm_struct *mm); /* the process that has this memory */
 void mm_free(struct mm_struct *mm);
-/*
- * A VMM's memory as devices see it: type1's container (vfio.c) and iommufd's IOAS (iommufd.c) have
- * the same mappings and pins.
- */
+/* A VMM's memory, for type1 (a container: vfio.c) and for iommufd (an IOAS: iommufd.c). */
 #define MAPPINGS_MAX 160
 
 struct mapping {
 	bool used, prevent_access; /* prevent_access: an iommufd unmap is under way */
 	u64 iova, size, ram;
 	u32 pins;
-	/*
-	 * Not 0: the mapping is one page, no memory but a device's page that the VMM has mapped at
-	 * this address. While it is pinned, @page is that page.
-	 */
+	/* not 0: it is one page of a device, which the VMM has mapped here; @page while pinned */
 	unsigned long device_at;
 	struct page page;
 };
@@ -125,18 +109,12 @@ int container_map(struct container *c, u64 iova, u64 ram, u64 size);
 /* Map one page as memory: a page that the VMM's process has mapped of a device at @at. */
 int container_map_device(struct container *c, u64 iova, unsigned long at);
 u64 container_unmap(struct container *c, u64 iova, u64 size); /* returns the bytes unmapped */
-/*
- * Called at the end of an unmap in place of the copy_to_user() of the answer, without any lock;
- * NULL: nothing is called.
- */
+/* Not NULL: called at the end of an unmap, where the kernel copies its answer, without locks. */
 extern void (*container_answer)(void);
 u8 *container_page(u64 pfn); /* NULL: the page is not pinned */
 bool container_pinned(u64 pfn, const struct container *c);
 u32 container_pins(const struct container *c);
-/*
- * Return the lowest mapping that has an address from @first to @last; NULL: none has. Call with
- * c->lock held.
- */
+/* Return the lowest mapping with an address from @first to @last, or NULL. Hold c->lock. */
 struct mapping *container_find(struct container *c, u64 first, u64 last);
 /* These take c->lock. */
 int container_pin_pages(struct container *c, u64 iova, int npage, struct page **pages);
@@ -156,10 +134,7 @@ int ioas_attach(struct vfio_device *v);
 void ioas_detach(struct vfio_device *v);
 int ioas_unmap(struct container *c, u64 iova, u64 size);
 
-/*
- * eventfd.c: the eventfds have the numbers 3 to 10. user_eventfd_...() is what user space does with
- * them.
- */
+/* eventfd.c: eventfds 3 to 10. user_eventfd_...() is what user space does with them. */
 void eventfd_begin(void);
 void eventfd_cost(int fd, u64 ns); /* a signal of @fd takes @ns, as if many waited for it */
 /* How often that eventfd was signalled since that call. */
@@ -194,23 +169,15 @@ unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len);
 struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first);
 /* A CPU of the process touches a byte. Return the frame; 0: SIGBUS or SIGSEGV. */
 unsigned long mm_touch(struct mm_struct *mm, unsigned long at);
-/*
- * The same, but no thread runs between the touch and the return, so that the CPU's access of a byte
- * may follow.
- */
+/* The same, and no thread runs until the return: the CPU's access of a byte may follow. */
 unsigned long mm_access(struct mm_struct *mm, unsigned long at);
 /* Return the frame that is mapped; 0: none. No point. */
 unsigned long mm_look(struct mm_struct *mm, unsigned long at);
 /* The same, and the kernel would map 2 MiB at once. Return what the driver does. */
 vm_fault_t mm_touch_huge(struct mm_struct *mm, unsigned long at, unsigned int flags);
-/*
- * VFIO's container asks for the frame, to map it for another device. Return 0 when that is refused.
- */
+/* VFIO's container asks for the frame, for another device. Return 0 when that is refused. */
 unsigned long mm_for_device(struct mm_struct *mm, unsigned long at);
-/*
- * Call @fn for each page in any page table that lies in a mapping. A mapping that munmap() has
- * taken out is none, even while its pages are still in the table.
- */
+/* Call @fn for each page that is mapped. What munmap() has taken out counts no more. */
 void mm_each(void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx), void *ctx);
 
 #endif

@@ -40,10 +40,7 @@ void revert_creds(const struct cred *c);
 unsigned int memalloc_noreclaim_save(void);
 void memalloc_noreclaim_restore(unsigned int flags);
 
-/*
- * A file that user space can't open. After fput() it is closed when the thread that called fput()
- * is back in user mode: see task_returns() (selftests/harness/task.h).
- */
+/* A file that user space can't open. task_returns() closes it after an fput(). */
 struct module;
 struct inode;
 struct file {
@@ -81,10 +78,7 @@ struct mutex {
 	const char *name;
 	bool dead;
 };
-/*
- * An rt_mutex differs in which waiter gets it after an unlock, and in what priority its holder
- * inherits.
- */
+/* An rt_mutex differs in which waiter gets it, and in what priority its holder inherits. */
 #define rt_mutex mutex
 typedef struct {
 	struct task_struct *owner;

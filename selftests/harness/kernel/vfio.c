@@ -368,10 +368,7 @@ static DEFINE_MUTEX(mdev_list_lock);
 /* devices with a type that are not freed yet */
 static unsigned int mdevs;
 
-/*
- * As the kernel's function: it uses the device's type and parent, which are memory of the parent's
- * driver. The lock is a point.
- */
+/* As the kernel's, uses memory of the parent's driver, by the type. The lock is a point. */
 static void mdev_release(struct device *d)
 {
 	struct mdev_device *m = container_of(d, struct mdev_device, dev);
@@ -448,10 +445,7 @@ static void set_container(struct vfio_device *v, struct container *c, bool in)
 	v->container = in ? c : NULL;
 }
 
-/*
- * The core makes the device known to the container before it opens the device, and takes it out of
- * the container after it closed the device. By then the driver must have unpinned everything.
- */
+/* The container has the device from before its open until after its close, as in the core. */
 int device_open(struct vfio_device *v, struct container *c)
 {
 	int ret;

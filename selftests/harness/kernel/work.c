@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Work items, done by WORKERS threads of the kernel. Two threads never do the same item at the same
- * time, as in the kernel.
- */
+/* Work items, done by WORKERS threads. As in the kernel, no two do the same item at once. */
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/task.h"
 
