@@ -8,11 +8,6 @@
 
 static u32 readers;
 
-void harness_mutex_init(struct mutex *m, const char *name)
-{
-	*m = (struct mutex){ .name = name };
-}
-
 static void hold(struct mutex *m)
 {
 	m->owner = current;

@@ -57,11 +57,6 @@ void bitmap_clear(unsigned long *m, unsigned int first, unsigned int nr)
 
 /* ------------------------------------------------------------------ the xarray: a sorted array */
 
-void xa_init(struct xarray *xa)
-{
-	memset(xa, 0, sizeof(*xa));
-}
-
 static u32 xa_place(const struct xarray *xa, unsigned long index)
 {
 	u32 lo = 0, hi = xa->nr, mid;
@@ -170,5 +165,5 @@ bool xa_empty(const struct xarray *xa)
 void xa_destroy(struct xarray *xa)
 {
 	free(xa->slot);
-	xa_init(xa);
+	xa_init_flags(xa, 0);
 }

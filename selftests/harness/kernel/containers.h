@@ -57,9 +57,8 @@ typedef int xa_mark_t;
 #define XA_MARK_0  0
 #define XA_PRESENT 8
 
-void xa_init(struct xarray *xa);
 #define XA_FLAGS_ACCOUNT	 0
-#define xa_init_flags(xa, flags) ((void)(flags), xa_init(xa))
+#define xa_init_flags(xa, flags) ((void)(flags), memset(xa, 0, sizeof(struct xarray)))
 void *xa_store(struct xarray *xa, unsigned long index, void *entry, gfp_t gfp);
 void *xa_erase(struct xarray *xa, unsigned long index);
 void *xa_load(struct xarray *xa, unsigned long index);

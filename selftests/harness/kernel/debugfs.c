@@ -25,11 +25,6 @@ struct dentry *debugfs_create_file(const char *name, umode_t mode, struct dentry
 	return d;
 }
 
-struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
-{
-	return debugfs_create_file(name, 0, parent, NULL, NULL);
-}
-
 void debugfs_remove(struct dentry *dir)
 {
 	struct dentry *d, *next;
@@ -50,11 +45,6 @@ void seq_printf(struct seq_file *s, const char *fmt, ...)
 	va_end(ap);
 	if (s->len >= sizeof(s->text))
 		harness_fail("a file of debugfs is longer than %zu bytes", sizeof(s->text));
-}
-
-void seq_puts(struct seq_file *s, const char *text)
-{
-	seq_printf(s, "%s", text);
 }
 
 const char *debugfs_text(const char *dir, const char *file)

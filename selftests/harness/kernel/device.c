@@ -279,28 +279,6 @@ void *ioremap(resource_size_t at, size_t n)
 
 /* ------------------------------------------------------------------ PCI */
 
-int pci_register_driver(struct pci_driver *d)
-{
-	the_pci_driver = d;
-	return 0;
-}
-
-void pci_unregister_driver(struct pci_driver *d)
-{
-	the_pci_driver = NULL;
-}
-
-int mdev_register_driver(struct mdev_driver *d)
-{
-	the_mdev_driver = d;
-	return 0;
-}
-
-void mdev_unregister_driver(struct mdev_driver *d)
-{
-	the_mdev_driver = NULL;
-}
-
 int mdev_register_parent(struct mdev_parent *p, struct device *d, struct mdev_driver *drv,
 			 struct mdev_type **types, unsigned int nr)
 {

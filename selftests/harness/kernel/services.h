@@ -18,8 +18,6 @@ void work_waits_for_vmm(const char *what);
 #define BAR0_SIZE (16u << 20)
 #define BAR1_SIZE (256u << 20)
 #define BAR3_SIZE (32u << 20)
-extern struct pci_driver *the_pci_driver;
-extern struct mdev_driver *the_mdev_driver;
 extern struct mdev_parent *the_parent;
 void device_begin(void);
 void device_end(void);

@@ -60,11 +60,11 @@ struct file_operations {
 };
 #define DEFINE_SHOW_ATTRIBUTE(n) static const struct file_operations n##_fops = { .show = n##_show }
 void seq_printf(struct seq_file *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void seq_puts(struct seq_file *s, const char *text);
+#define seq_puts(s, text) seq_printf(s, "%s", text)
 struct dentry;
-struct dentry *debugfs_create_dir(const char *name, struct dentry *parent);
 struct dentry *debugfs_create_file(const char *name, umode_t mode, struct dentry *parent,
 				   void *data, const struct file_operations *fops);
+#define debugfs_create_dir(name, parent) debugfs_create_file(name, 0, parent, NULL, NULL)
 void debugfs_remove(struct dentry *d);
 struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
 				int flags);
@@ -90,8 +90,7 @@ struct completion {
 	unsigned int done;
 };
 
-void harness_mutex_init(struct mutex *m, const char *name);
-#define mutex_init(m)	harness_mutex_init(m, #m)
+#define mutex_init(m)	(*(m) = (struct mutex){ .name = #m })
 #define DEFINE_MUTEX(n) struct mutex n = { .name = #n }
 void mutex_lock(struct mutex *m);
 bool mutex_trylock(struct mutex *m);
@@ -99,7 +98,7 @@ bool mutex_trylock(struct mutex *m);
 #define mutex_lock_killable(m)	    (mutex_lock(m), 0)
 void mutex_unlock(struct mutex *m);
 void mutex_destroy(struct mutex *m);
-#define rt_mutex_init(m) harness_mutex_init(m, #m)
+#define rt_mutex_init(m) (*(m) = (struct mutex){ .name = #m })
 void rt_mutex_lock(struct mutex *m);
 bool rt_mutex_trylock(struct mutex *m);
 #define rt_mutex_unlock(m) mutex_unlock(m)
@@ -182,12 +181,11 @@ struct delayed_work {
 };
 struct workqueue_struct;
 #define system_percpu_wq	((struct workqueue_struct *)1)
-#define INIT_WORK(w, f)		harness_work_init(w, f)
-#define INIT_DELAYED_WORK(w, f) harness_work_init(&(w)->work, f)
+#define INIT_WORK(w, f)		(*(w) = (struct work_struct){ .fn = f })
+#define INIT_DELAYED_WORK(w, f) INIT_WORK(&(w)->work, f)
 #define to_delayed_work(w)	container_of(w, struct delayed_work, work)
-void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *work));
-#define WQ_UNBOUND 1
-#define WQ_HIGHPRI 2
+#define WQ_UNBOUND		1
+#define WQ_HIGHPRI		2
 struct workqueue_struct *alloc_workqueue(const char *name, int flags, int max);
 void destroy_workqueue(struct workqueue_struct *wq);
 bool harness_queue(struct workqueue_struct *wq, struct work_struct *w, unsigned long delay);

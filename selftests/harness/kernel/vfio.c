@@ -84,20 +84,18 @@ struct mapping *container_find(struct container *c, u64 first, u64 last)
 
 int container_map(struct container *c, u64 iova, u64 ram, u64 size)
 {
-	struct mapping *m;
-	int ret = -EEXIST;
+	struct mapping *m = c->map;
+	int ret = 0;
 
 	mutex_lock(&c->lock);
-	if (!container_find(c, iova, iova + size - 1)) {
+	while (m < c->map + MAPPINGS_MAX && m->used)
+		m++;
+	if (container_find(c, iova, iova + size - 1))
+		ret = -EEXIST;
+	else if (m == c->map + MAPPINGS_MAX)
 		ret = -ENOSPC;
-		for (m = c->map; m < c->map + MAPPINGS_MAX && ret; m++)
-			if (!m->used) {
-				*m = (struct mapping){
-					.used = true, .iova = iova, .size = size, .ram = ram
-				};
-				ret = 0;
-			}
-	}
+	else
+		*m = (struct mapping){ .used = true, .iova = iova, .size = size, .ram = ram };
 	mutex_unlock(&c->lock);
 	return ret;
 }
@@ -225,15 +223,12 @@ static void unpin(struct container *c, u64 at)
 
 	if (!m || !m->pins)
 		harness_fail("S2: 0x%llx is unpinned and is not mapped or not pinned", at);
-	if (m->device_at) {
-		m->pins--;
-		return;
-	}
-	nr = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
-	if (!c->pins[nr])
-		harness_fail("S2: 0x%llx is unpinned and was not pinned", at);
-	c->pins[nr]--;
 	m->pins--;
+	if (m->device_at)
+		return;
+	nr = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
+	if (!c->pins[nr]--)
+		harness_fail("S2: 0x%llx is unpinned and was not pinned", at);
 }
 
 int container_pin_pages(struct container *c, u64 iova, int npage, struct page **pages)
@@ -489,7 +484,8 @@ int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_he
 int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *hdr, int num_irqs, int max_irq_type,
 				       size_t *data_size)
 {
-	size_t size;
+	u32 type = hdr->flags & VFIO_IRQ_SET_DATA_TYPE_MASK;
+	size_t size = type == VFIO_IRQ_SET_DATA_EVENTFD ? 4 : type == VFIO_IRQ_SET_DATA_BOOL;
 
 	if (hdr->argsz < offsetofend(struct vfio_irq_set, count) || hdr->index >= max_irq_type ||
 	    hdr->count >= U32_MAX - hdr->start ||
@@ -497,19 +493,8 @@ int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *hdr, int num_irqs, i
 		return -EINVAL;
 	if (hdr->start >= num_irqs || hdr->start + hdr->count > num_irqs)
 		return -EINVAL;
-	switch (hdr->flags & VFIO_IRQ_SET_DATA_TYPE_MASK) {
-	case VFIO_IRQ_SET_DATA_NONE:
-		size = 0;
-		break;
-	case VFIO_IRQ_SET_DATA_BOOL:
-		size = 1;
-		break;
-	case VFIO_IRQ_SET_DATA_EVENTFD:
-		size = 4;
-		break;
-	default:
+	if (hweight32(type) != 1)
 		return -EINVAL;
-	}
 	if (size && hdr->argsz - offsetofend(struct vfio_irq_set, count) < hdr->count * size)
 		return -EINVAL;
 	if (size && !hdr->count)

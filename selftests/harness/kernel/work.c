@@ -67,12 +67,6 @@ static void work(void *arg)
 	}
 }
 
-void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *work))
-{
-	memset(w, 0, sizeof(*w));
-	w->fn = fn;
-}
-
 void work_waits_for_vmm(const char *what)
 {
 	u32 i;
