@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Locks of the stand-in. Which thread holds a lock, and which threads wait for it, is known, so
- * that a circle of waiting threads is found, and an assertion that a lock is held asserts.
- */
+/* Locks of the stand-in, which knows who holds and who wants one, and so finds circles. */
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/thread.h"
 

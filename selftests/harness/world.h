@@ -26,11 +26,7 @@ struct world {
 extern struct world world;
 #define V(i) (&world.vgpu[i])
 
-/*
- * How often guests and VMMs, which may mean ill, have called the module since the program began.
- * Calls of VMMs count in actors_fuzz only. Each access of a guest counts, so that a driver's task
- * may be several. Calls of an admin do not count, nor what the chip does.
- */
+/* Calls of the module since the program began, by guests, and in actors_fuzz by VMMs. */
 enum asked { ASKED_REGISTER, ASKED_MEMORY, ASKED_DOORBELL, ASKED_CALL, NR_ASKED };
 extern u64 world_asked[NR_ASKED];
 

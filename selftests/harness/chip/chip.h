@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A malicious GK110 below hw's register accesses. It does what the hardware may do:
- * - a guest's channel that is enabled, bound and listed, on a runlist that is neither blocked nor
- *   in error, is loaded whenever the chip likes, with .eager at once after a preempt;
- * - what it loads is the instance block as it is then, and it keeps the block's page directory
- *   until it loads again;
- * - it walks tables at any moment, and keeps translations that it saw until it says that the
- *   invalidate of the directory has ended;
- * - it hangs, faults, answers with errors at times, and does the host's copies when it likes.
- * chip_look() asks the oracle (oracle.h) about what the chip can reach.
+ * A malicious GK110 below hw's register accesses, which does what the hardware may do (README.md).
+ * chip_look() asks the oracle (oracle.h) about what it can reach.
  * Functions for which no file is named are in chip.c; those with hangs, faults, interrupts, errors,
  * held work and a full queue in wrong.c. None of them switches threads.
  */
@@ -78,9 +71,7 @@ bool chip_intr(void); /* the line to the host is up */
 bool chip_hang(u16 chid, bool for_good);
 /* Hang likewise, and have the engine's status give @id in place of the channel's own id. */
 bool chip_misname(u16 chid, u16 id, bool for_good);
-/*
- * GR faults at @va. The channel's runlist stands still until the host clears PFIFO_RUNLIST_ERROR.
- */
+/* GR faults at @va. The runlist stands still until the host clears PFIFO_RUNLIST_ERROR. */
 bool chip_fault(u16 chid, u64 va);
 bool chip_pbdma_intr(u16 chid, u32 bits);
 /* PBDMA @p interrupts, and names @chid, which it may not have. false: its last one is pending. */
@@ -89,10 +80,7 @@ bool chip_pbdma_raise(u32 p, u16 chid, u32 bits);
 void chip_copy_raise(u32 intr, u32 code);
 /* The copy engine's interrupt is not acknowledged. */
 bool chip_copy_raised(void);
-/*
- * Channel @chid faults, if it is loaded, and holds no engine by that: chip_fault() is for faults of
- * GR's work. The runlist stands still until the host clears PFIFO_RUNLIST_ERROR.
- */
+/* A loaded channel faults, and holds no engine by that. The runlist stands still likewise. */
 bool chip_fault_now(u16 chid);
 /* GMMU unit @unit (of a BAR) faults at @va. Return false if its last fault is not acknowledged. */
 bool chip_bar_fault(u32 unit, u64 va);
@@ -108,17 +96,11 @@ void chip_load_on_gr(u16 chid);
 bool chip_engine_works(u16 chid);
 /* The channel's work on GR can't be preempted for @ns. */
 bool chip_hold(u16 chid, u64 ns);
-/*
- * The same for a channel that is loaded, though it may be disabled since. Return false if PBDMA 0
- * has another channel or none, or GR is held already.
- */
+/* The same for what PBDMA 0 has, even if disabled since. false: it has another, or GR is held. */
 bool chip_begin_held(u16 chid, u64 ns);
 /* Return true when GR holds its channel, so that a preempt of it does not end. */
 bool chip_is_stuck(void);
-/*
- * Return true while the time of a chip_hold() lasts, if GR was not reset since. *@chid: the channel
- * on GR, NO_CHAN for none.
- */
+/* Return true while a chip_hold() lasts. *@chid: the channel on GR, or NO_CHAN. */
 bool chip_is_held(u16 *chid);
 /* The chip's own alarm for a hung channel that is preempted and stays. false: there is none. */
 bool chip_switch_timeout(void);
@@ -142,10 +124,7 @@ void chip_doorbell(u32 off, u32 val);
 u32 chip_written(u32 reg, u32 *val);
 bool chip_loaded(u16 chid);
 
-/*
- * wrong.c: an access of the CPU at offset @off of the whole BAR. Return false when the entry there
- * is not valid or forbids it: then the BAR's unit has faulted.
- */
+/* A CPU's access at @off of the whole BAR. false: its entry forbids that, its unit has faulted. */
 bool bar_write(unsigned int bar, u64 off);
 bool bar_read(unsigned int bar, u64 off);
 
@@ -155,10 +134,7 @@ void flush_begin(void);
 void flush_stored(u64 at, u64 len);
 /* Return true when a flush of BARs has ended that was begun after all stores in these bytes. */
 bool flush_brought(u64 at, u64 len);
-/*
- * The host asks for the invalidate of @pd, or of all. Fail the run if a loaded channel's tables
- * have stores that may arrive later: a TLB would get the old entries again (S2).
- */
+/* The host asks for an invalidate. Fail if tables in use have stores that may come later (S2). */
 void flush_before_invalidate(u64 pd, bool all);
 /* Numbers of the two flushes of L2, of system memory's lines and of dirty lines. */
 struct l2_flushes {
@@ -186,11 +162,7 @@ extern bool clock_silent; /* its reads are not answered */
 extern u32 clock_error; /* not 0: its reads give this error of the register ring */
 u32 clock_read(u32 reg);
 
-/*
- * fake.c: the graphics engine's registers as bring-up wants them. chip_read() and chip_write() call
- * fake_read() and fake_write() before they look at the register; true: they have nothing more to
- * do. Writes to PRAMIN and reads that get an error of the register ring do not come to fake.c.
- */
+/* fake.c: GR's registers as bring-up wants them. true: the access needs nothing more. */
 void fake_begin(u32 *reg);
 bool fake_read(u32 *reg, u32 at, u32 *val);
 bool fake_write(u32 *reg, u32 at, u32 val);

@@ -39,11 +39,7 @@ static __attribute__((no_sanitize("address", "undefined"))) u32 next_entry(u64 t
 	return end;
 }
 
-/*
- * The table of one size of pages behind entry @pde. A directory entry of the host never has system
- * memory behind it. If there is one, @table gets ~0 in place of its address, which is no address
- * in video memory.
- */
+/* The table of one size of pages behind @pde. For one in system memory @table gets ~0. */
 static void walk_pde(u64 pde, u64 va, bool big, chip_table_fn table, chip_leaf_fn leaf, void *ctx)
 {
 	u32 aperture = big ? FIELD_GET(GMMU_PDE_BIG_APERTURE, pde) :

@@ -101,10 +101,7 @@ void chip_raise(u32 bits);
 bool chip_may_load(u16 chid, u8 runl);
 /* Load a channel of @runl's list: @want if it may be loaded, else any that may be. */
 void chip_load_some(u8 runl, u16 want);
-/*
- * Return true when an engine holds what the preempt register names, or with .waiters_stay holds up
- * what it names, or with .copies_stay copies for it: then the preempt does not end.
- */
+/* A held engine, or a manner of the chip (..._stay), keeps the preempt from its end. */
 bool chip_held_up(void);
 u32 chip_copy_engine_status(u32 e);
 /* Return PBDMA_CHANNEL of PBDMA 0, which .next_intr may change after this read. */

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What goes wrong with channels: hangs, faults, interrupts, a full queue, and the end of a
- * chip_hold(). Accesses of the CPU by BAR1 and BAR3 that page table entries do not allow are
- * faults of that BAR's unit.
- */
+/* What goes wrong: hangs, faults, also of BARs, interrupts, a full queue, a chip_hold()'s end. */
 #include "gk110/ce.h"
 #include "gk110/fifo.h"
 #include "gk110/gr.h"

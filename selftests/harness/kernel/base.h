@@ -4,9 +4,7 @@
  * messages. One thread runs all coroutines, so that atomics are plain. harness_point() (task.h)
  * marks the places where another CPU may come in between.
  *
- * The linux/ and asm/ headers below are those of include/user. Of the functions, task.c of
- * selftests/harness has harness_fail(), harness_point(), time and random numbers; kernel/memory.c
- * allocations; kernel/containers.c bitmaps; kernel/device.c kstrtouint() and sysfs_emit().
+ * The linux/ and asm/ headers below are those of include/user.
  */
 #ifndef KVGPU_HARNESS_BASE_H
 #define KVGPU_HARNESS_BASE_H

@@ -326,11 +326,7 @@ unsigned long mm_look(struct mm_struct *mm, unsigned long at)
 	return xa_to_value(xa_load(&mm->frames, at >> PAGE_SHIFT));
 }
 
-/*
- * Return the frame of the page at @at: that in the page table, else the one that the driver's fault
- * handler puts there; 0: none. With FAULT_FLAG_REMOTE it is not a CPU of this process that accesses
- * the page.
- */
+/* Return the frame at @at, which the driver's fault handler puts there if none is; 0: none. */
 static unsigned long frame_at(struct mm_struct *mm, unsigned long at, unsigned int flags)
 {
 	struct vm_fault vmf = { .address = at, .flags = flags };

@@ -118,7 +118,7 @@ static void notify(struct container *c, u64 iova, u64 size)
 u64 container_unmap(struct container *c, u64 iova, u64 size)
 {
 	struct mapping *m, *last = NULL;
-	u64 done = 0, m_iova, m_size;
+	u64 done = 0;
 	u32 rounds = 0;
 
 	mutex_lock(&c->lock);
@@ -130,17 +130,12 @@ u64 container_unmap(struct container *c, u64 iova, u64 size)
 			m->used = false;
 			continue;
 		}
-		if (m == last) {
-			if (++rounds > ROUNDS_MAX)
-				harness_fail("S6: BUG_ON(++retries > 10) of vfio_dma_do_unmap()");
-			container_most_rounds = max(container_most_rounds, rounds);
-		} else {
-			last = m;
-			rounds = 0;
-		}
-		m_iova = m->iova;
-		m_size = m->size;
-		notify(c, m_iova, m_size);
+		rounds = m == last ? rounds + 1 : 0;
+		if (rounds > ROUNDS_MAX)
+			harness_fail("S6: BUG_ON(++retries > 10) of vfio_dma_do_unmap()");
+		container_most_rounds = max(container_most_rounds, rounds);
+		last = m;
+		notify(c, m->iova, m->size);
 		mutex_unlock(&c->lock);
 		mutex_lock(&c->lock);
 	}
@@ -151,11 +146,7 @@ u64 container_unmap(struct container *c, u64 iova, u64 size)
 	return done;
 }
 
-/*
- * As vfio_pin_page_external(), for which vfio_lock_acct() counts pages by IOVA. For a page beyond
- * the limit it returns -ENOMEM, and the core logs a line by pr_warn(), which has no limit of its
- * own.
- */
+/* As vfio_pin_page_external(): -ENOMEM for a page beyond the limit, and a line in the log. */
 static bool beyond(const struct container *c)
 {
 	const struct mapping *m;
@@ -417,12 +408,7 @@ void mdev_remove(struct mdev_device *m)
 	put_device(&m->dev);
 }
 
-/*
- * With both locks. The core just waits for device_list_lock here, with iommu->lock held. An unmap
- * of the same container has device_list_lock while its drivers unpin, and to unpin they take
- * iommu->lock. A VMM that does both at once has two threads that wait for each other, with any
- * mediated driver. So this function gives way.
- */
+/* Takes both locks, and gives way where the core waits with one of them (docs/locking.md). */
 static void set_container(struct vfio_device *v, struct container *c, bool in)
 {
 	mutex_lock(&c->lock);

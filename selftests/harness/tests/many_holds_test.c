@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A guest submits a list of channels of which nothing has changed. That must not take gpu->lock
- * once for each channel (set_group() in note_members()): each time it would wait for all who wait
- * for that lock, so that what a neighbour waits for grows with its own number of channels.
- * docs/invariants.md says that a register access that has the host wait for the chip ends within
- * about 5 s (S5).
+ * once for each channel (set_group() in note_members()): a register access ends within about 5 s
+ * (S5, docs/invariants.md), however many channels the guest has.
  *
  * The attacker's first vGPU has channels with a kernel of 95 ms each, and unbinds each when its
- * kernel has begun: the unbind keeps gpu->lock until the kernel is over. That costs no strike, and
- * is in no budget. Its other two vGPUs submit empty lists, and do nothing with the GPU: one of
- * them is always in the lock's queue. Without them the neighbour takes the lock for all of its
- * channels in one gap between two unbinds.
+ * kernel has begun: that keeps gpu->lock until the kernel is over, and costs nothing. Its other two
+ * vGPUs submit empty lists, so that one of them is always in the lock's queue. Without them the
+ * neighbour takes the lock for all of its channels in one gap between two unbinds.
  *
  * reset_beside_unbinds: a guest resets GR, and what is waited for is the lock of the preempt
  * register, for each channel that is preempted. The other two vGPUs preempt an idle channel then,
