@@ -111,16 +111,39 @@ struct look {
 	const char *when;
 };
 
+/* Return where the chain of entries of the TLB begins that @e is in. */
+static u16 *tlb_chain(const struct tlb_entry *e)
+{
+	u64 hash = (e->pd + e->va + e->pte) * 0x61c8864680b583ebull;
+
+	return &chip.tlb_chain[hash >> 32 & (ARRAY_SIZE(chip.tlb_chain) - 1)];
+}
+
+static void tlb_add(const struct tlb_entry *e)
+{
+	u16 *chain = tlb_chain(e);
+
+	chip.tlb[chip.nr_tlb] = *e;
+	chip.tlb[chip.nr_tlb].next = *chain;
+	*chain = ++chip.nr_tlb;
+}
+
 static void keep(const struct context *c, u64 va, u64 pte, bool big)
 {
+	const struct tlb_entry e = { c->pd, va, pte, c->vgpu, big, chip.looks };
+	struct tlb_entry *has;
 	u32 i;
 
-	for (i = 0; i < chip.nr_tlb; i++)
-		if (chip.tlb[i].pd == c->pd && chip.tlb[i].va == va && chip.tlb[i].pte == pte)
-			return;
-	if (chip.nr_tlb == TLB_MAX)
+	for (i = *tlb_chain(&e); i; i = has->next) {
+		has = &chip.tlb[i - 1];
+		if (has->pd != e.pd || has->va != va || has->pte != pte)
+			continue;
+		if (has->vgpu == e.vgpu && has->big == big)
+			has->looked = chip.looks;
 		return;
-	chip.tlb[chip.nr_tlb++] = (struct tlb_entry){ c->pd, va, pte, c->vgpu, big };
+	}
+	if (chip.nr_tlb < TLB_MAX)
+		tlb_add(&e);
 }
 
 static void see_leaf(void *ctx, u64 va, u64 pte, bool big)
@@ -158,6 +181,7 @@ void chip_look(const char *when)
 	if (!chip.reg || chip.looking)
 		return;
 	chip.looking = true;
+	chip.looks++;
 	for (r = 0; r < CHIP_RUNLS; r++) {
 		scan_at(&chip.pbdma[r], when);
 		if (chip.engine[r].chid != chip.pbdma[r].chid ||
@@ -165,8 +189,9 @@ void chip_look(const char *when)
 			scan_at(&chip.engine[r], when);
 	}
 	for (i = 0; i < chip.nr_tlb; i++)
-		if (!chip.no_master ||
-		    FIELD_GET(GMMU_PTE_APERTURE, chip.tlb[i].pte) == GMMU_PTE_APERTURE_VRAM)
+		if (chip.tlb[i].looked != chip.looks &&
+		    (!chip.no_master ||
+		     FIELD_GET(GMMU_PTE_APERTURE, chip.tlb[i].pte) == GMMU_PTE_APERTURE_VRAM))
 			oracle_leaf(chip.tlb[i].vgpu, chip.tlb[i].va, chip.tlb[i].pte,
 				    chip.tlb[i].big, when);
 	chip.looking = false;
@@ -174,15 +199,16 @@ void chip_look(const char *when)
 
 static void invalidate(u64 pd, bool all)
 {
-	u32 i, n = 0;
+	u32 i, n = chip.nr_tlb;
 	unsigned int b;
 
-	for (i = 0; i < chip.nr_tlb; i++)
+	memset(chip.tlb_chain, 0, sizeof(chip.tlb_chain));
+	chip.nr_tlb = 0;
+	for (i = 0; i < n; i++)
 		if (!all && chip.tlb[i].pd != pd)
-			chip.tlb[n++] = chip.tlb[i];
+			tlb_add(&chip.tlb[i]);
 		else if (FIELD_GET(GMMU_PTE_APERTURE, chip.tlb[i].pte) != GMMU_PTE_APERTURE_VRAM)
 			iommu_in_l2(FIELD_GET(GMMU_PTE_ADDR, chip.tlb[i].pte) << 12);
-	chip.nr_tlb = n;
 	for (b = 0; b < 2; b++)
 		if (all || (chip.reg[(b ? HOSTMEM_BAR3 : HOSTMEM_BAR1) / 4] & HOSTMEM_VIRTUAL &&
 			    chip_bar_pd(b ? 3 : 1) == pd))

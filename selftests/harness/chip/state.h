@@ -46,8 +46,11 @@ struct chip {
 		u64 pd, va, pte;
 		u32 vgpu;
 		bool big;
+		u32 looked; /* the last of .looks that asked the oracle about it as a leaf */
+		u16 next; /* as .tlb_chain */
 	} tlb[TLB_MAX];
-	u32 nr_tlb, loads;
+	u16 tlb_chain[1024]; /* by hash: 1 + the index of the first entry; 0: none */
+	u32 nr_tlb, loads, looks;
 	struct {
 		u64 pd;
 		bool all;
