@@ -58,6 +58,11 @@ extern void (*chip_before_write)(u32 reg, u32 val);
 /* Return what BAR @bar shows at @off, by tables and TLB. *@at: address in VRAM, or for DMA. */
 enum shows { SHOWS_NOTHING, SHOWS_VRAM, SHOWS_HOST } chip_show(unsigned int bar, u64 off, u64 *at);
 u8 *chip_vram(u64 at);
+/*
+ * For each page of video memory: not 0 if the page may hold something else than zeros. Zeros are
+ * not stored again in the others, so that all who write call chip_wrote().
+ */
+extern u8 *chip_pages;
 /* Note that these bytes may no longer be zero. */
 void chip_wrote(u64 at, u64 len);
 bool chip_is_zero(u64 at, u64 len);

@@ -81,6 +81,7 @@ static void launch(u64 pd)
 	u32 to = method[A0B5_SET_DST_PHYS_MODE / 4], from = method[A0B5_SET_SRC_PHYS_MODE / 4];
 	u64 dst = address(A0B5_OFFSET_OUT_UPPER), src = address(A0B5_OFFSET_IN_UPPER),
 	    sem = address(A0B5_SET_SEMAPHORE_A);
+	u8 *done;
 
 	stores_must_be_there(to, dst, flags & A0B5_LAUNCH_REMAP ? (u64)len * 4 : len);
 	if (flags & A0B5_LAUNCH_REMAP) {
@@ -94,7 +95,9 @@ static void launch(u64 pd)
 		if (to == A0B5_PHYS_LOCAL_FB)
 			chip_wrote(dst, len);
 	}
-	memcpy(virtual(pd, sem), &method[A0B5_SET_SEMAPHORE_PAYLOAD / 4], 4);
+	done = virtual(pd, sem);
+	memcpy(done, &method[A0B5_SET_SEMAPHORE_PAYLOAD / 4], 4);
+	chip_wrote(done - chip.vram, 4);
 }
 
 void copy_fetch(u64 inst, u32 put)

@@ -120,7 +120,8 @@ static u8 *behind(const void *at, u64 *vram)
 	}
 }
 
-static void put(void *at, const void *from, size_t n)
+/* Where @n is a constant, the sanitizers' memcpy() need not be called. */
+static __always_inline void put(void *at, const void *from, size_t n)
 {
 	u64 vram, off;
 	u8 *to = behind(at, &vram);
@@ -213,14 +214,19 @@ void memset_io(void *at, int c, size_t n)
 {
 	u64 vram;
 	size_t len;
+	u8 *to;
 
 	for (; n; n -= len, at += len) {
 		len = step(at, n);
-		memset(behind(at, &vram), c, len);
+		to = behind(at, &vram);
+		if (c || vram == HOST || chip_pages[vram >> 12])
+			memset(to, c, len);
 		if (vram == HOST)
 			continue;
 		if (c)
 			chip_wrote(vram, len);
+		else if (len == PAGE_SIZE)
+			chip_pages[vram >> 12] = 0;
 		flush_stored(vram, len);
 	}
 }

@@ -92,6 +92,7 @@ struct container {
 	struct mutex device_list_lock;
 	struct list_head devices;
 	struct mapping map[MAPPINGS_MAX];
+	struct mapping *maps_end; /* those from here on were never used */
 	u8 *ram;
 	/* Each vfio_dma_rw() takes this long. */
 	u64 slow_ns;

@@ -30,6 +30,7 @@ struct container *container_new(struct mm_struct *mm)
 	memset(c, 0, sizeof(*c));
 	c->nr = c - containers + 1;
 	c->mm = mm;
+	c->maps_end = c->map;
 	c->ram = calloc(RAM_PAGES, PAGE_SIZE);
 	c->pins = calloc(RAM_PAGES, sizeof(*c->pins));
 	mutex_init(&c->lock);
@@ -75,7 +76,7 @@ struct mapping *container_find(struct container *c, u64 first, u64 last)
 {
 	struct mapping *m, *best = NULL;
 
-	for (m = c->map; m < c->map + MAPPINGS_MAX; m++)
+	for (m = c->map; m < c->maps_end; m++)
 		if (m->used && first < m->iova + m->size && last >= m->iova &&
 		    (!best || m->iova < best->iova))
 			best = m;
@@ -90,12 +91,14 @@ int container_map(struct container *c, u64 iova, u64 ram, u64 size)
 	mutex_lock(&c->lock);
 	while (m < c->map + MAPPINGS_MAX && m->used)
 		m++;
-	if (container_find(c, iova, iova + size - 1))
+	if (container_find(c, iova, iova + size - 1)) {
 		ret = -EEXIST;
-	else if (m == c->map + MAPPINGS_MAX)
+	} else if (m == c->map + MAPPINGS_MAX) {
 		ret = -ENOSPC;
-	else
+	} else {
 		*m = (struct mapping){ .used = true, .iova = iova, .size = size, .ram = ram };
+		c->maps_end = max(c->maps_end, m + 1);
+	}
 	mutex_unlock(&c->lock);
 	return ret;
 }
@@ -152,7 +155,7 @@ static bool beyond(const struct container *c)
 	const struct mapping *m;
 	u32 n = 0;
 
-	for (m = c->map; m < c->map + MAPPINGS_MAX; m++)
+	for (m = c->map; m < c->maps_end; m++)
 		n += m->used ? m->pins : 0;
 	return c->lock_limit && n >= c->lock_limit;
 }

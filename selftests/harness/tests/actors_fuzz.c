@@ -700,6 +700,17 @@ static void run(u64 seed, u32 nr)
 	world_end();
 }
 
+/*
+ * To clear large shadow memory, address sanitizer would map it anew, and each page would come back
+ * by a fault. With this it fills the memory with zeros. libharness.so comes too late for the
+ * sanitizer, so that this is here.
+ */
+const char *__asan_default_options(void);
+__attribute__((no_sanitize("address", "undefined"))) const char *__asan_default_options(void)
+{
+	return "clear_shadow_mmap_threshold=16777216";
+}
+
 int main(int argc, char **argv)
 {
 	u64 first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1,
