@@ -5,7 +5,6 @@
 HARNESS		:= $(O)/harness
 HARNESS_ROOMS	:= $(wildcard mdev/*.c mdev/machine/*.c) $(wildcard hw/*.c mmio-trap/*.c gtt-shadow/*.c sched/*.c)
 HARNESS_SRC	:= $(wildcard selftests/harness/*.c selftests/harness/kernel/*.c selftests/harness/chip/*.c) selftests/unit/hw/fwbuild.c selftests/unit/hw/postrom.c
-HARNESS_TESTS	:= $(patsubst selftests/harness/tests/%.c,%,$(wildcard selftests/harness/tests/*_test.c))
 HARNESS_TOPICS	:= $(patsubst selftests/harness/topics/%.c,%,$(wildcard selftests/harness/topics/*.c))
 # headers of Linux that the module includes and that include/user does not have: made here, they
 # include kernel.h, and come before the system's headers of the same names
@@ -22,7 +21,7 @@ HARNESS_CPPFLAGS := -I. -I$(HARNESS_INCLUDE) -Iinclude -Iinclude/user
 HARNESS_CFLAGS	:= -D_GNU_SOURCE $(SAN_CFLAGS) -fPIC -fno-semantic-interposition -Wno-sign-compare -Wno-missing-field-initializers -Wno-empty-body -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-function -DKVGPU_PROBED -DKVGPU_HAVE_VFIO_FREE_DEVICE -DKVGPU_HAVE_VFIO_IOMMUFD -DKVGPU_HAVE_HUGE_FAULT_ORDER
 HARNESS_OPT	:= -O2
 HARNESS_OBJ	:= $(patsubst %.c,$(HARNESS)/pic/%.o,$(HARNESS_ROOMS) $(HARNESS_SRC))
-HARNESS_BINS	:= $(HARNESS_TESTS:%=$(HARNESS)/%) $(HARNESS_TOPICS:%=$(HARNESS)/%)
+HARNESS_BINS	:= $(HARNESS_TOPICS:%=$(HARNESS)/%)
 HARNESS_FUZZ	:= $(HARNESS)/actors_fuzz
 # All but the tests is linked once, not into each program. Tests set variables of it, so they are
 # position independent, too (no copy relocations).
@@ -46,11 +45,9 @@ $(HARNESS)/pic/%.o: %.c selftests/harness/harness.mk | $(HARNESS_HEADERS)
 
 $(HARNESS_LIB): $(HARNESS_OBJ)
 	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) -shared -Wl,-soname,libharness.so -Wl,-Bsymbolic $^ -o $@
-$(HARNESS)/%_test: $(HARNESS)/pic/selftests/harness/tests/%_test.o $(HARNESS_LIB)
-	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -Wl,-rpath,'$$ORIGIN' -o $@ -lcmocka
-$(HARNESS_TOPICS:%=$(HARNESS)/%): $(HARNESS)/%: $(HARNESS)/pic/selftests/harness/topics/%.o $(HARNESS_LIB)
+$(HARNESS_BINS): $(HARNESS)/%: $(HARNESS)/pic/selftests/harness/topics/%.o $(HARNESS_LIB)
 	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -Wl,-rpath,'$$ORIGIN' -o $@
-$(HARNESS)/%_fuzz: $(HARNESS)/pic/selftests/harness/tests/%_fuzz.o $(HARNESS_LIB)
+$(HARNESS_FUZZ): $(HARNESS)/pic/selftests/harness/tests/actors_fuzz.o $(HARNESS_LIB)
 	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -Wl,-rpath,'$$ORIGIN' -o $@
 
 harness: $(HARNESS_BINS) $(HARNESS_FUZZ) ## mdev without a VM: builds its tests

@@ -25,7 +25,7 @@ day=${HARNESS_DAY:-$(($(date +%s) / 86400 % 4))}
 export HARNESS_DAY=$day
 [ "$mode" != quick ] || echo "# HARNESS_DAY=$day"
 for t in $(make -s print-harness); do
-	timeout --kill-after=10 3000 env CMOCKA_MESSAGE_OUTPUT=STDOUT "$t" > "$log" 2>&1
+	timeout --kill-after=10 3000 "$t" > "$log" 2>&1
 	rc=$?
 	[ $rc -eq 0 ] || sed 's/^/# /' "$log"
 	result $rc "${t##*/}"

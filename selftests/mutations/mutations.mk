@@ -10,7 +10,7 @@ mutate: ## makes faults in the functions that commits changed (RANGE=HEAD~5..), 
 print-judges:
 	$(foreach t,$(UNIT_TESTS),$(info unit $(t) $(O)/unit/$(t) selftests/unit/$(t).c $(SRC_$(t)) $(KSRC_$(t))))
 	$(foreach t,$(FUZZ_TESTS),$(info fuzz $(t) $(O)/fuzz/$(t) selftests/fuzz/$(t).c $(FUZZSRC_$(t))))
-	$(foreach t,$(HARNESS_TESTS:%=tests/%) $(HARNESS_TOPICS:%=topics/%) tests/$(notdir $(HARNESS_FUZZ)),\
+	$(foreach t,$(HARNESS_TOPICS:%=topics/%) tests/$(notdir $(HARNESS_FUZZ)),\
 		$(info harness $(notdir $(t)) $(HARNESS)/$(notdir $(t)) selftests/harness/$(t).c $(HARNESS_ROOMS) $(HARNESS_SRC)))
 	@:
 .PHONY: print-judges

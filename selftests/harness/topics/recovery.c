@@ -715,6 +715,111 @@ static void takes_gr(const struct role *r)
 	metered(r);
 }
 
+/*
+ * A guest submits its list again, and nothing has changed: that must not take gpu->lock once for
+ * each channel. vGPU WORKER unbinds one channel after the other behind kernels of 95 ms. That keeps
+ * the lock, and costs nothing. Two more vGPUs of its guest submit empty lists, and always are in
+ * the lock's queue: else the neighbour takes the lock for all its channels between two unbinds.
+ * RESETS_GR: a guest resets GR, and what is waited for is the preempt register's lock, for each
+ * channel that is preempted. The other two preempt an idle channel, by threads that are late.
+ * LISTS_BEHIND rests on T18 and T19 of docs/supported.md (.waiters_stay, .names_next): the kernels
+ * are of 1.9 s, on a channel that is left alone, and channels are unbound that wait for GR.
+ */
+#define FIRST	     8
+#define WORKER_CHANS 200
+
+enum { WORKER, SUBMITS, NEIGHBOUR = WORLD_VGPUS - 1 };
+/* .arg[0]: what the neighbour does; [1]: its channels */
+enum { LISTS, RESETS_GR, LISTS_BEHIND };
+
+static u16 next_id, long_id;
+
+/*
+ * The chip. Without .long_id, GR gets channel .next_id for a kernel. With it, GR gets .long_id for
+ * a long kernel, and then .next_id waits for GR. What has no work is not loaded: it is not .eager,
+ * nor .busy.
+ */
+static void loads_next(void *arg)
+{
+	u16 id, held;
+
+	for (; scene_goes_on(); harness_sleep(5 * US)) {
+		id = long_id ?: next_id;
+		if (chip_is_stuck()) {
+			if (long_id && chip_is_held(&held) && held == long_id && next_id)
+				on_pbdma(next_id);
+			continue;
+		}
+		if (!id || !chip_may_load(id, 0))
+			continue;
+		harness_sleep(100 * US); /* a channel's load, until its kernel has begun */
+		if (!scene_goes_on() || !chip_may_load(id, 0))
+			continue;
+		chip_load_some(0, id);
+		/* shorter than an eviction waits, or than the watchdog's time */
+		chip_begin_held(id, (long_id ? 1900 : 95) * MS);
+	}
+}
+
+static void have_many(const struct scene *s)
+{
+	u32 i;
+
+	without_channels(s);
+	chans(WORKER, FIRST, WORKER_CHANS);
+	chans(NEIGHBOUR, FIRST, s->arg[1]);
+	for (i = SUBMITS; s->arg[0] == RESETS_GR && i < NEIGHBOUR; i++)
+		chans(i, FIRST, 1);
+	NEEDS(id_of(NEIGHBOUR, FIRST + s->arg[1] - 1) != CHIP_NOBODY);
+	/* all channels have work, so that the vGPU never sleeps */
+	for (i = FIRST; i < FIRST + WORKER_CHANS; i++)
+		g_store32(V(WORKER), OWN_USERD(i) + USERD_GP_PUT, 1);
+	if (s->arg[0] == LISTS_BEHIND)
+		long_id = id_of(WORKER, FIRST + WORKER_CHANS - 1);
+	harness_sleep(2000 * MS);
+	task_new("the chip", loads_next, NULL);
+}
+
+/* Each channel is unbound when it has its place on the chip: a guest can tell. */
+static void unbinds_one_by_one(const struct role *r)
+{
+	u32 c;
+
+	for (c = FIRST; scene_goes_on() && c < FIRST + WORKER_CHANS - 1; c++) {
+		next_id = id_of(r->vgpu, c);
+		UNTIL_OVER(5 * US, chip_is_stuck() && chip.pbdma[0].chid == next_id);
+		if (!scene_goes_on())
+			break;
+		g_unbind(V(r->vgpu), c);
+		scene_count[WORKER]++;
+	}
+	next_id = 0;
+}
+
+static void is_in_the_queue(const struct role *r)
+{
+	for (; scene_goes_on(); scene_count[SUBMITS]++)
+		if (scene->arg[0] == RESETS_GR)
+			g_preempt(V(r->vgpu), false, FIRST);
+		else
+			g_write(V(r->vgpu), PFIFO_RUNLIST_SUBMIT, 0);
+}
+
+/* scene_count[NEIGHBOUR]: ms that it takes */
+static void one_access(const struct role *r)
+{
+	u64 at;
+
+	harness_sleep(50 * MS);
+	at = harness_now;
+	if (scene->arg[0] == RESETS_GR)
+		g_write(V(r->vgpu), PMC_ENABLE, ~(u32)PMC_ENABLE_GR);
+	else
+		g_write(V(r->vgpu), PFIFO_RUNLIST_SUBMIT, scene->arg[1]);
+	scene_count[NEIGHBOUR] = (harness_now - at) / MS;
+	scene_stop();
+}
+
 #define SYS_PD 0x90000ull /* in SETUP_RAM */
 
 /* Channel 2 of vGPU 1 has its directory in the VMM's memory, which is read without the card. */
@@ -826,6 +931,16 @@ static void takes_memory_back(const struct role *r)
 	{ n, 3, { .eager = true, .late = 1, .idles = true }, COARSE, .ms = 10000,            \
 	  .arg = { next }, .before = leaves_long, .roles = { { takes_gr, 2 } },              \
 	  .must = { { &m_count, HAD, AT_LEAST(667), "S5: a suspended vGPU keeps GR" } } }
+
+#define MANY(n, how, chans, chip, lazy_, ...)                                               \
+	{ n, WORLD_VGPUS, chip, { .oversleep_ns = 3000, ##__VA_ARGS__ }, .ms = 600000,        \
+	  .arg = { how, chans }, .before = have_many,                                        \
+	  .roles = { { unbinds_one_by_one, WORKER }, { is_in_the_queue, SUBMITS, .lazy = lazy_ }, \
+		     { is_in_the_queue, SUBMITS + 1, .lazy = lazy_ }, { one_access, NEIGHBOUR } }, \
+	  .must = { { &m_count, NEIGHBOUR, AT_MOST(5000), "S5: a register access" },         \
+		    { &m_count, WORKER, AT_LEAST(1), "no unbinds" },                         \
+		    { &m_count, SUBMITS, AT_LEAST(2), "nobody is in the lock's queue" } } }
+#define QUIET(reads, ...) { .idles = true, .late = reads, ##__VA_ARGS__ }
 
 static const struct scene table[] = {
 	HANG("a hang", NO_ALARM, 2600),
@@ -943,6 +1058,11 @@ static const struct scene table[] = {
 		    { &m_count, DEEDS, AT_LEAST(10), "no unbinds" } } },
 	SUSPENDED("a suspended vGPU leaves, and another one is suspended", 1),
 	SUSPENDED("a suspended vGPU leaves, and comes back", 0),
+
+	MANY("beside_unbinds", LISTS, 256, QUIET(60), false),
+	MANY("reset_beside_unbinds", RESETS_GR, 256, QUIET(20), true, .idle_ns = 200 * US),
+	MANY("behind_long_kernels", LISTS_BEHIND, 32,
+	     QUIET(20, .waiters_stay = true, .names_next = true), false),
 
 	{ "a channel that never leaves", 2, STEADY, { .oversleep_ns = 1000000 },
 	  .may_lose = true, .before = sys_directory, .roles = { { never_leaves } } },
