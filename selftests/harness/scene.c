@@ -106,7 +106,7 @@ static void end(void)
 		harness_fail("S5: %s: the card is lost", scene->name);
 	if (scene->after)
 		scene->after(scene);
-	setup_end();
+	world_end();
 }
 
 /* ------------------------------------------------------------------ interleavings */

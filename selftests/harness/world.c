@@ -9,9 +9,9 @@ struct world world;
 static const struct chip_manners mannerly;
 extern unsigned int *const harness_param_max_pinned_mib;
 
-void world_begin(const struct policy *p, const struct chip_manners *m)
+void world_begin(u64 seed, const struct chip_manners *m)
 {
-	struct policy quiet = { .seed = p->seed };
+	struct policy quiet = { .seed = seed };
 
 	memset(&world, 0, sizeof(world));
 	world.pdev.dev.name = "0000:01:00.0";
@@ -28,7 +28,7 @@ void world_begin(const struct policy *p, const struct chip_manners *m)
 	if (world_probe())
 		harness_fail("the card is not taken");
 	chip.manners = *m;
-	harness_policy(p);
+	harness_policy(&quiet);
 }
 
 int world_probe(void)
@@ -59,12 +59,14 @@ void world_end(void)
 	u32 i;
 
 	harness_policy(&quiet);
-	for (i = 0; i < WORLD_VGPUS; i++) {
+	world_check("at the end");
+	for (i = 0; i < WORLD_VGPUS; i++)
 		if (world.vgpu[i].open)
 			world_close(i);
+	containers_end();
+	for (i = 0; i < WORLD_VGPUS; i++)
 		if (world.vgpu[i].made)
 			world_unmake(i);
-	}
 	for (i = 1; i < GK110_FIFO_NR_TSG; i++)
 		if (world.gpu->chip->has_id[1][i])
 			harness_fail("S5: group %u of the chip is taken, and there is no vGPU", i);
@@ -157,4 +159,47 @@ void world_close(u32 i)
 void world_reset(u32 i)
 {
 	world.vgpu[i].dev->ops->ioctl(world.vgpu[i].dev, VFIO_DEVICE_RESET, 0);
+}
+
+/* ------------------------------------------------------------------ a VMM whose vGPUs run */
+
+struct mm_struct *setup_mm;
+struct container *setup_c;
+
+void setup_run(u32 i, u32 chan, u32 space)
+{
+	struct world_vgpu *g = V(i);
+
+	g_space(g, space);
+	g_map_sys(g, space, 16, SETUP_RAM + i * 0x1000);
+	g_map_sys(g, space, 17, SETUP_RAM + 0x80000);
+	g_map_vram(g, space, 18, G_DATA);
+	g_inst(g, chan, space, 0);
+	g_bind(g, chan);
+	LIST(g, chan);
+	g_enable(g, chan, true);
+	g_ring(g, chan, 1);
+}
+
+void setup_open(u32 i)
+{
+	if (!world_open(i, setup_c))
+		harness_fail("vGPU %u can't be opened", i);
+	setup_run(i, 1, 0);
+}
+
+void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus)
+{
+	u32 i;
+
+	world_begin(p->seed, m);
+	setup_c = container_new();
+	setup_mm = setup_c->mm;
+	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
+	for (i = 0; i < vgpus; i++) {
+		if (!world_make(i))
+			harness_fail("vGPU %u can't be made", i);
+		setup_open(i);
+	}
+	harness_policy(p);
 }

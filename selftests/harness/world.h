@@ -30,8 +30,9 @@ extern struct world world;
 enum asked { ASKED_REGISTER, ASKED_MEMORY, ASKED_DOORBELL, ASKED_CALL, NR_ASKED };
 extern u64 world_asked[NR_ASKED];
 
-void world_begin(const struct policy *p, const struct chip_manners *m);
-void world_end(void); /* closes and removes vGPUs that are left */
+void world_begin(u64 seed, const struct chip_manners *m);
+/* Ask all oracles, close and remove vGPUs that are left, and free containers. */
+void world_end(void);
 /* The module takes the card, and returns what its probe does. The card is taken from it. */
 int world_probe(void);
 void world_unprobe(void);
@@ -102,7 +103,7 @@ void g_ring(struct world_vgpu *g, u32 chan, u32 put);
 u16 g_hchid(struct world_vgpu *g, u32 chan);
 #define id_of(vgpu, chan) g_hchid(V(vgpu), chan)
 
-/* --------------------------------------------------------------- setup.c: a VMM whose vGPUs run */
+/* ------------------------------------------------------------------ a VMM whose vGPUs run */
 
 #define SETUP_RAM 0x100000ull /* IOVA of its memory, and the size */
 
@@ -117,6 +118,5 @@ void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus
 void setup_run(u32 i, u32 chan, u32 space);
 /* Open vGPU @i for the VMM, and run channel 1. */
 void setup_open(u32 i);
-void setup_end(void);
 
 #endif

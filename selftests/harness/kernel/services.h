@@ -102,8 +102,8 @@ struct container {
 	struct page page[RAM_PAGES];
 };
 
-struct container *container_new(struct mm_struct *mm);
-void container_free(struct container *c);
+struct container *container_new(void); /* with the memory of a new process, .mm */
+void containers_end(void); /* frees all, and their processes' memory; fails if a page is pinned */
 int container_map(struct container *c, u64 iova, u64 ram, u64 size);
 /* Map one page as memory: a page that the VMM's process has mapped of a device at @at. */
 int container_map_device(struct container *c, u64 iova, unsigned long at);

@@ -20,7 +20,7 @@ void (*container_answer)(void);
 
 /* ------------------------------------------------------------------ containers */
 
-struct container *container_new(struct mm_struct *mm)
+struct container *container_new(void)
 {
 	struct container *c = containers;
 
@@ -29,7 +29,7 @@ struct container *container_new(struct mm_struct *mm)
 			abort();
 	memset(c, 0, sizeof(*c));
 	c->nr = c - containers + 1;
-	c->mm = mm;
+	c->mm = mm_new();
 	c->maps_end = c->map;
 	c->ram = calloc(RAM_PAGES, PAGE_SIZE);
 	c->pins = calloc(RAM_PAGES, sizeof(*c->pins));
@@ -48,14 +48,21 @@ u32 container_pins(const struct container *c)
 	return n;
 }
 
-void container_free(struct container *c)
+void containers_end(void)
 {
-	if (container_pins(c))
-		harness_fail("S2: %u pages are pinned in a container that has no device",
-			     container_pins(c));
-	free(c->ram);
-	free(c->pins);
-	c->nr = 0;
+	struct container *c;
+
+	for (c = containers; c < containers + CONTAINERS; c++) {
+		if (!c->nr)
+			continue;
+		if (container_pins(c))
+			harness_fail("S2: %u pages are pinned in a container that has no device",
+				     container_pins(c));
+		free(c->ram);
+		free(c->pins);
+		mm_free(c->mm);
+		c->nr = 0;
+	}
 }
 
 bool container_pinned(u64 pfn, const struct container *c)

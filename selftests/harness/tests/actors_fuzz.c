@@ -656,7 +656,6 @@ static void run(u64 seed, u32 nr)
 			    .delay_ppm = seed % 5 ? 0 : 20000,
 			    .delay_ns = 4000000,
 			    .nomem_ppm = seed % 3 ? 0 : 300 };
-	struct policy quiet = { .seed = seed };
 	u32 i;
 
 	memset(gate, 0, sizeof(gate));
@@ -664,10 +663,10 @@ static void run(u64 seed, u32 nr)
 	memset(mmu, 0, sizeof(mmu));
 	with_iommufd = seed % 2;
 	p.oversleep_ns = seed % 4 == 3 ? 50000 : 0;
-	world_begin(&quiet, seed % 4 == 3 ? &faulty : &wild);
+	world_begin(seed, seed % 4 == 3 ? &faulty : &wild);
 	for (i = 0; i < 2; i++) {
-		mm[i] = mm_new();
-		c[i] = container_new(mm[i]);
+		c[i] = container_new();
+		mm[i] = c[i]->mm;
 	}
 	for (i = 0; i < GUESTS; i++)
 		reopen(i, c[i == 2]);
@@ -685,16 +684,12 @@ static void run(u64 seed, u32 nr)
 		actor_new("card", NULL, true, card_fails, (void *)(unsigned long)nr);
 	}
 	actors_run();
-	harness_policy(&quiet);
+	harness_policy(&(struct policy){});
 	loads += chip.loads;
 	world_check("at the end");
 	for (i = 0; i < GUESTS; i++)
 		if (world.vgpu[i].open)
 			world_close(i);
-	for (i = 0; i < 2; i++) {
-		container_free(c[i]);
-		mm_free(mm[i]);
-	}
 	if (world.gpu->chip->lost && !with_cut_off)
 		harness_fail("S5: the card was given up");
 	world_end();

@@ -626,7 +626,7 @@ static struct container *theirs;
 
 static void loses_the_card(const struct scene *s)
 {
-	theirs = container_new(mm_new());
+	theirs = container_new();
 	container_map(theirs, SETUP_RAM, 0, SETUP_RAM);
 	world_close(1);
 	MUST(world_open(1, theirs));
@@ -647,16 +647,6 @@ static void neighbour_takes_memory(const struct role *r)
 	task_mm_set(theirs->mm);
 	UNTIL_IN(5000 * MS, 200, admin_read(CARD, "lost"));
 	MUST(container_unmap(theirs, SETUP_RAM, SETUP_RAM) == SETUP_RAM);
-}
-
-static void neighbour_leaves(const struct scene *s)
-{
-	struct mm_struct *mm = theirs->mm;
-
-	config_ns = 0;
-	world_close(1);
-	container_free(theirs);
-	mm_free(mm);
 }
 
 /* ------------------------------------------------------------------ the clock */
@@ -757,7 +747,7 @@ static void clock_errs_once(const struct role *r)
 	{ n, nr, { .late = 1 }, .arg = { (u64)rate }, .probe = set_rate, .roles = { __VA_ARGS__ } }
 #define LOSES(n, ns) \
 	{ n, 2, { .eager = true, .load_ppm = 2000, .late = 2 }, { .oversleep_ns = 100 * US }, \
-	  .may_lose = true, .arg = { ns }, .before = loses_the_card, .after = neighbour_leaves,   \
+	  .may_lose = true, .arg = { ns }, .before = loses_the_card, \
 	  .roles = { { unbinds }, { neighbour_takes_memory } },                                 \
 	  .must = { { &m_lost, CARD, IS(1), "the card is not lost" } } }
 

@@ -155,7 +155,7 @@ static void is_killed(const struct role *r)
 /* Another VMM opens the vGPU as soon as it may, counts refusals, and its guest pins memory. */
 static struct container *next_tenant(bool (*opens)(u32 vgpu, struct container *c))
 {
-	struct container *c = container_new(mm_new());
+	struct container *c = container_new();
 
 	container_map(c, RAM, 0, RAM);
 	task_mm_set(c->mm);
@@ -169,13 +169,9 @@ static struct container *next_tenant(bool (*opens)(u32 vgpu, struct container *c
 
 static void next_tenant_leaves(struct container *c)
 {
-	struct mm_struct *mm = c->mm;
-
 	if (container_pins(c) != 2)
 		harness_fail("S5: the last VMM's unmap took the next tenant's memory off the GPU");
 	world_close(0);
-	container_free(c);
-	mm_free(mm);
 }
 
 /* The kernel's answer to the VMM goes to memory of a server of the VMM's own. */
