@@ -53,13 +53,6 @@ u32 oracle_vgpu_of_chan(u16 chid)
 
 /* ------------------------------------------------------------------ what the GPU reaches */
 
-static struct container *container_of_vgpu(u32 id)
-{
-	struct kvgpu_vgpu *v = vgpu_by_id(id);
-
-	return v ? v->vdev.container : NULL;
-}
-
 void oracle_table(u32 vgpu, u64 at, u64 size, const char *when)
 {
 	const struct pool_piece *p = pool_find(at);
@@ -171,7 +164,7 @@ void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
 			harness_fail(
 				"S2: %s: vGPU %u reaches DMA address 0x%llx at 0x%llx, which is not mapped",
 				when, vgpu, at, va);
-		if (!container_pinned(e->pfn, container_of_vgpu(vgpu)))
+		if (!container_pinned(e->pfn, v->vdev.container))
 			harness_fail(
 				"S2: %s: vGPU %u reaches frame 0x%llx at 0x%llx, which is not pinned for it",
 				when, vgpu, e->pfn, va);
@@ -194,33 +187,6 @@ u8 *oracle_host_page(u64 dma, const char *when)
 	return page;
 }
 
-static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
-{
-	const struct kvgpu_vgpu *v = container_of(vdev, struct kvgpu_vgpu, vdev);
-	u64 off = (u64)pfn << PAGE_SHIFT, at;
-	unsigned int bar = off >= BAR3_PHYS ? 3 : 1;
-	enum shows shows;
-
-	if (pfn & OWN_PFN)
-		return;
-	off -= bar == 3 ? BAR3_PHYS : BAR1_PHYS;
-	shows = chip_show(bar, off, &at);
-	if (shows == SHOWS_HOST) {
-		oracle_host_page(at, ctx);
-		if (!container_pinned(iommu_find(at)->pfn, container_of_vgpu(v->id)))
-			harness_fail(
-				"S1: %s: a VMM of vGPU %u has a mapping of BAR%u that shows memory pinned for another",
-				(const char *)ctx, v->id, bar);
-		return;
-	}
-	if (shows == SHOWS_NOTHING || in_partition(v, at, PAGE_SIZE) ||
-	    at == v->m->mem.scrap.at.v || at == v->gpu->chip->pool.dummy_page.at.v)
-		return;
-	harness_fail(
-		"S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx",
-		(const char *)ctx, v->id, bar, off, at);
-}
-
 /* The copy of @nr entries is what the guest's table has, if that is in the partition. */
 static void see_copy(const struct kvgpu_vgpu *v, struct kvgpu_gaddr table, const u64 *copy, u32 nr,
 		     const char *when)
@@ -234,37 +200,61 @@ static void see_copy(const struct kvgpu_vgpu *v, struct kvgpu_gaddr table, const
 }
 
 /* A guest that has the page of the MMU's registers mapped need not be served for an invalidate. */
-static void see_mmu_page(struct vfio_device *vdev, unsigned long pfn, void *ctx)
+static void see_tables(const struct kvgpu_vgpu *v, const char *when)
 {
-	const struct kvgpu_vgpu *v = container_of(vdev, struct kvgpu_vgpu, vdev);
 	const struct kvgpu_slot *slot;
 	const struct kvgpu_as *as;
 	u32 i;
 
-	if (pfn != vmalloc_to_pfn(v->own[VGPU_OWN_MMU].memory) || v->lock.owner)
+	if (v->lock.owner)
 		return;
 	list_for_each_entry(as, &v->m->mem.shadow.spaces, node) {
 		if (as->again)
 			continue;
-		see_copy(v, as->pd, as->gdir, DIR_SLOTS, ctx);
+		see_copy(v, as->pd, as->gdir, DIR_SLOTS, when);
 		list_for_each_entry(slot, &as->slots, node) {
 			see_copy(v, slot->gpde.small, slot->ext.gpte_small, slot->gpde.nr_small,
-				 ctx);
-			see_copy(v, slot->gpde.big, slot->ext.gpte_big, slot->gpde.nr_big, ctx);
+				 when);
+			see_copy(v, slot->gpde.big, slot->ext.gpte_big, slot->gpde.nr_big, when);
 		}
 	}
 	for (i = 0; i < KVGPU_NR_BARS; i++) {
 		const struct kvgpu_win *w = v->m->view.win[i].win;
 
 		if (v->m->view.win[i].guest.is_virtual && !w->again && w->ext.nr_gpdes)
-			see_copy(v, w->pd, w->gdir, w->ext.nr_gpdes, ctx);
+			see_copy(v, w->pd, w->gdir, w->ext.nr_gpdes, when);
 	}
 }
 
-void oracle_mappings(const char *when)
+void oracle_mapping(const struct vfio_device *vdev, unsigned long pfn, const char *when)
 {
-	mm_each(see_mapping, (void *)when);
-	mm_each(see_mmu_page, (void *)when);
+	const struct kvgpu_vgpu *v = container_of(vdev, struct kvgpu_vgpu, vdev);
+	u64 off = (u64)pfn << PAGE_SHIFT, at;
+	unsigned int bar = off >= BAR3_PHYS ? 3 : 1;
+
+	if (pfn == vmalloc_to_pfn(v->own[VGPU_OWN_MMU].memory))
+		see_tables(v, when);
+	if (pfn & OWN_PFN)
+		return;
+	off -= bar == 3 ? BAR3_PHYS : BAR1_PHYS;
+	switch (chip_show(bar, off, &at)) {
+	case SHOWS_HOST:
+		oracle_host_page(at, when);
+		if (!container_pinned(iommu_find(at)->pfn, vdev->container))
+			harness_fail(
+				"S1: %s: a VMM of vGPU %u has a mapping of BAR%u that shows memory pinned for another",
+				when, v->id, bar);
+		break;
+	case SHOWS_VRAM:
+		if (!in_partition(v, at, PAGE_SIZE) && at != v->m->mem.scrap.at.v &&
+		    at != v->gpu->chip->pool.dummy_page.at.v)
+			harness_fail(
+				"S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx",
+				when, v->id, bar, off, at);
+		break;
+	case SHOWS_NOTHING:
+		break;
+	}
 }
 
 void oracle_closed(u32 i)

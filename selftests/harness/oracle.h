@@ -5,6 +5,8 @@
 
 #include <linux/types.h>
 
+struct vfio_device;
+
 /* a frame of a vGPU's own memory: this bit and the address; it lies in no BAR */
 #define OWN_PFN (1ul << 50)
 
@@ -27,8 +29,8 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when);
 extern u64 oracle_contexts;
 /* S2: a BAR shows DMA address @dma. Return its page, which must be mapped, and pinned. */
 u8 *oracle_host_page(u64 dma, const char *when);
-/* S1, S2: check what VMMs' CPUs have mapped. The caller must not be in a call of the module. */
-void oracle_mappings(const char *when);
+/* S1, S2: a VMM's CPUs have this frame mapped. The caller must not be in a call of the module. */
+void oracle_mapping(const struct vfio_device *vdev, unsigned long pfn, const char *when);
 /*
  * Fail the run if vGPU @i of the world has a channel, or if an address space was to be let go under
  * a channel and so was kept (spaces_kept). A kept space is right on a chip that answers with

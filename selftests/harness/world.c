@@ -84,7 +84,7 @@ void world_end(void)
 void world_check(const char *when)
 {
 	chip_look(when);
-	oracle_mappings(when);
+	mm_check(when);
 }
 
 struct world_vgpu *world_make_type(u32 i, const char *type)

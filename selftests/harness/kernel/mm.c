@@ -137,7 +137,7 @@ int zap_vma_ptes(struct vm_area_struct *vma, unsigned long address, unsigned lon
 	return 0;
 }
 
-void mm_each(void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx), void *ctx)
+void mm_check(const char *when)
 {
 	struct vm_area_struct *vma;
 	struct mm_struct *mm;
@@ -147,7 +147,7 @@ void mm_each(void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx), vo
 		list_for_each_entry(vma, &mm->vmas, node)
 			for (at = vma->vm_start; (pfn = next_pte(mm, &at, vma->vm_end));
 			     at += PAGE_SIZE)
-				fn(vma->vm_private_data, pfn, ctx);
+				oracle_mapping(vma->vm_private_data, pfn, when);
 }
 
 /* ------------------------------------------------------------------ system calls */

@@ -176,7 +176,7 @@ unsigned long mm_look(struct mm_struct *mm, unsigned long at);
 vm_fault_t mm_touch_huge(struct mm_struct *mm, unsigned long at, unsigned int flags);
 /* VFIO's container asks for the frame, for another device. Return 0 when that is refused. */
 unsigned long mm_for_device(struct mm_struct *mm, unsigned long at);
-/* Call @fn for each page that is mapped. What munmap() has taken out counts no more. */
-void mm_each(void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx), void *ctx);
+/* Ask oracle_mapping() about each page that is mapped. What munmap() has taken out is none. */
+void mm_check(const char *when);
 
 #endif
