@@ -17,7 +17,6 @@ void world_begin(u64 seed, const struct chip_manners *m)
 	world.pdev.dev.name = "0000:01:00.0";
 	world.pdev.no_snoop = true; /* as after a reset */
 	harness_begin(&quiet);
-	device_begin();
 	work_begin();
 	eventfd_begin();
 	chip_begin(&mannerly);
@@ -75,7 +74,6 @@ void world_end(void)
 	harness_module_exit();
 	work_end();
 	chip_end();
-	device_end();
 	eventfd_end();
 	iommu_end();
 	harness_end();

@@ -298,11 +298,17 @@ static void drop(struct context *c)
 	c->stuck = c->for_good = false;
 }
 
-static void preempt_done(void)
+bool chip_is_preempted(const struct context *c)
 {
 	u32 v = chip.reg[PFIFO_PREEMPT / 4];
-	u16 id = FIELD_GET(PFIFO_PREEMPT_ID, v), was = NO_CHAN;
-	bool tsg = v & PFIFO_PREEMPT_TSG;
+
+	return c->chid != NO_CHAN && c->id == FIELD_GET(PFIFO_PREEMPT_ID, v) &&
+	       c->tsg == !!(v & PFIFO_PREEMPT_TSG);
+}
+
+static void preempt_done(void)
+{
+	u16 was = NO_CHAN;
 	u32 r;
 
 	chip.preempting = false;
@@ -311,7 +317,7 @@ static void preempt_done(void)
 		u32 k;
 
 		for (k = 0; k < 2; k++)
-			if (c[k]->chid != NO_CHAN && c[k]->id == id && c[k]->tsg == tsg) {
+			if (chip_is_preempted(c[k])) {
 				was = c[k]->chid;
 				drop(c[k]);
 			}

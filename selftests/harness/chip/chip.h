@@ -129,9 +129,8 @@ void chip_doorbell(u32 off, u32 val);
 u32 chip_written(u32 reg, u32 *val);
 bool chip_loaded(u16 chid);
 
-/* A CPU's access at @off of the whole BAR. false: its entry forbids that, its unit has faulted. */
-bool bar_write(unsigned int bar, u64 off);
-bool bar_read(unsigned int bar, u64 off);
+/* A CPU loads and stores at @off of the whole BAR. false: its entry forbids it, its unit faults. */
+bool bar_access(unsigned int bar, u64 off);
 
 /* flush.c */
 void flush_begin(void);

@@ -92,14 +92,12 @@ struct chip {
 };
 
 extern struct chip chip;
-/* For each page of VRAM: not 0 if the page may hold something else than zeros. */
-extern u8 *chip_pages;
 
 u64 chip_pd(u64 inst); /* the directory that an instance block names */
 u64 chip_bar_inst(unsigned int bar);
 u64 chip_bar_pd(unsigned int bar);
-/* Set @bits in PFIFO_INTR, and interrupt. 0: for a bit that is set in another register. */
-void chip_raise(u32 bits);
+/* Return true when unit @c has the channel or group that the preempt register names. */
+bool chip_is_preempted(const struct context *c);
 /* A guest's channel, bound, enabled, of @runl, which is not stopped. It may not be listed. */
 bool chip_may_load(u16 chid, u8 runl);
 /* Load a channel of @runl's list: @want if it may be loaded, else any that may be. */

@@ -51,7 +51,8 @@ bool chip_misname(u16 chid, u16 id, bool for_good)
 	return true;
 }
 
-void chip_raise(u32 bits)
+/* Set @bits in PFIFO_INTR, and interrupt. 0: for a bit that is set in another register. */
+static void pfifo_raise(u32 bits)
 {
 	chip.reg[PFIFO_INTR / 4] |= bits;
 	if (chip_intr())
@@ -63,7 +64,7 @@ void chip_nonstall(void)
 	if (harness_now < chip.nonstall_at)
 		return;
 	chip.nonstall_at = harness_now + NONSTALL_NS;
-	chip_raise(PFIFO_INTR_NONSTALL);
+	pfifo_raise(PFIFO_INTR_NONSTALL);
 }
 
 static bool unit_faults(u32 unit)
@@ -78,7 +79,7 @@ static void unit_fault(u32 unit, u64 inst, u64 va, u32 info)
 	chip_put(GMMU_FAULT_VA_HI(unit), upper_32_bits(va));
 	chip_put(GMMU_FAULT_INFO(unit), info);
 	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(unit);
-	chip_raise(0);
+	pfifo_raise(0);
 }
 
 bool chip_fault(u16 chid, u64 va)
@@ -105,7 +106,7 @@ static void pbdma_raise(u32 p, u16 chid, u32 bits)
 		 PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, chid));
 	chip.reg[(PBDMA(p) + PBDMA_INTR0) / 4] |= bits;
 	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(p);
-	chip_raise(0);
+	pfifo_raise(0);
 }
 
 bool chip_pbdma_intr(u16 chid, u32 bits)
@@ -131,7 +132,7 @@ void chip_copy_raise(u32 intr, u32 code)
 {
 	chip_put(GK110_CE(COPIES) + GK110_CE_LAUNCHERR, code);
 	chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4] |= intr;
-	chip_raise(0);
+	pfifo_raise(0);
 }
 
 bool chip_copy_raised(void)
@@ -156,29 +157,20 @@ bool chip_bar_fault(u32 unit, u64 va)
 	return true;
 }
 
-static bool bar_access(unsigned int bar, u64 off, u64 forbids)
+bool bar_access(unsigned int bar, u64 off)
 {
 	u32 unit = bar == 3 ? GMMU_UNIT_BAR3 : GMMU_UNIT_BAR1;
 	u64 pte = mmu_translate(chip_bar_pd(bar), off);
 
-	if (pte & GMMU_PTE_VALID && !(pte & forbids))
+	if (pte & GMMU_PTE_VALID &&
+	    !(pte & (GMMU_PTE_RO | GMMU_PTE_WRITE_DISABLE | GMMU_PTE_READ_DISABLE)))
 		return true;
 	if (unit_faults(unit)) {
-		chip_raise(GMMU_PFIFO_INTR_DROPPED_FAULT);
+		pfifo_raise(GMMU_PFIFO_INTR_DROPPED_FAULT);
 		return false;
 	}
 	unit_fault(unit, chip_bar_inst(bar), off & ~0xfffull, 0x7c6);
 	return false;
-}
-
-bool bar_write(unsigned int bar, u64 off)
-{
-	return bar_access(bar, off, GMMU_PTE_RO | GMMU_PTE_WRITE_DISABLE);
-}
-
-bool bar_read(unsigned int bar, u64 off)
-{
-	return bar_access(bar, off, GMMU_PTE_READ_DISABLE);
 }
 
 void chip_gr_trap(u64 inst, u32 gpc, u32 gpccs, u32 trap)
@@ -190,7 +182,7 @@ void chip_gr_trap(u64 inst, u32 gpc, u32 gpccs, u32 trap)
 	chip_put(GR_TRAP, trap);
 	chip_put(GR_INTR, GR_INTR_TRAP);
 	chip.gr_halts = true;
-	chip_raise(0);
+	pfifo_raise(0);
 }
 
 void chip_put(u32 reg, u32 val)
@@ -224,15 +216,6 @@ void chip_pbdma_again(void)
 		chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(0);
 }
 
-/* Return true when unit @c has the channel or group that the preempt register names. */
-static bool is_preempted(const struct context *c)
-{
-	u32 v = chip.reg[PFIFO_PREEMPT / 4];
-
-	return c->chid != NO_CHAN && c->id == FIELD_GET(PFIFO_PREEMPT_ID, v) &&
-	       c->tsg == !!(v & PFIFO_PREEMPT_TSG);
-}
-
 bool chip_held_up(void)
 {
 	u32 r, v = chip.reg[PFIFO_PREEMPT / 4];
@@ -241,12 +224,12 @@ bool chip_held_up(void)
 	    !(v & PFIFO_PREEMPT_TSG) && FIELD_GET(PFIFO_PREEMPT_ID, v) == chip.copying)
 		return true;
 	for (r = 0; r < CHIP_RUNLS && chip.manners.interrupts_stay; r++)
-		if (chip.reg[(PBDMA(r) + PBDMA_INTR0) / 4] && is_preempted(&chip.pbdma[r]))
+		if (chip.reg[(PBDMA(r) + PBDMA_INTR0) / 4] && chip_is_preempted(&chip.pbdma[r]))
 			return true;
 	for (r = 0; r < CHIP_RUNLS; r++)
 		if (chip.engine[r].stuck &&
-		    (is_preempted(&chip.engine[r]) ||
-		     (chip.manners.waiters_stay && is_preempted(&chip.pbdma[r]))))
+		    (chip_is_preempted(&chip.engine[r]) ||
+		     (chip.manners.waiters_stay && chip_is_preempted(&chip.pbdma[r]))))
 			return true;
 	return false;
 }
@@ -254,7 +237,7 @@ bool chip_held_up(void)
 void chip_alarm(void)
 {
 	chip.reg[PFIFO_SCHED_ERROR / 4] = PFIFO_SCHED_CTXSW_TIMEOUT;
-	chip_raise(PFIFO_INTR_SCHED_ERROR);
+	pfifo_raise(PFIFO_INTR_SCHED_ERROR);
 }
 
 bool chip_switch_timeout(void)

@@ -18,8 +18,7 @@
 struct pci_driver *the_pci_driver;
 struct mdev_driver *the_mdev_driver;
 struct mdev_parent *the_parent;
-/* The BARs' addresses for the CPU. Nothing is stored there. */
-static u8 *space;
+static u8 *space; /* the BARs' addresses for the CPU: nothing is stored there */
 u32 host_reads;
 
 /* ------------------------------------------------------------------ words */
@@ -138,26 +137,6 @@ static __always_inline void put(void *at, const void *from, size_t n)
 struct irq the_irq;
 void (*irq_has_read)(u32 reg);
 
-void irq_slow(u32 reg, u64 ns)
-{
-	the_irq.slow[the_irq.nr_slow].reg = reg;
-	the_irq.slow[the_irq.nr_slow++].ns = ns;
-}
-
-static u32 read_register(u32 reg)
-{
-	u32 val = chip_read(reg), i;
-
-	if (current != the_irq.task)
-		return val;
-	for (i = 0; i < the_irq.nr_slow; i++)
-		if (the_irq.slow[i].reg == reg)
-			harness_now += the_irq.slow[i].ns;
-	if (irq_has_read)
-		irq_has_read(reg);
-	return val;
-}
-
 u32 ioread32(const void *at)
 {
 	u64 off, vram;
@@ -166,8 +145,12 @@ u32 ioread32(const void *at)
 	harness_now += 100 + harness_read_ns();
 	host_reads += !task_mm();
 	harness_point("ioread32");
-	if (!where(at, &off))
-		return read_register(off);
+	if (!where(at, &off)) {
+		val = chip_read(off);
+		if (current == the_irq.task && irq_has_read)
+			irq_has_read(off);
+		return val;
+	}
 	chip_read(0);
 	if (chip_lacks_tables())
 		return ~0u;
@@ -382,6 +365,9 @@ resource_size_t pci_resource_len(struct pci_dev *p, int bar)
 
 void *pci_iomap(struct pci_dev *p, int bar, unsigned long max)
 {
+	if (!space)
+		space = mmap(NULL, SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			     -1, 0);
 	return space;
 }
 
@@ -445,16 +431,4 @@ void free_irq(int n, void *arg)
 	harness_wake(&the_irq);
 	while (!task_done(the_irq.task))
 		harness_wait(the_irq.task, NEVER);
-}
-
-void device_begin(void)
-{
-	space = mmap(NULL, SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (space == MAP_FAILED)
-		abort();
-}
-
-void device_end(void)
-{
-	munmap(space, SPACE);
 }

@@ -19,8 +19,6 @@ void work_waits_for_vmm(const char *what);
 #define BAR1_SIZE (256u << 20)
 #define BAR3_SIZE (32u << 20)
 extern struct mdev_parent *the_parent;
-void device_begin(void);
-void device_end(void);
 extern u32 host_reads; /* reads of the card by threads of the kernel */
 /* the interrupt, whose handler and thread are one thread here */
 extern struct irq {
@@ -31,14 +29,7 @@ extern struct irq {
 	u64 ran; /* ns that the handler and its thread ran, with the sleeps of the thread */
 	u64 worked; /* the same without these sleeps */
 	u32 runs; /* of the thread, that have begun */
-	u32 nr_slow;
-	struct {
-		u32 reg;
-		u64 ns;
-	} slow[8];
 } the_irq;
-/* From now on each read of register @reg by the interrupt thread takes @ns more. */
-void irq_slow(u32 reg, u64 ns);
 /* Not NULL: the interrupt thread has read a register, and calls this before it goes on. */
 extern void (*irq_has_read)(u32 reg);
 void irq_line(void); /* the card raises its interrupt: the handler runs soon */

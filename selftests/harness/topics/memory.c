@@ -144,7 +144,7 @@ static bool slice_is_well(u32 bar, u64 off, u64 len, bool gone)
 	for (len += off; off < len; off += PAGE_SIZE) {
 		shows = chip_show(bar, off, &vram);
 		p = pool_find(vram);
-		if (!bar_read(bar, off) || !bar_write(bar, off) ||
+		if (!bar_access(bar, off) ||
 		    (gone && (shows != SHOWS_VRAM || !p || p->size != PAGE_SIZE ||
 			      !chip_is_zero(vram, PAGE_SIZE))))
 			return false;
