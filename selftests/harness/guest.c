@@ -99,7 +99,7 @@ void g_write_mmu(struct world_vgpu *g, u32 reg, u32 val)
 		g_write(g, reg, val);
 		return;
 	}
-	frame = mm_access(g_mmu_mm, g_mmu);
+	frame = mm_touch(g_mmu_mm, g_mmu);
 	if (frame)
 		*(u32 *)((frame & ~OWN_PFN) + offset_in_page(reg)) = val;
 }

@@ -35,17 +35,6 @@ void harness_log(const struct device *dev, const char *level, const char *fmt, .
 	harness_trace("%s: %s", level, text);
 }
 
-int sysfs_emit(char *buf, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(buf, PAGE_SIZE, fmt, ap);
-	va_end(ap);
-	return n;
-}
-
 int kstrtouint(const char *text, unsigned int base, unsigned int *out)
 {
 	unsigned long long v;
@@ -274,27 +263,15 @@ int mdev_register_parent(struct mdev_parent *p, struct device *d, struct mdev_dr
 	p->mdev_driver = drv;
 	p->types = types;
 	p->nr_types = nr;
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr; i++)
 		types[i]->parent = p;
-		types[i]->refs = 1;
-	}
 	the_parent = p;
 	return 0;
 }
 
 void mdev_unregister_parent(struct mdev_parent *p)
 {
-	unsigned int i;
-
-	for (i = 0; i < p->nr_types; i++)
-		p->types[i]->refs--;
 	the_parent = NULL;
-}
-
-int pci_enable_device_mem(struct pci_dev *p)
-{
-	p->enabled = true;
-	return 0;
 }
 
 /* how long an access to configuration space takes, and whether a write of one is posted */
@@ -319,7 +296,6 @@ static void config_arrives(struct pci_dev *p)
 void pci_disable_device(struct pci_dev *p)
 {
 	config_arrives(p);
-	p->enabled = false;
 }
 
 void pci_set_master(struct pci_dev *p)

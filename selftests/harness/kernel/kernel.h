@@ -76,7 +76,7 @@ void harness_log(const struct device *dev, const char *level, const char *fmt, .
 /* no_snoop: its control register lets it read memory without a look into the CPU's caches */
 struct pci_dev {
 	struct device dev;
-	bool msi_enabled, master, enabled, no_snoop;
+	bool msi_enabled, master, no_snoop;
 };
 struct pci_device_id {
 	u32 vendor, device;
@@ -114,7 +114,7 @@ struct pci_driver {
 extern struct pci_driver *the_pci_driver;
 #define pci_register_driver(d)	 (the_pci_driver = (d), 0)
 #define pci_unregister_driver(d) ((void)(d), the_pci_driver = NULL)
-int pci_enable_device_mem(struct pci_dev *p);
+#define pci_enable_device_mem(p) ((void)(p), 0)
 void pci_disable_device(struct pci_dev *p);
 #define pci_request_regions(p, name) ((void)(p), 0)
 #define pci_release_regions(p)	     ((void)(p))
@@ -335,13 +335,11 @@ struct mdev_parent {
 	struct device *dev;
 	struct mdev_driver *mdev_driver;
 	struct mdev_type **types;
-	unsigned int nr_types, available_instances;
+	unsigned int nr_types;
 };
-/* .refs: as in the kernel one of the parent, and one of each device until it is freed */
 struct mdev_type {
 	const char *sysfs_name, *pretty_name;
 	struct mdev_parent *parent;
-	unsigned int refs;
 };
 struct mdev_device {
 	struct device dev;

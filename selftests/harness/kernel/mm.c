@@ -349,12 +349,7 @@ static unsigned long frame_at(struct mm_struct *mm, unsigned long at, unsigned i
 
 unsigned long mm_touch(struct mm_struct *mm, unsigned long at)
 {
-	return frame_at(mm, at, FAULT_FLAG_ALLOW_RETRY);
-}
-
-unsigned long mm_access(struct mm_struct *mm, unsigned long at)
-{
-	while (mm_touch(mm, at) && !mm_look(mm, at))
+	while (frame_at(mm, at, FAULT_FLAG_ALLOW_RETRY) && !mm_look(mm, at))
 		;
 	return mm_look(mm, at);
 }

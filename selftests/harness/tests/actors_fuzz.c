@@ -96,6 +96,11 @@ static bool another_step(void)
 
 /* ------------------------------------------------------------------ a guest */
 
+static u64 any_ram(void)
+{
+	return RAM * (1 + harness_below(RANGES)) + harness_below(64) * 4096;
+}
+
 static void submit(struct world_vgpu *g)
 {
 	u64 list[24];
@@ -137,10 +142,7 @@ static void poke(struct world_vgpu *g)
 }
 /* clang-format on */
 
-/*
- * What a driver does: it fills an address space with two pages, binds channel @chan to it, and
- * submits a list.
- */
+/* What a driver does: it maps two pages, binds channel @chan to the space, and submits a list. */
 static void begin_channel(struct world_vgpu *g, u32 chan, u32 space)
 {
 	u64 list[CHANS];
@@ -148,8 +150,7 @@ static void begin_channel(struct world_vgpu *g, u32 chan, u32 space)
 
 	for (i = 0; i < CHANS; i++)
 		list[i] = 1 + i;
-	g_map_sys(g, space, 16 + harness_below(40),
-		  RAM * (1 + harness_below(RANGES)) + harness_below(48) * 4096);
+	g_map_sys(g, space, 16 + harness_below(40), any_ram());
 	g_map_vram(g, space, 16 + harness_below(40), G_DATA);
 	g_inst(g, chan, space, 0);
 	g_bind(g, chan);
@@ -158,11 +159,6 @@ static void begin_channel(struct world_vgpu *g, u32 chan, u32 space)
 }
 
 /* ---------------------------- a guest that knows tables, instance blocks and contexts (S1, S3) */
-
-static u64 any_ram(void)
-{
-	return RAM * (1 + harness_below(RANGES)) + harness_below(64) * 4096;
-}
 
 /* A number for an aperture of system memory. */
 static u64 system_memory(void)
@@ -175,9 +171,7 @@ static u64 big_table(u32 space)
 	return G_PD(space) + 0x90000;
 }
 
-/*
- * Store an entry: by a call, or by a page of BAR1 that is mapped, if that shows memory of the vGPU.
- */
+/* By a call, or by a page of BAR1 that is mapped, if that shows memory of the vGPU. */
 static void store(struct world_vgpu *g, u64 at, u64 val)
 {
 	u32 i = g - world.vgpu;
@@ -185,7 +179,7 @@ static void store(struct world_vgpu *g, u64 at, u64 val)
 	u64 to;
 
 	if (tables[i] && at - TABLES < TABLES_SIZE && harness_below(2))
-		frame = mm_access(mm[i == 2], tables[i] + at - TABLES);
+		frame = mm_touch(mm[i == 2], tables[i] + at - TABLES);
 	/* the VMM may have mapped something else there */
 	if (((u64)frame << PAGE_SHIFT) - BAR1_PHYS >= BAR1_SIZE)
 		frame = 0;
@@ -363,10 +357,7 @@ static void guest_step(struct world_vgpu *g, u32 what)
 	    page = 16 + harness_below(40);
 
 	switch (what) {
-	case 0: case 1:
-		g_map_sys(g, space, page,
-			  RAM * (1 + harness_below(RANGES)) + harness_below(48) * 4096);
-		break;
+	case 0: case 1: g_map_sys(g, space, page, any_ram()); break;
 	case 2:
 		g_map_vram(g, space, page,
 			   harness_below(8) ? G_DATA + harness_below(64) * 4096 :
@@ -421,31 +412,25 @@ static void guest(void *arg)
 
 /* ---------------------------------------------------------------- a VMM: number 0 has two vGPUs */
 
-static bool open_it(u32 i, struct container *con)
-{
-	return i == 2 && with_iommufd ? world_open_ioas(i, con) : world_open(i, con);
-}
-
 static void reopen(u32 i, struct container *con)
 {
+	u32 s;
+
 	if (gate[i].closing)
 		return;
 	gate[i].closing = true;
 	while (gate[i].users)
 		harness_sleep(10000);
 	ask();
-	if (world.vgpu[i].open)
+	if (V(i)->open)
 		world_close(i);
-	if (world.vgpu[i].made && !harness_below(3))
+	if (V(i)->made && !harness_below(3))
 		world_unmake(i);
-	if (!world.vgpu[i].made)
+	if (!V(i)->made)
 		world_make(i);
-	if (world.vgpu[i].made && open_it(i, con)) {
-		u32 s;
-
+	if (V(i)->made && (i == 2 && with_iommufd ? world_open_ioas : world_open)(i, con))
 		for (s = 0; s < G_SPACES; s++)
 			g_space(V(i), s);
-	}
 	gate[i].closing = false;
 }
 
@@ -580,10 +565,7 @@ static void vmm(void *arg)
 			}
 			break;
 		case 12:
-			/*
-			 * A mapping holds the device's file, which can't be closed while there is a
-			 * mapping.
-			 */
+			/* a mapping holds the device's file, which can't be closed then */
 			if (!harness_below(4)) {
 				for (k = 0; k < VMAS; k++) {
 					if (!vma[p][k])
@@ -635,9 +617,7 @@ static void admin(void *arg)
 
 /* ------------------------------------------------------------------ the card fails */
 
-/*
- * A thread that waits for the card in vain declares it lost. @arg: the number of steps of the run.
- */
+/* A thread that waits for the card in vain declares it lost. @arg: the run's number of steps */
 static void card_fails(void *arg)
 {
 	u32 at = harness_below((unsigned long)arg);

@@ -74,7 +74,7 @@ static u64 shown_now(unsigned long where)
 
 static u64 shown(unsigned long where)
 {
-	mm_access(setup_mm, where);
+	mm_touch(setup_mm, where);
 	return shown_now(where);
 }
 
@@ -82,7 +82,7 @@ static void put(unsigned long where, u64 val)
 {
 	u64 to;
 
-	mm_access(setup_mm, where);
+	mm_touch(setup_mm, where);
 	to = place.part + shown_now(where) + offset_in_page(where);
 	memcpy(chip_vram(to), &val, sizeof(val));
 	chip_wrote(to, sizeof(val));
@@ -400,7 +400,7 @@ static void counts_flush(u32 reg, u32 val)
 static void looks_at_mmu(void)
 {
 	if (g_mmu)
-		mm_access(setup_mm, g_mmu);
+		mm_touch(setup_mm, g_mmu);
 	else
 		g_read(g, FB_MMU_CTRL);
 }
