@@ -467,11 +467,6 @@ static u32 engine_status(const struct context *c)
 	return (works(c) ? PFIFO_STATUS_BUSY : 0) | PFIFO_STATUS_VALID | name_of(c);
 }
 
-static u32 status_of(const struct context *c)
-{
-	return c->chid == NO_CHAN ? 0 : PFIFO_STATUS_VALID | name_of(c);
-}
-
 static u32 chan_status(u16 chid)
 {
 	u8 r = chip.chan[chid].runl;
@@ -535,11 +530,6 @@ void chip_unpost(const u8 *rom, u32 size)
 	memcpy(&chip.reg[PROM_BASE / 4], rom, size);
 }
 
-bool chip_lacks_tables(void)
-{
-	return chip.memory_end && chip_bar_inst(1) >= chip.memory_end;
-}
-
 u32 chip_read(u32 reg)
 {
 	u32 val, e;
@@ -560,7 +550,9 @@ u32 chip_read(u32 reg)
 		if (reg == PFIFO_ENGINE_STATUS(e))
 			return e ? chip_copy_engine_status(e) : engine_status(&chip.engine[0]);
 		if (e < CHIP_RUNLS && reg == PFIFO_PBDMA_STATUS(e))
-			return status_of(&chip.pbdma[e]);
+			return chip.pbdma[e].chid == NO_CHAN ?
+				       0 :
+				       PFIFO_STATUS_VALID | name_of(&chip.pbdma[e]);
 		if (e < CHIP_RUNLS && reg == PFIFO_ENG_RUNLIST(e))
 			return busy(&chip.runl_late) ? PFIFO_ENG_RUNLIST_PENDING : 0;
 	}
@@ -697,8 +689,11 @@ void chip_write(u32 reg, u32 val)
 	case PBDMA(2) + PBDMA_INTR0:
 	case GK110_CE(2) + GK110_CE_INTR:
 		chip.reg[reg / 4] = was & ~val;
-		if (reg == PFIFO_PBDMA_INTR_SOURCE)
-			chip_pbdma_again();
+		/* PBDMA 0 has an enabled interrupt that is not acknowledged */
+		if (reg == PFIFO_PBDMA_INTR_SOURCE &&
+		    chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4] &
+			    chip.reg[(PBDMA(0) + PBDMA_INTR0_EN) / 4])
+			chip.reg[reg / 4] |= BIT(0);
 		go_on();
 		break;
 	case PFIFO_RUNLIST_SUBMIT:

@@ -153,8 +153,6 @@ bool flush_l2_ended(struct l2_flushes nr);
  * is what its ROM shows.
  */
 void chip_unpost(const u8 *rom, u32 size);
-/* Return true when BAR1's own tables are in memory that does not answer. */
-bool chip_lacks_tables(void);
 
 /* clock.c: PTIMER */
 void clock_reset(void); /* its rate is not set, and it stands still */

@@ -107,8 +107,6 @@ bool chip_held_up(void);
 u32 chip_copy_engine_status(u32 e);
 /* Return PBDMA_CHANNEL of PBDMA 0, which .next_intr may change after this read. */
 u32 chip_pbdma_channel(void);
-/* PBDMA 0 interrupts if it has an enabled interrupt that is not acknowledged. */
-void chip_pbdma_again(void);
 /* Free GR when the time of a chip_hold() is over. */
 void chip_end_held_work(void);
 

@@ -210,12 +210,6 @@ u32 chip_pbdma_channel(void)
 	return was;
 }
 
-void chip_pbdma_again(void)
-{
-	if (chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4] & chip.reg[(PBDMA(0) + PBDMA_INTR0_EN) / 4])
-		chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(0);
-}
-
 bool chip_held_up(void)
 {
 	u32 r, v = chip.reg[PFIFO_PREEMPT / 4];

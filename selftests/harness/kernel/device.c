@@ -141,8 +141,8 @@ u32 ioread32(const void *at)
 		return val;
 	}
 	chip_read(0);
-	if (chip_lacks_tables())
-		return ~0u;
+	if (chip.memory_end && chip_bar_inst(1) >= chip.memory_end)
+		return ~0u; /* BAR1's own tables are in memory that does not answer */
 	memcpy(&val, behind(at, &vram), 4);
 	return val;
 }

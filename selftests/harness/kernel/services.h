@@ -157,10 +157,7 @@ void mm_slow(struct mm_struct *mm, u64 ns);
 void mm_unmap(struct mm_struct *mm, unsigned long at, u64 len);
 unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len);
 struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first);
-/*
- * A CPU of the process accesses a byte. Return the frame, which is mapped until the next point; 0:
- * SIGBUS or SIGSEGV.
- */
+/* A CPU accesses a byte. Return the frame, mapped until the next point; 0: SIGBUS or SIGSEGV. */
 unsigned long mm_touch(struct mm_struct *mm, unsigned long at);
 /* Return the frame that is mapped; 0: none. No point. */
 unsigned long mm_look(struct mm_struct *mm, unsigned long at);

@@ -54,10 +54,7 @@ static void put_away(void)
 		world_unmake(1);
 }
 
-/*
- * Ask for .arg: with memory, then for each allocation while it fails alone, and while all after it
- * fail, too; and each time once more with memory.
- */
+/* Ask for .arg while no allocation fails, each one alone, it and all after it; then with memory. */
 static void want_of_memory(const struct role *r)
 {
 	bool (*ask)(void) = (void *)r->arg, done;

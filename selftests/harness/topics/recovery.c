@@ -27,16 +27,15 @@ MEASURE(lives2, "lives2", admin_chan_lives(vgpu, 2), VALUE);
 /* Bind and enable channels @first to @first + @nr - 1, and list these and channel 1. */
 static void chans(u32 vgpu, u32 first, u32 nr)
 {
-	u32 i;
+	u32 c;
 
-	for (i = 0; i <= nr; i++) {
-		g_store64(V(vgpu), OWN_LIST + i * RUNLIST_ENTRY_SIZE, i < nr ? first + i : 1);
-		if (i == nr)
-			break;
-		g_inst_at(V(vgpu), OWN_INST(first + i), OWN_USERD(first + i), 0, 0);
-		g_bind_at(V(vgpu), first + i, OWN_INST(first + i));
-		g_enable(V(vgpu), first + i, true);
+	for (c = first; c < first + nr; c++) {
+		g_store64(V(vgpu), OWN_LIST + (c - first) * RUNLIST_ENTRY_SIZE, c);
+		g_inst_at(V(vgpu), OWN_INST(c), OWN_USERD(c), 0, 0);
+		g_bind_at(V(vgpu), c, OWN_INST(c));
+		g_enable(V(vgpu), c, true);
 	}
+	g_store64(V(vgpu), OWN_LIST + nr * RUNLIST_ENTRY_SIZE, 1);
 	g_write(V(vgpu), PFIFO_RUNLIST_BASE, OWN_LIST >> 12);
 	g_write(V(vgpu), PFIFO_RUNLIST_SUBMIT, nr + 1);
 }
@@ -644,10 +643,7 @@ static void unbinds_again(const struct role *r)
 	}
 }
 
-/*
- * Kernels of .arg ms, one after the other. HELD: longest time, ms, for which the channel has GR
- * while its vGPU is to leave.
- */
+/* Kernels of .arg ms. HELD: the most ms for which the channel has GR while its vGPU is to leave */
 static void kernels_follow(const struct role *r)
 {
 	u16 id = id_of(r->vgpu, 1);
