@@ -13,6 +13,7 @@ void __gcov_dump(void) __attribute__((weak));
 
 const struct scene *scene;
 u64 scene_count[8];
+const char *scene_asked;
 static u64 began, ends;
 
 bool scene_goes_on(void)
@@ -78,6 +79,24 @@ static void act(void *arg)
 	r->act(r);
 }
 
+static void take(const struct step *first, u32 vgpu)
+{
+	const struct step *s;
+
+	for (s = first; s && s->act; s++) {
+		if (!s->act(vgpu + s->i, s->a, s->b, s->c))
+			harness_fail("%s: step %td, %s(0x%llx, 0x%llx), is not so", scene->name,
+				     s - first, scene_asked, s->a, s->b);
+		if (!scene->roles[1].act)
+			world_check(scene->name);
+	}
+}
+
+void plays(const struct role *r)
+{
+	take((const struct step *)r->arg, r->vgpu);
+}
+
 static void set(const char *text)
 {
 	char file[16], val[16];
@@ -95,6 +114,7 @@ static void begin(const struct policy *p, const struct chip_manners *chip)
 	set(scene->set);
 	if (scene->before)
 		scene->before(scene);
+	take(scene->first, 0);
 	began = harness_now;
 	ends = began + scene->ms * MS;
 }
@@ -106,6 +126,7 @@ static void end(void)
 		harness_fail("S5: %s: the card is lost", scene->name);
 	if (scene->after)
 		scene->after(scene);
+	take(scene->last, 0);
 	world_end();
 }
 

@@ -12,12 +12,33 @@
 #define MS 1000000ull
 #define US 1000ull
 
+/* A step of vGPU @i. false: it is not so, and the row fails. */
+struct step {
+	bool (*act)(u32 i, u64 a, u64 b, u64 c);
+	u64 a, b, c;
+	u32 i; /* beyond the role's .vgpu */
+};
+/* clang-format off */
+/* Functions of steps: one does something, one asks whether something is so. */
+#define DO(name, ...) static bool name(u32 i, u64 a, u64 b, u64 c) { __VA_ARGS__; return true; }
+#define ASK(name, ...) \
+	static bool name(u32 i, u64 a, u64 b, u64 c) { scene_asked = #name; return __VA_ARGS__; }
+#define STEPS(...) ((const struct step[]){ __VA_ARGS__, {} })
+/* clang-format on */
+extern const char *scene_asked; /* the last one */
+
 struct role {
 	void (*act)(const struct role *r); /* a thread of the VMM */
 	u32 vgpu;
 	u64 arg;
 	bool lazy; /* as in actor_new() */
 };
+/* A role that takes these steps. The oracle looks after each, if no other role is there. */
+void plays(const struct role *r);
+#define PLAYS(vgpu, ...)                             \
+	{                                            \
+		plays, vgpu, (u64)STEPS(__VA_ARGS__) \
+	}
 
 /* What is measured: a value, how much it has grown, or that in thousandths of the time. */
 struct measure {
@@ -55,6 +76,7 @@ struct scene {
 	u64 arg[4]; /* for the functions of the row */
 	void (*probe)(const struct scene *s); /* before the card is probed */
 	void (*before)(const struct scene *s); /* when the vGPUs run */
+	const struct step *first, *last; /* STEPS() after .before, and after .after */
 	struct role roles[SCENE_ROLES]; /* all end by themselves; none: .ms go by */
 	/* when all roles have ended, and the row's chip_before_write with them */
 	void (*after)(const struct scene *s);

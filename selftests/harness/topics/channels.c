@@ -9,6 +9,7 @@
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
 #include "gk110/ram.h"
+#include "selftests/harness/steps.h"
 #include "selftests/harness/work.h"
 
 #include <linux/bitfield.h>
@@ -30,49 +31,6 @@ static void more(const struct scene *s)
 }
 
 /* ------------------------------------------------------------- a channel gets another space */
-
-enum { IS_LISTED, IS_ENABLED, IS_GROUPED, IS_BOUND, IS_RESET };
-
-static void two_run(const struct scene *s)
-{
-	g_space(G, 1);
-	g_map_vram(G, 1, 16, G_DATA);
-	g_run(G, 2);
-	g_list(G, (u64[]){ 2, 1 }, s->roles[0].arg == IS_LISTED ? 1 : 2);
-}
-
-static void gets_a_space(const struct role *r)
-{
-	g_inst(G, r->arg == IS_GROUPED ? 2 : 1, 1, 0);
-	if (r->arg == IS_LISTED) {
-		LIST(G, 1, 2);
-	} else if (r->arg == IS_GROUPED) {
-		LIST(G, TSG(5, 2), 1, 2);
-		g_enable(G, 2, true);
-		g_preempt(G, true, 5);
-		LIST(G, 2, 1);
-	} else {
-		g_enable(G, 1, true);
-	}
-	if (r->arg == IS_BOUND)
-		g_chan_anew(G, 1);
-	if (r->arg == IS_RESET)
-		world_reset(0);
-	else
-		g_tlb(G, 0);
-}
-
-static void takes_memory(const struct role *r)
-{
-	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
-}
-
-static void invalidates(const struct role *r)
-{
-	g_tlb(G, 0);
-	g_unmap(G, 0, 17);
-	g_tlb(G, 0);
-}
 
 /*
  * A preempt of channel 1 ends at once, and a unit has the channel for 20 ms more, by its own status
@@ -129,138 +87,53 @@ static void rests(u32 reg, u32 val)
 		harness_fail("S2: register 0x%x is written, and the group may run", reg);
 }
 
+static u64 was;
+
 static u64 directory(u16 id)
 {
 	return *(u64 *)chip_vram(chip.chan[id].inst + GMMU_INST_PDB_LO);
 }
 
-enum { OTHER_SPACE, UNBOUND, UNBOUND_UNUSED };
-
-static void group_changes(const struct role *r)
-{
-	u64 was;
-
-	g_inst(G, 2, 0, 0);
-	g_bind(G, 2);
-	LIST(G, TSG(5, 2), 1, 2);
-	if (r->arg != UNBOUND_UNUSED)
-		g_enable(G, 2, true);
-	members[0] = id_of(0, 1);
-	members[1] = id_of(0, 2);
-	harness_sleep(20 * MS);
-	was = directory(members[0]);
-	chip_before_write = rests;
-	if (r->arg == OTHER_SPACE) {
-		g_inst(G, 1, 1, 0);
-		g_enable(G, 1, true);
-	} else {
-		g_unbind(G, 2);
-	}
-	if (!chip.chan[members[0]].enabled ||
-	    (r->arg == OTHER_SPACE && directory(members[0]) == was))
-		harness_fail("S5: a channel of the group does not go on");
-}
-
-/* The guest's preempt of a group is for the channel that runs, though the first one never has. */
-static void preempts_the_second(const struct role *r)
-{
-	g_inst(G, 2, 0, 0);
-	g_bind(G, 2);
-	g_run(G, 3);
-	LIST(G, TSG(5, 2), 2, 3);
-	chip_load_on_gr(id_of(0, 3));
-	g_enable(G, 3, false);
-	g_preempt(G, true, 5);
-	if (chip_loaded(id_of(0, 3)) || !admin_chan_lives(0, 3))
-		harness_fail("S4: a guest has preempted its group, a channel of it is there");
-}
-
-/*
- * Channel 1 of group 5 has faulted and stays bound. Channel 2 is listed in the group in its place,
- * and does what must end it. WHOLE: channel 1 hangs, which ends its group.
- */
-enum { COPIES_STORM, HANGS, IS_PREEMPTED, WHOLE };
-
-static void beside_a_dead_one(const struct role *r)
-{
-	u32 i;
-	u16 id;
-
-	LIST(G, TSG(5, 1), 1);
-	if (r->arg != WHOLE) {
-		UNTIL(chip_fault(id_of(0, 1), 0x1000));
-		UNTIL(!admin_chan_lives(0, 1));
-	}
-	g_run(G, 2);
-	g_list(G, (u64[]){ TSG(5, 1 + (r->arg == WHOLE)), 2, 1 }, r->arg == WHOLE ? 3 : 2);
-	g_ring(G, 2, 1);
-	id = id_of(0, 2);
-	if (r->arg == COPIES_STORM) {
-		chip.copies_tsg = true;
-		chip_copies(admin_chan(0, 2).tsg, NEVER);
-		for (i = 0; i < 4000 && admin_chan_lives(0, 2); i++) {
-			chip_copy_raise(2, 0);
-			UNTIL(!chip_copy_raised());
-		}
-	} else {
-		UNTIL(chip_hang(r->arg == WHOLE ? id_of(0, 1) : id, false));
-	}
-	if (r->arg == IS_PREEMPTED)
-		g_preempt(G, true, 5);
-	else
-		harness_sleep(3000 * MS);
-	if (admin_chan_lives(0, 1) || admin_chan_lives(0, 2) || chip_loaded(id))
-		harness_fail("S5: a channel of a group is to be ended, and one goes on");
-}
+/* clang-format off */
+DO(is_anew, g_chan_anew(G, a))
+DO(must_rest, members[0] = id_of(0, 1); members[1] = id_of(0, 2); harness_sleep(20 * MS);
+   was = directory(members[0]); chip_before_write = rests)
+/* channel 1 does, with .a in another space */
+ASK(goes_on, chip.chan[members[0]].enabled && (!a || directory(members[0]) != was))
+/* until the channel of its group is ended */
+DO(copies_storm, chip.copies_tsg = true; chip_copies(admin_chan(i, a).tsg, NEVER);
+   for (b = 0; b < 4000 && admin_chan_lives(i, a); b++) {
+	   chip_copy_raise(2, 0);
+	   UNTIL(!chip_copy_raised()); })
+DO(is_ended, UNTIL(!admin_chan_lives(i, a)))
+/* clang-format on */
 
 /*
  * The interrupt thread has read a group's id from a copy engine's status, and gets no CPU for
  * 10 ms. Meanwhile the group goes, and a neighbour's group gets its id.
  */
 static bool has_read;
-static u32 reads; /* so many of the status are to come */
+static u32 reads_left; /* so many of the status are to come */
 
 static void reads_late(u32 reg)
 {
-	if (reg != PFIFO_ENGINE_STATUS(3) || !reads || --reads)
+	if (reg != PFIFO_ENGINE_STATUS(3) || !reads_left || --reads_left)
 		return;
 	has_read = true;
 	chip.copying_until = chip.switch_until = 0;
 	harness_sleep(10 * MS);
 }
 
-enum { COPY_FAILS, STAYS, IS_CLOSED };
+static int tsg;
 
-static void id_goes_on(const struct role *r)
-{
-	int tsg;
-
-	LIST(G, TSG(5, 1), 1);
-	tsg = admin_chan(0, 1).tsg;
-	chip.copies_tsg = true;
-	irq_has_read = reads_late;
-	reads = r->arg == STAYS ? 11 : 1;
-	if (r->arg == STAYS) {
-		chip_switch(tsg, 1000 * MS);
-		chip_alarm();
-	} else {
-		chip_copies(tsg, harness_now + 1000 * MS);
-		chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8);
-	}
-	UNTIL(has_read);
-	if (r->arg == IS_CLOSED) {
-		world_close(0);
-		world_unmake(0);
-	} else {
-		LIST(G, 1);
-	}
-	LIST(NEIGHBOUR, TSG(5, 1), 1);
-	harness_sleep(20 * MS);
-	NEEDS(admin_chan(1, 1).tsg == tsg);
-	if (g_read(NEIGHBOUR, GK110_CE(2) + GK110_CE_LAUNCHERR) |
-	    g_read(NEIGHBOUR, GK110_CE(2) + GK110_CE_INTR))
-		harness_fail("S4: a neighbour is told an error of its group's id's last owner");
-}
+/* clang-format off */
+DO(reads_id_late, tsg = admin_chan(0, 1).tsg; chip.copies_tsg = true; irq_has_read = reads_late;
+   reads_left = a)
+DO(copy_fails, chip_copies(tsg, harness_now + 1000 * MS);
+   chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8); UNTIL(has_read))
+DO(switch_stays, chip_switch(tsg, 1000 * MS); chip_alarm(); UNTIL(has_read))
+ASK(has_its_id, admin_chan(i, 1).tsg == tsg)
+/* clang-format on */
 
 /* Interrupts of an idle unit, for which the interrupt thread sleeps again and again. */
 static bool calm;
@@ -323,47 +196,14 @@ static void must_be_listed(const char *want)
 		harness_fail("S5: the chip's list has \"%s\", and not \"%s\"", listed(), want);
 }
 
-#define UNBIND(c) PCCSR_INST(c), 0
-#define BIND(c)	  PCCSR_INST(c), PCCSR_INST_BIND | G_INST(c) >> 12
-#define BLOCK(on) PFIFO_RUNLIST_BLOCK, on
-
-/* A list, or a register and what is written there. */
-static const struct step {
-	const char *listed;
-	u32 reg, val, nr;
-	u64 entry[10];
-} steps[][6] = {
-	{ { "4 2 3", 0, 0, 4, { 4, 100, 2, 3 } },
-	  { "4 3", UNBIND(2) },
-	  { "4 2 3", BIND(2) },
-	  { "" } },
-	{ { "2: 1 2 3", 0, 0, 8, { TSG(7, 3), 1, 100, 2, TSG(9, 2), 101, 102, 3 } },
-	  { "1: 2 3", UNBIND(1) } },
-	{ { "1: 1 1: 4 6",
-	    0,
-	    0,
-	    10,
-	    { TSG(7, 1), 1, TSG(7, 2), 2, 3, TSG(8, 1), 4, TSG(7, 1), 5, 6 } },
-	  { "2: 2 3", 0, 0, 3, { TSG(7, 2), 2, 3 } } },
-	{ { "1 2", 0, 0, 2, { 1, 2 } }, { "", BLOCK(1) }, { "1 2", BLOCK(0) } },
-	{ { "1 3 5 1/1", 0, 0, 3, { 1, 3, 5 } } },
-};
-
-static void submits(const struct role *r)
-{
-	const struct step *s;
-
-	for (s = steps[r->arg]; s->listed; s++) {
-		if (s->reg)
-			g_write(G, s->reg, s->val);
-		else
-			g_list(G, s->entry, s->nr);
-		must_be_listed(s->listed);
-		g_preempt(G, false, 1);
-		if (!*s->listed && chip_loaded(id_of(0, 1)))
-			harness_fail("S4: a runlist is blocked, and a channel is loaded from it");
-	}
-}
+/* clang-format off */
+/* .a: the text. A channel of a list that is blocked is not loaded. */
+DO(is_listed, must_be_listed((const char *)a); g_preempt(G, false, 1);
+   if (!*(const char *)a && chip_loaded(id_of(0, 1)))
+	   harness_fail("S4: a runlist is blocked, and a channel is loaded from it"))
+#define LISTED(text) { is_listed, (u64)(text) }
+DO(blocks, g_write(G, PFIFO_RUNLIST_BLOCK, a))
+/* clang-format on */
 
 /* While the host writes a neighbour's list, channel 2 faults, and its guest submits it again. */
 static void chip_takes_long(u32 reg, u32 val)
@@ -374,22 +214,10 @@ static void chip_takes_long(u32 reg, u32 val)
 	harness_sleep(2 * MS);
 }
 
-static void lists_once(const struct role *r)
-{
-	LIST(G, 1, TSG(7, 2), 2, 4, 3);
-	chip_load_on_gr(id_of(0, 2));
-	chip_before_write = chip_takes_long;
-	LIST(NEIGHBOUR, 1);
-}
-
-static void submits_again(const struct role *r)
-{
-	UNTIL(scene_count[0]);
-	harness_sleep(MS);
-	LIST(G, 1, TSG(7, 2), 2, 4, 3);
-	harness_sleep(5 * MS);
-	must_be_listed("1 3 1/1"); /* a fault ends the channel's group */
-}
+/* clang-format off */
+DO(takes_long, chip_before_write = chip_takes_long)
+DO(waits, UNTIL(scene_count[0]))
+/* clang-format on */
 
 /* All vGPUs together may not list more than the chip takes: it fails the run. */
 static void too_long(const struct role *r)
@@ -524,7 +352,7 @@ static void page_goes(const struct role *r)
 	if (!r->arg)
 		chip_mem_ops(id);
 	chip.ones = r->arg;
-	takes_memory(r);
+	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
 	chip_look("after the unmap");
 	if (chip.ones)
 		harness_fail("S2: an invalidate counts as done after reads of all ones");
@@ -635,21 +463,42 @@ static void is_put_off(const struct role *r)
 #define PREEMPTED(us) \
 	{ .seed = 5, .idle_ns = (us) * US, .delay_ppm = 100000, .delay_ns = (us) * US }
 
-#define RACE(n, a, ...) \
-	{ n, 1, .interleaved = true, .before = two_run, \
-	  .roles = { { gets_a_space, 0, a }, __VA_ARGS__ } }
+/* Channel 1 gets space 1, beside a role; .first: the list */
+#define RACE(n, list, other, ...) \
+	{ n, 1, .interleaved = true, .first = STEPS({ space, 1 }, { vram, 1, 16, G_DATA }, \
+						    { runs, 2 }, { lists, list }), \
+	  .roles = { PLAYS(0, __VA_ARGS__), other } }
+#define MEMORY_GOES PLAYS(0, { ram_goes })
+#define INVALIDATES PLAYS(0, { tlb }, { none, 0, 17 }, { tlb })
+#define GETS_SPACE  { inst, 1, 1 }, { enables, 1 }
 #define SOMEWHERE(n, a) \
 	{ n, 1, LOOKS, .roles = { { is_somewhere, 0, a }, { leaves_late } }, \
 	  .must = { { &m_lives, 0, IS(0), "S5: a channel that does not leave goes on" } } }
-#define CHANGES(n, a) { n, 1, IDLES, .roles = { { group_changes, 0, a } }, \
+#define CHANGES(n, ...) { n, 1, IDLES, \
+	  .roles = { PLAYS(0, { inst, 2 }, { binds, 2 }, { lists, ENTRIES(TSG(5, 2), 1, 2) }, \
+			   __VA_ARGS__) }, \
 	  .must = { { &m_count, 0, AT_LEAST(1), "the group is not preempted" }, \
 		    { &m_lives, 0, IS(1), "S5: a channel of a group that changes" } } }
-#define DEAD(n, a, ...) { n, 2, IDLES, .roles = { { beside_a_dead_one, 0, a } }, \
-	  .must = { __VA_ARGS__ } }
-#define NEXT_OWNER(n, a) { n, 2, CALM, .roles = { { id_goes_on, 0, a } }, \
+/*
+ * Channel 1 of group 5 has faulted and stays bound. Channel 2 is listed in the group in its place,
+ * and does what must end it.
+ */
+#define DEAD(n, ...) { n, 2, IDLES, \
+	  .roles = { PLAYS(0, { lists, ENTRIES(TSG(5, 1), 1) }, __VA_ARGS__, \
+			   { lives, 1, 0 }, { lives, 2, 0 }, { loaded, 2, 0 }) }, \
+	  .must = { { &m_strikes, 0, 1, 2, "S6: a channel of a group goes on" } } }
+#define ONE_DIED { faults, 1 }, { is_ended, 1 }, { runs, 2 }, \
+	{ lists, ENTRIES(TSG(5, 1), 2) }, { rings, 2, 1 }
+/* ... which tells of group 5 by so many reads. Then the group goes, and a neighbour's has its id */
+#define NEXT_OWNER(n, times, what, ...) { n, 2, CALM, \
+	  .roles = { PLAYS(0, { lists, ENTRIES(TSG(5, 1), 1) }, { reads_id_late, times }, \
+			   { what }, __VA_ARGS__, { lists, ENTRIES(TSG(5, 1), 1), .i = 1 }, \
+			   { sleeps, 20 * MS }, { has_its_id, .i = 1 }, \
+			   { reads, GK110_CE(2) + GK110_CE_LAUNCHERR, .i = 1 }, \
+			   { reads, GK110_CE(2) + GK110_CE_INTR, .i = 1 }) }, \
 	  .must = { { &m_lives, 1, IS(1), "S5: a neighbour pays for a group before its own" } } }
-#define STEPS(n, v, i) \
-	{ n, v, EAGER, .arg = { 6 }, .before = more, .roles = { { submits, 0, i } } }
+#define LISTS_OF(n, v, ...) \
+	{ n, v, EAGER, .arg = { 6 }, .before = more, .roles = { PLAYS(0, __VA_ARGS__) } }
 #define STOP(n, a) { n, 1, { .idles = true }, COARSE, .ms = 60000, \
 	  .roles = { { stops, 0, a }, { idle_storm } }, \
 	  .must = { { &m_count, 0, AT_MOST(20000), "S5: channels are unbound beside interrupts" }, \
@@ -666,41 +515,68 @@ static void is_put_off(const struct role *r)
 	  .roles = { { attacker, 0, ALL, true }, { neighbour, 1, ALL | EVERY(1000) } })
 
 static const struct scene table[] = {
-	RACE("an enabled channel is enabled, memory goes", IS_ENABLED, { takes_memory }),
-	RACE("an enabled channel is enabled beside invalidates", IS_ENABLED, { invalidates }),
-	RACE("a loaded channel is listed, memory goes", IS_LISTED, { takes_memory }),
-	RACE("a group changes, memory goes", IS_GROUPED, { takes_memory }),
-	RACE("a channel is unbound beside invalidates", IS_BOUND, { invalidates }),
-	RACE("a guest is reset, memory goes", IS_RESET, { takes_memory }),
+	RACE("an enabled channel is enabled, memory goes", ENTRIES(2, 1), MEMORY_GOES, GETS_SPACE,
+	     { tlb }),
+	RACE("an enabled channel is enabled beside invalidates", ENTRIES(2, 1), INVALIDATES,
+	     GETS_SPACE, { tlb }),
+	RACE("a loaded channel is listed, memory goes", ENTRIES(2), MEMORY_GOES, { inst, 1, 1 },
+	     { lists, ENTRIES(1, 2) }, { tlb }),
+	RACE("a group changes, memory goes", ENTRIES(2, 1), MEMORY_GOES, { inst, 2, 1 },
+	     { lists, ENTRIES(TSG(5, 2), 1, 2) }, { enables, 2 }, { preempts, 5, true },
+	     { lists, ENTRIES(2, 1) }, { tlb }),
+	RACE("a channel is unbound beside invalidates", ENTRIES(2, 1), INVALIDATES, GETS_SPACE,
+	     { is_anew, 1 }, { tlb }),
+	RACE("a guest is reset, memory goes", ENTRIES(2, 1), MEMORY_GOES, GETS_SPACE, { resets }),
 	SOMEWHERE("a PBDMA has a channel that gets a space", PBDMA_HAS),
 	SOMEWHERE("GR has a channel that gets a space", GR_HAS),
 	SOMEWHERE("a copy engine has a channel that gets a space", COPIES_HAVE),
 	SOMEWHERE("a PBDMA has a channel that is unbound", UNBINDS | PBDMA_HAS),
 	SOMEWHERE("GR has a channel that is unbound", UNBINDS | GR_HAS),
-	CHANGES("a channel of a group gets another space", OTHER_SPACE),
-	CHANGES("a channel of a group is unbound", UNBOUND),
-	CHANGES("a channel of a group is unbound that never ran", UNBOUND_UNUSED),
+	CHANGES("a channel of a group gets another space", { enables, 2 }, { must_rest },
+		GETS_SPACE, { goes_on, true }),
+	CHANGES("a channel of a group is unbound", { enables, 2 }, { must_rest }, { unbinds, 2 },
+		{ goes_on }),
+	CHANGES("a channel of a group is unbound that never ran", { must_rest }, { unbinds, 2 },
+		{ goes_on }),
+	/* the guest's preempt is for the one that runs, though the first one never has */
 	{ "a group is preempted whose first never ran", 1, BUSY,
-	  .roles = { { preempts_the_second } } },
-	DEAD("a storm beside a dead channel", COPIES_STORM,
-	     { &m_strikes, 0, 1, 2, "S6: a storm of a group's copies goes on" }),
-	DEAD("a hang beside a dead channel", HANGS),
-	DEAD("a preempt beside a dead channel", IS_PREEMPTED),
-	DEAD("a hang ends its group", WHOLE),
-	NEXT_OWNER("a failed copy and the next group of its id", COPY_FAILS),
-	NEXT_OWNER("a switch that does not end and the next group of its id", STAYS),
-	NEXT_OWNER("a closed vGPU's copy and the next group of its id", IS_CLOSED),
+	  .roles = { PLAYS(0, { inst, 2 }, { binds, 2 }, { runs, 3 },
+			   { lists, ENTRIES(TSG(5, 2), 2, 3) }, { loads, 3 }, { disables, 3 },
+			   { preempts, 5, true }, { loaded, 3, 0 }, { lives, 3, 1 }) } },
+	DEAD("a storm beside a dead channel", ONE_DIED, { copies_storm, 2 },
+	     { sleeps, 3000 * MS }),
+	DEAD("a hang beside a dead channel", ONE_DIED, { hangs, 2 }, { sleeps, 3000 * MS }),
+	DEAD("a preempt beside a dead channel", ONE_DIED, { hangs, 2 }, { preempts, 5, true }),
+	DEAD("a hang ends its group", { runs, 2 }, { lists, ENTRIES(TSG(5, 2), 2, 1) },
+	     { rings, 2, 1 }, { hangs, 1 }, { sleeps, 3000 * MS }),
+	NEXT_OWNER("a failed copy and the next group of its id", 1, copy_fails,
+		   { lists, ENTRIES(1) }),
+	NEXT_OWNER("a switch that does not end and the next group of its id", 11, switch_stays,
+		   { lists, ENTRIES(1) }),
+	NEXT_OWNER("a closed vGPU's copy and the next group of its id", 1, copy_fails, { closes },
+		   { unmakes }),
 	WAITS("beside groups that are dropped", 2, 300, 50, .chip = CALM, .policy = COARSE,
 	      .roles = { { attacker, 0, GROUPS }, { neighbour, 1, LISTS | EVERY(50) },
 			 { idle_storm } }),
 
-	STEPS("channels are listed in the guest's order", 1, 0),
-	STEPS("a group has the members that are bound", 1, 1),
-	STEPS("a group is listed once", 1, 2),
-	STEPS("a runlist is blocked", 1, 3),
-	STEPS("the lists of two vGPUs", 2, 4),
+	LISTS_OF("channels are listed in the guest's order", 1, { lists, ENTRIES(4, 100, 2, 3) },
+		 LISTED("4 2 3"), { unbinds, 2 }, LISTED("4 3"), { binds, 2 }, LISTED("4 2 3")),
+	LISTS_OF("a group has the members that are bound", 1,
+		 { lists, ENTRIES(TSG(7, 3), 1, 100, 2, TSG(9, 2), 101, 102, 3) },
+		 LISTED("2: 1 2 3"), { unbinds, 1 }, LISTED("1: 2 3")),
+	LISTS_OF("a group is listed once", 1,
+		 { lists, ENTRIES(TSG(7, 1), 1, TSG(7, 2), 2, 3, TSG(8, 1), 4, TSG(7, 1), 5, 6) },
+		 LISTED("1: 1 1: 4 6"), { lists, ENTRIES(TSG(7, 2), 2, 3) }, LISTED("2: 2 3")),
+	LISTS_OF("a runlist is blocked", 1, { lists, ENTRIES(1, 2) }, LISTED("1 2"), { blocks, 1 },
+		 LISTED(""), { blocks, 0 }, LISTED("1 2")),
+	LISTS_OF("the lists of two vGPUs", 2, { lists, ENTRIES(1, 3, 5) }, LISTED("1 3 5 1/1")),
+	/* a fault ends the channel's group */
 	{ "a list is submitted while its channel faults", 2, CALM, .arg = { 6 }, .before = more,
-	  .roles = { { lists_once }, { submits_again } },
+	  .roles = { PLAYS(0, { lists, ENTRIES(1, TSG(7, 2), 2, 4, 3) }, { loads, 2 },
+			   { takes_long }, { lists, ENTRIES(1), .i = 1 }),
+		     PLAYS(0, { waits }, { sleeps, MS },
+			   { lists, ENTRIES(1, TSG(7, 2), 2, 4, 3) }, { sleeps, 5 * MS },
+			   LISTED("1 3 1/1")) },
 	  .must = { { &m_count, 0, IS(2), "the channel does not fault" } } },
 	{ "no longer than the chip takes", 4, EAGER, .before = more, .roles = { { too_long } } },
 	{ "channel ids are shared", 4, CALM, .roles = { { binds_all } } },

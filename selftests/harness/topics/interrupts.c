@@ -11,6 +11,7 @@
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
 #include "gk110/ram.h"
+#include "selftests/harness/steps.h"
 #include "selftests/harness/work.h"
 
 #include <linux/bitfield.h>
@@ -27,11 +28,6 @@ static void nonstalls(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(2500))
 		chip_nonstall();
-}
-
-static void wants_nonstall(const struct scene *s)
-{
-	g_write(G, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
 }
 
 /*
@@ -64,7 +60,7 @@ static void nonstalls_in_a_switch(const struct role *r)
 static void wants_and_does_not(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(5000)) {
-		wants_nonstall(scene);
+		g_write(G, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
 		g_write(G, PFIFO_INTR_EN, 0);
 	}
 }
@@ -109,23 +105,15 @@ static void goes_on_again(const struct scene *s)
 	chip_pbdma_raise(0, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
 }
 
-static void is_served(const struct scene *s)
-{
-	harness_sleep(10 * MS);
-	if (INTR0)
-		harness_fail("S6: the last interrupt is not acknowledged");
-}
-
-static void unbinds(const struct role *r)
-{
-	harness_sleep(MS);
-	g_unbind(G, 1);
-	scene_count[2] = scene_goes_on();
-	scene_stop();
-}
+/* clang-format off */
+/* .a: a channel, or 0: nobody's */
+DO(interrupts, work_interrupts(a ? id_of(i, a) : CHIP_NOBODY, b))
+ASK(chip_has, chip.reg[a / 4] == b)
+ASK(ends_in_time, scene_goes_on() && (scene_stop(), true))
+/* clang-format on */
 
 /* Channels 2 to 9 fault, one after the other, and then all begin anew. */
-static void faults(const struct role *r)
+static void faults_often(const struct role *r)
 {
 	struct world_vgpu *g = V(r->vgpu);
 	u16 id;
@@ -173,9 +161,13 @@ static void dear_exceptions(const struct role *r)
 
 #define NEIGHBOUR V(1)
 
-/* The neighbour gets the channel's id next. It must not be told, nor pay, for the last owner. */
+/*
+ * The guest resets PFIFO, and the neighbour gets the id of its channel 1 next. It must not be told,
+ * nor pay, for the last owner.
+ */
 static void neighbour_gets(u16 id)
 {
+	g_write(G, PMC_ENABLE, 0);
 	g_inst(NEIGHBOUR, 9, 0, 0);
 	g_bind(NEIGHBOUR, 9);
 	LIST(NEIGHBOUR, 1, 9);
@@ -192,17 +184,10 @@ static void neighbour_is_told_nothing(const struct scene *s)
 		harness_fail("S4: a neighbour is told an interrupt of its id's last owner");
 }
 
-/* The guest resets PFIFO while the thread rests, with a fatal interrupt of its channel pending. */
-static void storms_and_resets(const struct role *r)
-{
-	u16 id = id_of(0, 1);
-
-	work_interrupts(id, PER_SECOND + 100);
-	chip_pbdma_raise(0, id, FATAL);
-	g_write(G, PMC_ENABLE, 0);
-	neighbour_gets(id);
-	harness_sleep(20 * MS);
-}
+/* clang-format off */
+/* ... while an interrupt is pending that would end the channel */
+DO(resets_with_fatal, u16 id = id_of(0, 1); chip_pbdma_raise(0, id, FATAL); neighbour_gets(id))
+/* clang-format on */
 
 /*
  * The thread has read whose the copy engine's interrupt is, and gets no CPU for a while. Meanwhile
@@ -229,7 +214,6 @@ static void resets_under_a_report(const struct role *r)
 	irq_has_read = ce_late;
 	chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8);
 	UNTIL(inside);
-	g_write(G, PMC_ENABLE, 0);
 	neighbour_gets(id);
 	gone = true;
 	harness_sleep(5 * MS);
@@ -273,22 +257,6 @@ static void copies_in_a_rest(const struct role *r)
 		UNTIL_IN(5000 * MS, 5 * US, !chip_copy_raised());
 	}
 	harness_sleep(5 * MS);
-}
-
-static void spend_nobodys_budget(const struct scene *s)
-{
-	work_interrupts(CHIP_NOBODY, PER_SECOND);
-}
-
-/* A fault beyond the budget, which makes the thread rest, is a strike. */
-static void faults_beyond_the_budget(const struct role *r)
-{
-	u16 id = id_of(0, 1);
-
-	work_interrupts(id, PER_SECOND);
-	chip_load_on_gr(id);
-	NEEDS(chip_fault_now(id));
-	harness_sleep(50 * MS);
 }
 
 /* ------------------------------------------------------------------ what a guest is told */
@@ -377,45 +345,21 @@ static void more_than_fit(const struct role *r)
 	}
 }
 
-/* Events name the guest's own instance block and the offset in its own BAR1, not the card's. */
-static void names_are_the_guests(const struct role *r)
-{
-	u32 want = FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, G_INST(1) >> 12), is;
+/* clang-format off */
+DO(traps, chip_gr_trap(a ? admin_chan(i, a).inst : 0, 0, b, c); harness_sleep(10 * MS))
+DO(bar1_faults, bar_fault(GMMU_UNIT_BAR1, admin_place(i).bar1 + a); harness_sleep(10 * MS))
+ASK(told_at, told_va(i, GMMU_UNIT_BAR1) == a)
+/* clang-format on */
 
-	chip_gr_trap(admin_chan(r->vgpu, 1).inst, 0, 0, BIT(2));
-	harness_sleep(10 * MS);
-	is = g_read(V(r->vgpu), GR_FECS + FECS_CHAN_ADDR);
-	if (is != want)
-		harness_fail("S4: an exception names block 0x%x, the guest's is 0x%x", is, want);
-	bar_fault(GMMU_UNIT_BAR1, admin_place(r->vgpu).bar1 + 0x5000);
-	harness_sleep(10 * MS);
-	if (told_va(r->vgpu, GMMU_UNIT_BAR1) != 0x5000)
-		harness_fail("S4: a fault of BAR1 is told at 0x%llx",
-			     told_va(r->vgpu, GMMU_UNIT_BAR1));
-}
-
-/*
- * A channel hangs, and its guest preempts it, or its group (.arg). The guest is told of the hang by
- * its own ids: by the chip's it would recover another channel of its own.
- */
-static void preempts_a_hang(const struct role *r)
-{
-	u32 want = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE, is = 0, e;
-	struct admin_chan c;
-
-	if (r->arg)
-		LIST(G, TSG(5, 1), 1);
-	c = admin_chan(0, 1);
-	NEEDS(c.id != 1 && (r->arg ? c.tsg >= 0 && c.tsg != 5 : c.tsg < 0));
-	UNTIL(chip_hang(c.id, false));
-	g_preempt(G, r->arg, r->arg ? 5 : 1);
-	harness_sleep(10 * MS);
-	for (e = 0; e < 4 && !is; e++)
-		is = g_read(G, PFIFO_ENGINE_STATUS(e));
-	want |= r->arg ? PFIFO_STATUS_TSG | 5 : 1;
-	if (is != want)
-		harness_fail("S4: a guest is told of a hang by status 0x%x, not 0x%x", is, want);
-}
+/* clang-format off */
+/* The names of channel 1, and of its group 5 (.a), are not the chip's. */
+DO(has_other_names, struct admin_chan ac = admin_chan(i, 1);
+   NEEDS(ac.id != 1 && (a ? ac.tsg >= 0 && ac.tsg != 5 : ac.tsg < 0)))
+/* The first engine's status that is not 0. It has the guest's ids, or another channel suffers. */
+DO(an_engine_is, for (b = c = 0; b < 4 && !c; b++) c = g_read(V(i), PFIFO_ENGINE_STATUS(b));
+   if (c != a)
+	   harness_fail("S4: a guest is told of a hang by status 0x%llx, not 0x%llx", c, a))
+/* clang-format on */
 
 /* Errors of a vGPU: a trap in a GPC, an interrupt of its PBDMA, one of a copy engine. */
 static void trap_of(u32 vgpu, u32 gpccs, u32 unused)
@@ -479,20 +423,13 @@ static void is_not_told(const struct role *r)
 		harness_fail("S4: an error of vGPU 0 tells of 0x%08x of vGPU 1's error", left);
 }
 
-/*
- * No context is on GR. FECS_CHAN_ADDR keeps the block of the last one, whose memory is vGPU 0's by
- * now: an exception that comes then is nobody's, and is acknowledged.
- */
-static void trap_without_context(const struct role *r)
-{
-	chip_gr_trap(0, 0, GPCCS_TRAP_PROP, GR_TRAP_GPC);
-	chip_put(GR_FECS + FECS_CHAN_ADDR, FIELD_PREP(FECS_CHAN_INST, admin_chan(0, 1).inst >> 12));
-	harness_sleep(10 * MS);
-	if (g_read(G, GR_INTR))
-		harness_fail("S4: a vGPU is told an exception of no context");
-	if (chip.gr_halts)
-		harness_fail("S5: an exception of no context is not acknowledged");
-}
+/* clang-format off */
+/* FECS_CHAN_ADDR keeps the block of the last context, whose memory is vGPU 0's by now. */
+DO(traps_nobody, chip_gr_trap(0, 0, GPCCS_TRAP_PROP, GR_TRAP_GPC);
+   chip_put(GR_FECS + FECS_CHAN_ADDR, FIELD_PREP(FECS_CHAN_INST, admin_chan(0, 1).inst >> 12));
+   harness_sleep(10 * MS))
+ASK(gr_goes_on, !chip.gr_halts)
+/* clang-format on */
 
 /* -------------------------------------------------------- GR's units end their exceptions */
 
@@ -638,124 +575,23 @@ static void all_forms(const struct role *r)
 		harness_fail("SET_IRQS takes an eventfd that is not there");
 }
 
-static void line_can_rise(const struct scene *s)
-{
-	g_write(G, PMC_INTR_MASK(PMC_LEAF_HOST), ~0u);
-	g_write(G, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
-	g_write(G, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL | PFIFO_INTR_PBDMA);
-}
-
 /* clang-format off */
-/* Steps of a VMM: SET_IRQS with NONE or an eventfd, and what the eventfds have got afterwards. */
-static const struct step {
-	enum { END, SET, UP, DOWN, LEVEL, WRITE, CLOSE } op;
-	u32 index, flags;
-	s32 fd; /* of SET, WRITE, CLOSE */
-	s32 got_fd; /* 0: it is not asked */
-	u64 got;
-} scripts[][16] = { {
-	{ SET, MSI, TRIGGER | EVENTFD, 3 },
-	{ UP, .got_fd = 3, .got = 1 },
-	{ LEVEL, .got_fd = 3, .got = 0 },
-	/* an eventfd that is set while the line is up is signalled at once, the former is not */
-	{ SET, MSI, TRIGGER | EVENTFD, 4, 4, 1 },
-	{ LEVEL, .got_fd = 3, .got = 0 },
-	{ DOWN },
-	{ UP, .got_fd = 4, .got = 1 },
-	{ DOWN },
-	{ SET, MSI, TRIGGER | NONE },
-	{ UP, .got_fd = 4, .got = 0 },
-	/* a VMM tests its eventfd: TRIGGER with 0 does nothing, with 1 signals it */
-	{ SET, MSI, TRIGGER | EVENTFD, 5, 5, 1 },
-	{ SET, MSI, TRIGGER | BOOL, 0, 5, 0 },
-	{ SET, MSI, TRIGGER | BOOL, 1, 5, 1 },
-}, {
-	{ SET, INTX, TRIGGER | EVENTFD, 3 },
-	{ SET, INTX, UNMASK | EVENTFD, 4 },
-	/* told once, which masks it; the line is up at the unmask, so told again */
-	{ UP, .got_fd = 3, .got = 1 },
-	{ LEVEL, .got_fd = 3, .got = 0 },
-	{ WRITE, .fd = 4, .got_fd = 3, .got = 1 },
-	{ DOWN },
-	{ WRITE, .fd = 4, .got_fd = 3, .got = 0 },
-	{ SET, INTX, MASK | NONE },
-	{ UP, .got_fd = 3, .got = 0 },
-	{ SET, INTX, UNMASK | NONE, 0, 3, 1 },
-	/* MSI takes over from INTx, then the eventfd of INTx's unmask is closed */
-	{ SET, MSI, TRIGGER | EVENTFD, 5 },
-	{ WRITE, .fd = 4, .got_fd = 3, .got = 0 },
-	{ CLOSE, .fd = 4 },
-	{ SET, INTX, UNMASK | EVENTFD, 6 },
-}, { /* one for both: the unmask's handler runs inside the signal */
-	{ SET, INTX, TRIGGER | EVENTFD, 3 },
-	{ SET, INTX, UNMASK | EVENTFD, 3 },
-	{ UP },
-	{ DOWN },
-	{ UP },
-	{ DOWN },
-}, { /* these are interleaved */
-	{ SET, MSI, TRIGGER | EVENTFD, 3 },
-	{ SET, MSI, TRIGGER | EVENTFD, 4 },
-	{ CLOSE, .fd = 3 },
-	{ SET, MSI, TRIGGER | NONE },
-	{ CLOSE, .fd = 4 },
-	{ SET, MSI, TRIGGER | EVENTFD, 5 },
-}, {
-	{ SET, INTX, TRIGGER | EVENTFD, 3 },
-	{ SET, INTX, UNMASK | EVENTFD, 4 },
-	{ WRITE, .fd = 4 },
-	{ SET, INTX, UNMASK | EVENTFD, -1 },
-	{ SET, INTX, UNMASK | EVENTFD, 3 },
-	{ WRITE, .fd = 3 },
-	{ CLOSE, .fd = 3 },
-	{ SET, INTX, TRIGGER | EVENTFD, -1 },
-	{ SET, INTX, MASK | NONE },
-	{ SET, INTX, UNMASK | NONE },
-}, {
-	{ SET, REQ, TRIGGER | EVENTFD, 7 },
-	{ SET, REQ, TRIGGER | NONE },
-} };
+#define LINE_CAN_RISE { writes, PMC_INTR_MASK(PMC_LEAF_HOST), ~0u }, \
+	{ writes, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE }, \
+	{ writes, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL | PFIFO_INTR_PBDMA }
+
+/* SET_IRQS (.a index, .b flags) with NONE or an eventfd (.c), which is not refused */
+ASK(sets, !set_irqs(i, a, b, 0, !(a == MSI && b & NONE), c) || scene->interleaved)
+/* Eventfd .a has got .b signals since it was asked last. */
+ASK(got, user_eventfd_read(a) == b)
+DO(line_rises, chip_nonstall(); harness_sleep(3 * MS);
+   NEEDS(g_read(V(i), PFIFO_INTR) & PFIFO_INTR_NONSTALL))
+DO(line_falls, g_write(V(i), PFIFO_INTR, PFIFO_INTR_NONSTALL))
+DO(signals_fd, user_eventfd_write(a); harness_sleep(scene->interleaved ? 0 : 5 * MS))
+DO(closes_fd, user_eventfd_close(a))
+DO(cost, eventfd_cost(a, b)) /* ns */
+DO(pbdma_stops, chip_pbdma_intr(id_of(i, a), PBDMA_INTR0_DEVICE))
 /* clang-format on */
-
-static void plays(const struct role *r)
-{
-	const struct step *s, *first = scripts[r->arg];
-	bool waits = !scene->interleaved;
-	u64 got;
-
-	for (s = first; s->op; s++) {
-		switch (s->op) {
-		case SET:
-			if (set_irqs(0, s->index, s->flags, 0,
-				     !(s->index == MSI && s->flags & NONE), s->fd) &&
-			    waits)
-				harness_fail("step %td is refused", s - first);
-			break;
-		case UP:
-			chip_nonstall();
-			harness_sleep(3 * MS);
-			NEEDS(g_read(G, PFIFO_INTR) & PFIFO_INTR_NONSTALL);
-			break;
-		case DOWN:
-			g_write(G, PFIFO_INTR, PFIFO_INTR_NONSTALL);
-			break;
-		case WRITE:
-			user_eventfd_write(s->fd);
-			break;
-		case CLOSE:
-			user_eventfd_close(s->fd);
-			break;
-		default:
-			break;
-		}
-		if (waits && (s->op == LEVEL || s->op == WRITE))
-			harness_sleep(5 * MS);
-		got = s->got_fd ? user_eventfd_read(s->got_fd) : 0;
-		if (got != s->got)
-			harness_fail("after step %td eventfd %d has got %llu signals, not %llu",
-				     s - first, s->got_fd, got, s->got);
-	}
-}
 
 static void line_goes_up_and_down(const struct role *r)
 {
@@ -779,28 +615,9 @@ static void is_to_be_removed(const struct role *r)
 		dev->ops->request(dev, i);
 }
 
-static void req_can_be_told(const struct scene *s)
-{
-	set_irqs(0, REQ, TRIGGER | EVENTFD, 0, 1, 6);
-}
-
 /* ---------------------------------------------------------- what a signal costs, and whom */
 
 #define SIGNAL_MS 25
-
-static void signals_are_dear(const struct scene *s)
-{
-	set_irqs(0, s->arg[0] ? INTX : MSI, TRIGGER | EVENTFD, 0, 1, 3);
-	line_can_rise(s);
-	if (s->arg[0]) {
-		set_irqs(0, INTX, UNMASK | EVENTFD, 0, 1, 4);
-		chip_pbdma_intr(id_of(0, 1), PBDMA_INTR0_DEVICE);
-		harness_sleep(50 * MS);
-	} else {
-		g_inst(V(1), 2, 0, 0);
-	}
-	eventfd_cost(3, SIGNAL_MS * MS);
-}
 
 static void raises(const struct role *r)
 {
@@ -840,27 +657,10 @@ MEASURE(host_signals, "signals by the host", signalled.by_host, VALUE);
 #define AN_EIGHTH 2, 2 + 2000 / 8 / SIGNAL_MS
 MEASURE(locked_signals, "signals under a lock of the card", signalled.locked, VALUE);
 
-/* scene_count[0]: ms after which the next tenant is told of its first interrupt */
-static void next_tenant(const struct role *r)
-{
-	u64 began;
-
-	set_irqs(0, MSI, TRIGGER | EVENTFD, 0, 1, 3);
-	line_can_rise(scene);
-	eventfd_cost(3, 2000 * MS);
-	chip_pbdma_intr(g_hchid(G, 1), PBDMA_INTR0_DEVICE);
-	harness_sleep(2100 * MS);
-	world_close(0);
-	setup_open(0);
-	set_irqs(0, MSI, TRIGGER | EVENTFD, 0, 1, 4);
-	line_can_rise(scene);
-	eventfd_cost(4, 1);
-	harness_sleep(50 * MS);
-	began = harness_now;
-	chip_pbdma_intr(g_hchid(G, 1), PBDMA_INTR0_DEVICE);
-	WITHIN(20000 * MS, MS, signalled.nr);
-	scene_count[0] = (harness_now - began) / MS;
-}
+/* clang-format off */
+DO(next_tenant, world_close(i); setup_open(i))
+ASK(signalled_within, WITHIN(a, MS, signalled.nr))
+/* clang-format on */
 
 /* ------------------------------------------------------------------ the table */
 
@@ -874,7 +674,8 @@ static void next_tenant(const struct role *r)
 #define PPC(g, p) { GR_PPC(g, p, PPC_ESR), g, UNKNOWN_GPCCS, GR_TRAP_GPC }
 
 #define STORM(n, pol, ...)                                                                   \
-	{ n, 1, CALM, pol, .ms = 200, .before = wants_nonstall,                                \
+	{ n, 1, CALM, pol, .ms = 200,                                                          \
+	  .first = STEPS({ writes, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL }),                      \
 	  .roles = { { nonstalls }, ##__VA_ARGS__ },                                           \
 	  .must = { { &m_irq_ran, CARD, AT_MOST(200), "S5: one source's interrupts" },       \
 		    /* twice what docs/interrupts.md says; who waits is told in the end */ \
@@ -887,7 +688,7 @@ static void next_tenant(const struct role *r)
 	  .must = { { &m_irq_worked, CARD, 100, 550, "S6: the interrupt thread works" } } }
 
 #define COPIES { work_nobodys_copies, .arg = 5 * US }
-#define ALL { COPIES, { nobodys_methods, 0, 1 }, { nonstalls }, { faults } }
+#define ALL { COPIES, { nobodys_methods, 0, 1 }, { nonstalls }, { faults_often } }
 #define MIX(n, us, s, ...)                                                                  \
 	{ n, 2, PLAIN(), ROUGH, .ms = 1000, .arg = { 0, us }, .before = slow_services, .slow = s, \
 	  .roles = __VA_ARGS__,                                                             \
@@ -901,9 +702,27 @@ static void next_tenant(const struct role *r)
 		    { &m_strikes, 1, IS(0), "S5: a neighbour pays for an error" },           \
 		    { &m_lives, 1, IS(1), "S5: a neighbour pays for an error" } } }
 
-#define SCRIPT(n, i) { n, 1, CALM, .before = line_can_rise, .roles = { { plays, 0, i } } }
-#define RACE(n, i, prepare, against) \
-	{ n, 1, .interleaved = true, .before = prepare, .roles = { { against }, { plays, 0, i } } }
+#define LATE_TOLD(n, ...) \
+	{ n, 2, IDLES, COARSE, .roles = { __VA_ARGS__ }, .after = neighbour_is_told_nothing }
+
+/* Events name the guest's own instance block and the offset in its own BAR1, not the card's. */
+#define NAMES_OF(n, v) \
+	{ n, 2, CALM, .roles = { PLAYS(v, { traps, 1, 0, BIT(2) }, \
+	  { reads, GR_FECS + FECS_CHAN_ADDR, \
+	    FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, G_INST(1) >> 12) }, \
+	  { bar1_faults, 0x5000 }, { told_at, 0x5000 }) } }
+/* A channel hangs, and its guest preempts it, or its group. It is told of that by its own ids. */
+#define HANGS(n, id, group, ...) \
+	{ n, 1, EAGER, .roles = { PLAYS(0, __VA_ARGS__, { hangs, 1 }, \
+	  { preempts, id, group }, { sleeps, 10 * MS }, { an_engine_is, PFIFO_STATUS_BUSY | \
+	  PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE | ((group) ? PFIFO_STATUS_TSG : 0) | (id) }) }, \
+	  .must = { { &m_lives, 0, IS(0), "S5: a channel hangs and goes on" } } }
+#define SCRIPT(n, ...) \
+	{ n, 1, CALM, .first = STEPS(LINE_CAN_RISE), .roles = { PLAYS(0, __VA_ARGS__) } }
+#define RACE(n, against, start, ...) \
+	{ n, 1, .interleaved = true, .first = start, \
+	  .roles = { { against }, PLAYS(0, __VA_ARGS__) } }
+#define SET_FD TRIGGER | EVENTFD
 
 static const struct scene table[] = {
 	{ "the end of a copy while another one is driven off", 2, PLAIN(), COARSE,
@@ -915,12 +734,13 @@ static const struct scene table[] = {
 	STORM("a storm of NON_STALL", {}),
 	STORM("a storm of NON_STALL that nobody wants for long", CHANCE, { wants_and_does_not }),
 	{ "an interrupt that does not go away", 1, CALM, .ms = 900, .arg = { 1000 },
-	  .before = goes_on_again, .after = is_served,
+	  .before = goes_on_again,
+	  .last = STEPS({ sleeps, 10 * MS }, { chip_has, PBDMA(0) + PBDMA_INTR0, 0 }),
 	  .must = { { &m_count, 0, IS(1000), "S6: an interrupt is not served" },
 		    { &m_count, 1, AT_MOST(64), "S6: one run of the thread goes on and on" } } },
 	{ "an unbind does not wait for later interrupts", 1, CALM, CHANCE, .ms = 50,
-	  .before = goes_on_again, .roles = { { unbinds } },
-	  .must = { { &m_count, 2, IS(1), "S6: a thread waits until no more interrupts come" } } },
+	  .before = goes_on_again,
+	  .roles = { PLAYS(0, { sleeps, MS }, { unbinds, 1 }, { ends_in_time }) } },
 	HALF(30),
 	HALF(90),
 	HALF(270),
@@ -932,46 +752,49 @@ static const struct scene table[] = {
 	MIX("all kinds, 60 us each", 60, false, ALL),
 	MIX("all kinds, 20 us each", 20, true, ALL),
 	MIX("all kinds, quick", 0, true, ALL),
-	MIX("faults, 200 us each", 200, true, { { faults } }),
-	MIX("copies and faults, 200 us each", 200, true, { COPIES, { faults } }),
+	MIX("faults, 200 us each", 200, true, { { faults_often } }),
+	MIX("copies and faults, 200 us each", 200, true, { COPIES, { faults_often } }),
 	MIX("methods and faults, 200 us each", 200, true, { { nobodys_methods, 0, 1 },
-	    { faults } }),
+	    { faults_often } }),
 	{ "exceptions of GR are dear", 1, CALM, .roles = { { dear_exceptions } },
 	  .must = { { &m_count, 0, 20, PER_SECOND / 10, "S5: reading one takes long" } } },
 
-	{ "an id of a storm gets another owner", 2, IDLES, COARSE,
-	  .roles = { { storms_and_resets } }, .after = neighbour_is_told_nothing },
-	{ "a reset waits for a report", 2, IDLES, COARSE,
-	  .roles = { { resets_under_a_report } }, .after = neighbour_is_told_nothing },
-	{ "a reset waits for a report in a rest", 2, IDLES, COARSE,
-	  .roles = { { resets_under_a_report, 0, PER_SECOND + 1 } },
-	  .after = neighbour_is_told_nothing },
+	LATE_TOLD("an id of a storm gets another owner",
+		  PLAYS(0, { interrupts, 1, PER_SECOND + 100 }, { resets_with_fatal },
+			{ sleeps, 20 * MS })),
+	LATE_TOLD("a reset waits for a report", { resets_under_a_report }),
+	LATE_TOLD("a reset waits for a report in a rest",
+		  { resets_under_a_report, 0, PER_SECOND + 1 }),
 	{ "the last tenant's interrupts", 1, { .eager = true, .late = 1, .idles = true },
 	  .roles = { { last_second } },
 	  .must = { { &m_lives, 0, IS(1), "S5: a tenant pays for the last one's interrupts" },
 		    { &m_count, 0, IS(0), "S5: a tenant pays for the last one's interrupts" } } },
 	{ "copies that are told in a rest are free", 1, IDLES, COARSE,
-	  .before = spend_nobodys_budget, .roles = { { copies_in_a_rest, 0, 1 } },
+	  .first = STEPS({ interrupts, 0, PER_SECOND }), .roles = { { copies_in_a_rest, 0, 1 } },
 	  .must = { { &m_lives, 0, IS(1), "S5: a channel pays for what may be another's" } } },
 	{ "copies beyond the budget end their channel", 1, IDLES, COARSE,
 	  .roles = { { copies_in_a_rest } },
 	  .must = { { &m_lives, 0, IS(0), "S5: a storm of copies goes on" } } },
-	{ "a fault beyond the budget", 1, IDLES, COARSE, .roles = { { faults_beyond_the_budget } },
+	/* the thread rests, and a fault then is a strike */
+	{ "a fault beyond the budget", 1, IDLES, COARSE,
+	  .roles = { PLAYS(0, { interrupts, 1, PER_SECOND }, { loads, 1 }, { faults_now, 1 },
+			   { sleeps, 50 * MS }) },
 	  .must = { { &m_strikes, 0, IS(1), "S5: a fault that makes the thread rest" } } },
 
 	{ "more events than fit", 1, CALM, .roles = { { signals }, { more_than_fit } },
 	  .must = { { &m_events_dropped, 0, IS(15), "S4: events are lost" } } },
-	{ "names of vGPU 0", 2, CALM, .roles = { { names_are_the_guests, 0 } } },
-	{ "names of vGPU 1", 2, CALM, .roles = { { names_are_the_guests, 1 } } },
-	{ "a channel that hangs", 1, EAGER, .roles = { { preempts_a_hang } },
-	  .must = { { &m_lives, 0, IS(0), "S5: a channel hangs and goes on" } } },
-	{ "a group that hangs", 1, EAGER, .roles = { { preempts_a_hang, 0, 1 } },
-	  .must = { { &m_lives, 0, IS(0), "S5: a group hangs and goes on" } } },
+	NAMES_OF("names of vGPU 0", 0),
+	NAMES_OF("names of vGPU 1", 1),
+	HANGS("a channel that hangs", 1, false, { has_other_names }),
+	HANGS("a group that hangs", 5, true, { lists, ENTRIES(TSG(5, 1), 1) },
+	      { has_other_names, true }),
 	{ "where a neighbour's PROP failed", 2, CALM, .roles = { { is_not_told, 0, 0 } } },
 	{ "what a neighbour asked GR for", 2, CALM, .roles = { { is_not_told, 0, 1 } } },
 	{ "what a neighbour's HCE refused", 2, CALM, .roles = { { is_not_told, 0, 2 } } },
 	{ "what was wrong with a neighbour's launch", 2, CALM, .roles = { { is_not_told, 0, 3 } } },
-	{ "an exception of no context", 1, CALM, .roles = { { trap_without_context } },
+	/* it is nobody's, and is acknowledged */
+	{ "an exception of no context", 1, CALM,
+	  .roles = { PLAYS(0, { traps_nobody }, { reads, GR_INTR, 0 }, { gr_goes_on }) },
 	  .must = { { &m_faults, 0, IS(0), "S4: a vGPU is told another's exception" } } },
 
 	UNIT("an error of PPC 0 of GPC 0 ends", PPC(0, 0)),
@@ -983,24 +806,57 @@ static const struct scene table[] = {
 	  .roles = { { all_units_trap } } },
 
 	{ "forms of SET_IRQS", 1, CALM, .roles = { { all_forms } } },
-	SCRIPT("MSI goes by edges", 0),
-	SCRIPT("INTx is a level", 1),
-	SCRIPT("one eventfd for INTx and its unmask", 2),
-	RACE("MSI is replaced while signalled", 3, line_can_rise, line_goes_up_and_down),
-	RACE("INTx and its unmask are replaced", 4, line_can_rise, line_goes_up_and_down),
-	RACE("REQ is replaced while signalled", 5, req_can_be_told, is_to_be_removed),
+	/* an eventfd that is set while the line is up is signalled at once, the former is not */
+	SCRIPT("MSI goes by edges", { sets, MSI, SET_FD, 3 }, { line_rises }, { got, 3, 1 },
+	       { sleeps, 5 * MS }, { got, 3, 0 }, { sets, MSI, SET_FD, 4 }, { got, 4, 1 },
+	       { sleeps, 5 * MS }, { got, 3, 0 }, { line_falls }, { line_rises }, { got, 4, 1 },
+	       { line_falls }, { sets, MSI, TRIGGER | NONE }, { line_rises }, { got, 4, 0 },
+	       /* a VMM tests its eventfd: TRIGGER with 0 does nothing, with 1 signals it */
+	       { sets, MSI, SET_FD, 5 }, { got, 5, 1 }, { sets, MSI, TRIGGER | BOOL, 0 },
+	       { got, 5, 0 }, { sets, MSI, TRIGGER | BOOL, 1 }, { got, 5, 1 }),
+	/* told once, which masks it; the line is up at the unmask, so told again */
+	SCRIPT("INTx is a level", { sets, INTX, SET_FD, 3 }, { sets, INTX, UNMASK | EVENTFD, 4 },
+	       { line_rises }, { got, 3, 1 }, { sleeps, 5 * MS }, { got, 3, 0 }, { signals_fd, 4 },
+	       { got, 3, 1 }, { line_falls }, { signals_fd, 4 }, { got, 3, 0 },
+	       { sets, INTX, MASK | NONE }, { line_rises }, { got, 3, 0 },
+	       { sets, INTX, UNMASK | NONE }, { got, 3, 1 },
+	       /* MSI takes over from INTx, then the eventfd of INTx's unmask is closed */
+	       { sets, MSI, SET_FD, 5 }, { signals_fd, 4 }, { got, 3, 0 }, { closes_fd, 4 },
+	       { sets, INTX, UNMASK | EVENTFD, 6 }),
+	/* the unmask's handler runs inside the signal */
+	SCRIPT("one eventfd for INTx and its unmask", { sets, INTX, SET_FD, 3 },
+	       { sets, INTX, UNMASK | EVENTFD, 3 }, { line_rises }, { line_falls }, { line_rises },
+	       { line_falls }),
+	RACE("MSI is replaced while signalled", line_goes_up_and_down, STEPS(LINE_CAN_RISE),
+	     { sets, MSI, SET_FD, 3 }, { sets, MSI, SET_FD, 4 }, { closes_fd, 3 },
+	     { sets, MSI, TRIGGER | NONE }, { closes_fd, 4 }, { sets, MSI, SET_FD, 5 }),
+	RACE("INTx and its unmask are replaced", line_goes_up_and_down, STEPS(LINE_CAN_RISE),
+	     { sets, INTX, SET_FD, 3 }, { sets, INTX, UNMASK | EVENTFD, 4 }, { signals_fd, 4 },
+	     { sets, INTX, UNMASK | EVENTFD, -1 }, { sets, INTX, UNMASK | EVENTFD, 3 },
+	     { signals_fd, 3 }, { closes_fd, 3 }, { sets, INTX, SET_FD, -1 },
+	     { sets, INTX, MASK | NONE }, { sets, INTX, UNMASK | NONE }),
+	RACE("REQ is replaced while signalled", is_to_be_removed, STEPS({ sets, REQ, SET_FD, 6 }),
+	     { sets, REQ, SET_FD, 7 }, { sets, REQ, TRIGGER | NONE }),
 
 	{ "who pays for a signal", 2, { .eager = true, .late = 1, .load_ppm = 20000 }, .ms = 2000,
-	  .before = signals_are_dear, .roles = { { raises }, { neighbour_binds } },
+	  .first = STEPS({ sets, MSI, SET_FD, 3 }, LINE_CAN_RISE, { inst, 2, .i = 1 },
+			 { cost, 3, SIGNAL_MS * MS }), .roles = { { raises }, { neighbour_binds } },
 	  .must = { { &m_irq_ran, CARD, AT_MOST(200), "S5: signals to a VMM" },
 		    { &m_host_signals, 0, AN_EIGHTH, "S5: signals to a VMM" },
 		    { &m_locked_signals, 0, IS(0), "S5: signals to a VMM" },
 		    { &m_count, 0, AT_MOST(10000), "S5: a neighbour waits for signals" } } },
-	{ "who pays for an unmask", 1, EAGER, .ms = 2000, .arg = { 1 }, .before = signals_are_dear,
+	{ "who pays for an unmask", 1, EAGER, .ms = 2000,
+	  .first = STEPS({ sets, INTX, SET_FD, 3 }, LINE_CAN_RISE,
+			 { sets, INTX, UNMASK | EVENTFD, 4 }, { pbdma_stops, 1 },
+			 { sleeps, 50 * MS }, { cost, 3, SIGNAL_MS * MS }),
 	  .roles = { { unmasks } },
 	  .must = { { &m_host_signals, 0, AN_EIGHTH, "S5: signals to a VMM that unmasks" } } },
-	{ "the next tenant owes nothing", 1, EAGER, .roles = { { next_tenant } },
-	  .must = { { &m_count, 0, AT_MOST(50), "S5: a tenant's signals delay the next one's" } } },
+	{ "the next tenant owes nothing", 1, EAGER,
+	  .roles = { PLAYS(0, { sets, MSI, SET_FD, 3 }, LINE_CAN_RISE, { cost, 3, 2000 * MS },
+			   { pbdma_stops, 1 }, { sleeps, 2100 * MS }, { next_tenant },
+			   { sets, MSI, SET_FD, 4 }, LINE_CAN_RISE, { cost, 4, 1 },
+			   { sleeps, 50 * MS }, { pbdma_stops, 1 },
+			   { signalled_within, 50 * MS }) } },
 };
 
 /* clang-format on */

@@ -7,9 +7,8 @@
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
-#include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
-#include "selftests/harness/scene.h"
+#include "selftests/harness/steps.h"
 
 #include <linux/bitfield.h>
 
@@ -35,7 +34,7 @@
 static struct world_vgpu *g; /* the vGPU whose guest acts */
 static struct admin_place place; /* its */
 static unsigned long at; /* the mapping that its VMM made last */
-static u64 began, warned, faults;
+static u64 began, warned, counted, slice;
 static u32 pins, id;
 
 /* The directory that the chip has for a channel of vGPU 0, and its entry for a page. */
@@ -154,148 +153,74 @@ static bool slice_is_well(u32 bar, u64 off, u64 len, bool gone)
 
 /* clang-format off */
 
+/* What a guest and its VMM do beside the steps of steps.h, or what must be so. */
+DO(tlb_all, invalidate_all())
+DO(pramin, g_write(g, HOSTMEM_PRAMIN, a >> HOSTMEM_PRAMIN_BASE_SHIFT))
+DO(window, g_write(g, a == 1 ? HOSTMEM_BAR1 : HOSTMEM_BAR3, b))
+DO(stores, g_store64(g, a, b))
+DO(fills, store(a, b, c))
+DO(ram, ((u64 *)setup_c->ram)[a / 8] = b)
+ASK(ram_has, ((u64 *)setup_c->ram)[a / 8] == b)
+ASK(has, entry_of(a, b))
+ASK(lacks, !entry_of(a, b))
+ASK(as_stored, !entry_of(1, a) == !*(u64 *)chip_vram(place.part + G_TABLE(0) + 8 * a))
+ASK(not_stale, no_tlb_has(directory_of(a)))
+DO(stale, chip.tlb[chip.nr_tlb].pd = directory_of(a); g_unbind(g, a); chip.nr_tlb++; g_bind(g, a))
+ASK(list_read, list_is_read(a) == b)
+ASK(pinned, container_pins(setup_c) == pins + a)
+ASK(pins_over, container_pins(setup_c) > a)
+DO(memory, container_map(setup_c, a, 0, RAM_PAGES * PAGE_SIZE))
+DO(ram_is_slow, setup_c->slow_ns = a)
+DO(limit, setup_c->lock_limit = a)
+ASK(warns, b = warned, warned = setup_c->warned, warned > b && warned - b <= a)
+DO(bounces, iommu_bounces = true)
+ASK(no_snoop, !world.pdev.no_snoop)
+DO(reach, iommu_kind = a; *(b ? &world.pdev.dev.bus_dma_limit : &world.pdev.dev.mask) =
+	   (frame_of(40) << PAGE_SHIFT) + 3 * PAGE_SIZE - 2)
+DO(watches, chip_before_write = a ? bars_first : NULL)
+DO(holds, chip.copy_held = a)
+ASK(within, harness_now - began <= a)
+ASK(maps, (at = mm_map(setup_mm, g->dev, a, b)))
+ASK(may_map, !mm_map(setup_mm, g->dev, a, b) == !c)
+ASK(moves, (at = mm_move(setup_mm, at, a)))
+DO(forks, mm_touch(mm_fork(setup_mm, a), at))
+DO(cuts, mm_unmap(setup_mm, at + a, b))
+DO(pokes, put(at + a, b))
+ASK(shows, shown(at + a) == b)
+ASK(huge, mm_touch_huge(setup_mm, at + a, c) == b)
+ASK(no_device, !mm_for_device(setup_mm, at + a))
+DO(touches, for (b = 0; b < a; b++) mm_touch(setup_mm, at + b * PAGE_SIZE))
+/* between .a and .b page faults since counts */
+DO(counts, counted = admin_read(0, "page_faults"))
+ASK(faulted, c = admin_read(0, "page_faults") - counted, c >= a && c <= b)
+ASK(doorbell, id = admin_chan(0, 1).bound ? id_of(0, 1) : id,
+    (mm_touch(setup_mm, at) == (BAR1_PHYS >> 12) + id / 8) == a)
+/* the neighbour gets the doorbells that vGPU 0 had */
+ASK(hands_over, g_inst(V(1), 9, 0, 0), g_bind(V(1), 9),
+    admin_chan(1, 9).bound && id_of(1, 9) / 8 == id / 8)
+ASK(slices, slice_is_well(1, place.bar1, 16 << 20, a) && slice_is_well(3, place.bar3, 4 << 20, a) &&
+	    slice_is_well(1, place.pramin, PRAMIN_SIZE, a))
+DO(unmaps_mmu, if (g_mmu) mm_unmap(setup_mm, g_mmu, PAGE_SIZE))
+ASK(remakes, !world_make(i) == !a && (!a || world_open(i, setup_c)))
 /*
- * What a guest and its VMM do, or what must be so. TLB: .a times once more, of space .b. FAULTS:
- * between .a and .b page faults since COUNT.
+ * A page of vGPU 1's BAR3, which has a struct page, is given to vGPU 0 as memory. vGPU 1 goes, and
+ * another tenant gets its slice, which vGPU 0's GPU would reach by then. Untouched, the module
+ * refuses the fault of VFIO's core.
  */
-struct step {
-	enum { END, ON, SYS, VRAM, NONE, TLB, TLB_ALL, SPACE, BIND, UNBIND, REG, PRAMIN, SHOW,
-	       STORE, FILL, RAM, RAM_HAS, HAS, LACKS, AS_STORED, NOT_STALE, STALE, LIST, PINS,
-	       PINS_OVER, MEMORY, RAM_GOES, RAM_IS_SLOW, LIMIT, WARNED, BOUNCE, NO_SNOOP, REACH,
-	       WATCH, HOLD, WITHIN, MAP, MAPS, MOVE, FORK, CUT, PUT, SHOWS, HUGE, NO_DEVICE,
-	       TOUCH, COUNT, FAULTS, DOORBELL, RESET, HAND_OVER, SLICES, CLOSE, UNMAKE, REMAKE,
-	       LOST, SLEEP } op;
-	u64 a, b, c;
-};
-#define STEPS(...) ((u64)(const struct step[]){ __VA_ARGS__, {} })
-
-static bool vmm_step(const struct step *s)
-{
-	u64 i;
-
-	switch (s->op) {
-	case PINS: return container_pins(setup_c) == pins + s->a;
-	case PINS_OVER: return container_pins(setup_c) > s->a;
-	case MEMORY: container_map(setup_c, s->a, 0, RAM_PAGES * PAGE_SIZE); break;
-	case RAM_GOES: container_unmap(setup_c, SETUP_RAM, SETUP_RAM); break;
-	case RAM_IS_SLOW: setup_c->slow_ns = s->a; break;
-	case LIMIT: setup_c->lock_limit = s->a; break;
-	case WARNED:
-		i = warned;
-		warned = setup_c->warned;
-		return warned > i && warned - i <= s->a;
-	case BOUNCE: iommu_bounces = true; break;
-	case NO_SNOOP: return !world.pdev.no_snoop;
-	case REACH:
-		*(s->b ? &world.pdev.dev.bus_dma_limit : &world.pdev.dev.mask) =
-			(frame_of(40) << PAGE_SHIFT) + 3 * PAGE_SIZE - 2;
-		iommu_kind = s->a;
-		break;
-	case WATCH: chip_before_write = s->a ? bars_first : NULL; break;
-	case HOLD: chip.copy_held = s->a; break;
-	case WITHIN: return harness_now - began <= s->a;
-	case MAP: at = mm_map(setup_mm, g->dev, s->a, s->b); return at;
-	case MAPS: return !mm_map(setup_mm, g->dev, s->a, s->b) == !s->c;
-	case MOVE: at = mm_move(setup_mm, at, s->a); return at;
-	case FORK: mm_touch(mm_fork(setup_mm, s->a), at); break;
-	case CUT: mm_unmap(setup_mm, at + s->a, s->b); break;
-	case PUT: put(at + s->a, s->b); break;
-	case SHOWS: return shown(at + s->a) == s->b;
-	case HUGE: return mm_touch_huge(setup_mm, at + s->a, s->c) == s->b;
-	case NO_DEVICE: return !mm_for_device(setup_mm, at + s->a);
-	case DOORBELL:
-		id = admin_chan(0, 1).bound ? id_of(0, 1) : id;
-		return (mm_touch(setup_mm, at) == (BAR1_PHYS >> 12) + id / 8) == s->a;
-	case RESET: world_reset(0); break;
-	case HAND_OVER: /* the neighbour gets the doorbells that vGPU 0 had */
-		g_inst(V(1), 9, 0, 0);
-		g_bind(V(1), 9);
-		return admin_chan(1, 9).bound && id_of(1, 9) / 8 == id / 8;
-	case SLICES:
-		return slice_is_well(1, place.bar1, 16 << 20, s->a) &&
-		       slice_is_well(3, place.bar3, 4 << 20, s->a) &&
-		       slice_is_well(1, place.pramin, PRAMIN_SIZE, s->a);
-	case CLOSE:
-		if (g_mmu && !s->a)
-			mm_unmap(setup_mm, g_mmu, PAGE_SIZE);
-		world_close(s->a);
-		break;
-	case UNMAKE: world_unmake(s->a); break;
-	case REMAKE: return !world_make(s->a) == !s->b && (!s->b || world_open(s->a, setup_c));
-	case LOST: return admin_read(CARD, "lost");
-	case SLEEP: harness_sleep(s->a); break;
-	default: break;
-	}
-	return true;
-}
-
-static bool step(const struct step *s)
-{
-	u64 *ram = (u64 *)setup_c->ram, i;
-
-	switch (s->op) {
-	case ON: g = V(s->a); place = admin_place(s->a); break;
-	case SYS: g_map_sys(g, s->a, s->b, s->c); break;
-	case VRAM: g_map_vram(g, s->a, s->b, s->c); break;
-	case NONE: g_unmap(g, s->a, s->b); break;
-	case TLB: for (i = 0; i <= s->a; i++) g_tlb(g, s->b); break;
-	case TLB_ALL: invalidate_all(); break;
-	case SPACE: g_space(g, s->a); g_inst(g, s->b, s->a, 0); break;
-	case BIND: g_bind(g, s->a); break;
-	case UNBIND: g_enable(g, s->a, false); g_unbind(g, s->a); break;
-	case REG: g_write(g, s->a, s->b); break;
-	case PRAMIN: g_write(g, HOSTMEM_PRAMIN, s->a >> HOSTMEM_PRAMIN_BASE_SHIFT); break;
-	case SHOW: g_write(g, s->a == 1 ? HOSTMEM_BAR1 : HOSTMEM_BAR3, s->b); break;
-	case STORE: g_store64(g, s->a, s->b); break;
-	case FILL: store(s->a, s->b, s->c); break;
-	case RAM: ram[s->a / 8] = s->b; break;
-	case RAM_HAS: return ram[s->a / 8] == s->b;
-	case HAS: return entry_of(s->a, s->b);
-	case LACKS: return !entry_of(s->a, s->b);
-	case AS_STORED:
-		return !entry_of(1, s->a) == !*(u64 *)chip_vram(place.part + G_TABLE(0) + 8 * s->a);
-	case NOT_STALE: return no_tlb_has(directory_of(s->a));
-	case STALE:
-		chip.tlb[chip.nr_tlb].pd = directory_of(s->a);
-		g_unbind(g, s->a);
-		chip.nr_tlb++;
-		g_bind(g, s->a);
-		break;
-	case LIST: return list_is_read(s->a) == s->b;
-	case TOUCH: for (i = 0; i < s->a; i++) mm_touch(setup_mm, at + i * PAGE_SIZE); break;
-	case COUNT: faults = admin_read(0, "page_faults"); break;
-	case FAULTS:
-		i = admin_read(0, "page_faults") - faults;
-		return i >= s->a && i <= s->b;
-	default: return vmm_step(s);
-	}
-	return true;
-}
+DO(gives_bar3, slice = admin_place(1).bar3; at = mm_map(setup_mm, V(1)->dev, BAR3, PAGE_SIZE);
+   mm_touch(setup_mm, at); container_map_device(setup_c, LOCKED, at))
+DO(bar3_is_apart, NEEDS(admin_place(1).bar3 == slice);
+   if (frame_of(20) == (BAR3_PHYS + slice) >> PAGE_SHIFT)
+	   harness_fail("S4: a GPU reaches another tenant's BAR3 by DMA"))
+ASK(lost, admin_read(CARD, "lost"))
 /* clang-format on */
-
-static void go(const struct step *s)
-{
-	const struct step *first = s;
-
-	for (; s && s->op; s++) {
-		if (!step(s))
-			harness_fail("%s: step %td is not so", scene->name, s - first);
-		if (!scene->roles[1].act)
-			world_check(scene->name);
-	}
-}
-
-static void plays(const struct role *r)
-{
-	go((const struct step *)r->arg);
-}
 
 static void begins(const struct scene *s)
 {
-	step(&(struct step){ ON, 0 });
+	g = V(0);
+	place = admin_place(0);
 	began = harness_now;
 	pins = container_pins(setup_c);
-	go((const struct step *)s->arg[0]);
 }
 
 /* The VMM has mapped the page of the MMU's registers, as QEMU does. */
@@ -304,11 +229,6 @@ static void begins_mapped(const struct scene *s)
 	g_mmu_mm = setup_mm;
 	g_mmu = mm_map(setup_mm, world.vgpu[0].dev, MMU, PAGE_SIZE);
 	begins(s);
-}
-
-static void ends(const struct scene *s)
-{
-	go((const struct step *)s->arg[1]);
 }
 
 #define SPACES	   60
@@ -335,7 +255,7 @@ static void many_spaces(const struct scene *s)
 {
 	u32 c;
 
-	step(&(struct step){ ON, 0 });
+	begins(s);
 	for (c = 2; c < 2 + SPACES; c++) {
 		names(c, c);
 		g_bind_at(g, c, INST_AT(c));
@@ -484,7 +404,8 @@ static void writes_pages(const struct role *r)
 {
 	u32 round, i, stride = r->arg < TABLE_PAGES ? 2 : 1;
 
-	step(&(struct step){ SPACE, 3, 9 });
+	g_space(g, 3);
+	g_inst(g, 9, 3, 0);
 	for (i = 0; i < r->arg; i++)
 		g_map_vram(g, 3, stride * i, G_TABLE(0) + i * PAGE_SIZE);
 	at = mm_map(setup_mm, g->dev, BAR1, 2 * TABLE_PAGES * PAGE_SIZE);
@@ -506,6 +427,7 @@ static u8 *flush_page;
 static void has_flush_page(const struct scene *s)
 {
 	begins(s);
+	at = mm_map(setup_mm, g->dev, FLUSH_BAR, PAGE_SIZE);
 	flush_page = (u8 *)(mm_touch(setup_mm, at) & ~OWN_PFN);
 }
 
@@ -545,7 +467,7 @@ static void asks(const struct role *r)
 	}
 }
 
-static void reads(const struct role *r)
+static void reads_often(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(harness_below(20 * US)))
 		g_read(g, FLUSH_BAR);
@@ -585,27 +507,10 @@ static void unmaps(const struct role *r)
 	}
 }
 
-static void resets(const struct role *r)
+static void resets_often(const struct role *r)
 {
 	for (; scene_goes_on(); harness_sleep(harness_below(5 * MS)))
 		world_reset(0);
-}
-
-/*
- * A page of vGPU 1's BAR3, which has a struct page, is given to vGPU 0 as memory. vGPU 1 goes, and
- * another tenant gets its slice, which vGPU 0's GPU would reach by then.
- */
-static void bar_for_memory(const struct role *r)
-{
-	u64 slice = admin_place(1).bar3;
-
-	at = mm_map(setup_mm, world.vgpu[1].dev, BAR3, PAGE_SIZE);
-	mm_touch(setup_mm, at); /* untouched, the module refuses the fault of VFIO's core */
-	container_map_device(setup_c, LOCKED, at);
-	go((const struct step *)r->arg);
-	NEEDS(admin_place(1).bar3 == slice);
-	if (frame_of(20) == (BAR3_PHYS + slice) >> PAGE_SHIFT)
-		harness_fail("S4: a GPU reaches another tenant's BAR3 by DMA");
 }
 
 /* A thread that opens or closes vfioN keeps the vGPU, on the card's list, past its removal. */
@@ -630,13 +535,14 @@ static void is_listed_late(const struct role *r)
 	UNMAPPED_ROW(n, vgpus, act, ##__VA_ARGS__),                                            \
 	{ n ", MMU mapped", vgpus, BUSY, .before = begins_mapped,                             \
 	  .roles = { { act, 0, ##__VA_ARGS__ } } }
-#define PLAY(n, ...) ROW(n, 1, plays, STEPS(__VA_ARGS__))
-#define UNMAPPED_PLAY(n, ...) UNMAPPED_ROW(n, 1, plays, STEPS(__VA_ARGS__))
-#define PLAY2(n, ...) ROW(n, 2, plays, STEPS(__VA_ARGS__))
+#define PLAY(n, ...) ROW(n, 1, plays, (u64)STEPS(__VA_ARGS__))
+#define UNMAPPED_PLAY(n, ...) UNMAPPED_ROW(n, 1, plays, (u64)STEPS(__VA_ARGS__))
+#define PLAY2(n, ...) ROW(n, 2, plays, (u64)STEPS(__VA_ARGS__))
 #define BOTH(n, ...) BOTH_FROM(n, begins, __VA_ARGS__)
-#define BOTH_FROM(n, begin, all, first, one, other, last)                                     \
-	{ n, 2, {}, .interleaved = all, .before = begin, .arg = { first, last },             \
-	  .roles = { { plays, 0, one }, { plays, 0, other } }, .after = ends }
+#define BOTH_FROM(n, begin, all, start, one, other, end)                                      \
+	{ n, 2, {}, .interleaved = all, .before = begin,            \
+	  .first = start, .last = end,                                                         \
+	  .roles = { { plays, 0, (u64)one }, { plays, 0, (u64)other } } }
 #define ROOM(n, lists, tries, ...)                                                            \
 	{ n, 1, {}, VERY_COARSE, .before = many_spaces, .arg = __VA_ARGS__,    \
 	  .roles = { { writes_once, 0, lists } },                                              \
@@ -644,39 +550,39 @@ static void is_listed_late(const struct role *r)
 		    { &m_refusals, 0, AT_MOST(tries), "S5: one write" } } }
 #define PROGRAM(n, begin, ...)                                                                \
 	{ n, 1, {}, .before = begin,                                                         \
-	  .arg = { STEPS({ MAP, BAR1, 16 << 20 }, { SPACE, 3, 9 }, { SHOW, 3, VIRTUAL }) },    \
+	  .first = STEPS({ maps, BAR1, 16 << 20 }, { space, 3, 9 }, { window, 3, VIRTUAL }),      \
 	  .roles = { { program } },                                                            \
 	  .must = { { &m_syncs, 0, AT_MOST(31), "" }, { &m_tables_read, 0, AT_MOST(110), "" }, \
 		    { &m_flushes, 0, AT_MOST(72), "" }, { &m_tlb_flushes, 0, 10, 14, "" },     \
 		    ##__VA_ARGS__ } }
 #define FLUSHES(n, ppm, ...)                                                                  \
 	{ n, 2, { .eager = true, .late = 3 }, { .switch_ppm = ppm }, .ms = 200,                \
-	  .arg = { STEPS({ MAP, FLUSH_BAR, PAGE_SIZE }) }, .before = has_flush_page,           \
+	  .before = has_flush_page,                                                            \
 	  .roles = __VA_ARGS__, .must = { { &m_count, 0, AT_LEAST(50), "nobody asks" } } }
 #define LATE { .eager = true, .late = 2 }, { .oversleep_ns = 2 * MS }, .before = begins, \
 	     .may_lose = true
 #define BEYOND_LIMIT(n, ...)                                                                  \
-	UNMAPPED_PLAY(n, { MEMORY, LOCKED }, { MEMORY, LOCKED + 0x800000 },                    \
-	     { MEMORY, LOCKED + 0x1000000 },                                                   \
-	     { MEMORY, LOCKED + 0x1800000 }, { LIMIT, 64 },                                    \
-	     { FILL, G_TABLE(0), SYS_PTE(LOCKED), 16 }, ##__VA_ARGS__, { TLB, 9 },             \
-	     { WARNED, 10 }, { SLEEP, 5000 * MS }, { TLB, 9 }, { WARNED, 10 }, { LIMIT, 0 },   \
-	     { SLEEP, 5000 * MS }, { TLB }, { PINS_OVER, 64 })
+	UNMAPPED_PLAY(n, { memory, LOCKED }, { memory, LOCKED + 0x800000 },                    \
+	     { memory, LOCKED + 0x1000000 },                                                   \
+	     { memory, LOCKED + 0x1800000 }, { limit, 64 },                                    \
+	     { fills, G_TABLE(0), SYS_PTE(LOCKED), 16 }, ##__VA_ARGS__, { tlb, 0, 9 },             \
+	     { warns, 10 }, { sleeps, 5000 * MS }, { tlb, 0, 9 }, { warns, 10 }, { limit, 0 },   \
+	     { sleeps, 5000 * MS }, { tlb }, { pins_over, 64 })
 /* Page 42 is beyond the card's addresses, or a bridge's, page 41 is not. */
 #define AT_THE_END(n, kind, bridge, beyond, inside)                                           \
-	PLAY(n, { SYS, 0, 40, IOVA(40) }, { TLB }, { REACH, kind, bridge },                    \
-	     { SYS, 0, 42, IOVA(42) }, { TLB }, { beyond, 1, 42 },                             \
-	     { SYS, 0, 41, IOVA(41) }, { TLB }, { inside, 1, 41 }, { REACH, IOMMU_TRANSLATES })
-#define USERD_AT(at) { REG, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID | (at) >> 12 }
+	PLAY(n, { sys, 0, 40, IOVA(40) }, { tlb }, { reach, kind, bridge },                    \
+	     { sys, 0, 42, IOVA(42) }, { tlb }, { beyond, 1, 42 },                             \
+	     { sys, 0, 41, IOVA(41) }, { tlb }, { inside, 1, 41 }, { reach, IOMMU_TRANSLATES })
+#define USERD_AT(at) { writes, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID | (at) >> 12 }
 #define PUT_IN_PAGE_5(i) \
-	{ PUT, 0x5000 + 8 * (i), PTE(0, G_DATA) }, { TLB, 0, 3 }, { SHOWS, (i) << 12, G_DATA }
+	{ pokes, 0x5000 + 8 * (i), PTE(0, G_DATA) }, { tlb, 3 }, { shows, (i) << 12, G_DATA }
 #define MAP_DOORBELLS \
-	USERD_AT(DOORBELLS), { MAP, BAR1 + DOORBELLS, 16 * PAGE_SIZE }, { DOORBELL, 1 }
-#define DOORBELL_PLAY(n, ...) PLAY2(n, MAP_DOORBELLS, __VA_ARGS__, { HAND_OVER })
+	USERD_AT(DOORBELLS), { maps, BAR1 + DOORBELLS, 16 * PAGE_SIZE }, { doorbell, 1 }
+#define DOORBELL_PLAY(n, ...) PLAY2(n, MAP_DOORBELLS, __VA_ARGS__, { hands_over })
 #define RAM_IN_BAR1(n, ...)                                                                   \
-	PLAY(n, { MAP, BAR1, 0x20000 }, { SPACE, 1, 9 }, { SYS, 1, 5, IOVA(3) }, ##__VA_ARGS__,  \
-	     { SHOW, 1, VIRTUAL }, { SHOWS, 0x5000, NOTHING }, { STORE, 0x5008, 1 },  \
-	     { RAM_HAS, 0x3008, 1 }, { RAM_GOES }, { STORE, 0x5008, 2 }, { RAM_HAS, 0x3008, 1 })
+	PLAY(n, { maps, BAR1, 0x20000 }, { space, 1, 9 }, { sys, 1, 5, IOVA(3) }, ##__VA_ARGS__,  \
+	     { window, 1, VIRTUAL }, { shows, 0x5000, NOTHING }, { stores, 0x5008, 1 },  \
+	     { ram_has, 0x3008, 1 }, { ram_goes }, { stores, 0x5008, 2 }, { ram_has, 0x3008, 1 })
 
 static const struct scene table[] = {
 	ROOM("an invalidate beyond all room", 0, 0, { 0, SPACES, SPACES }),
@@ -693,173 +599,178 @@ static const struct scene table[] = {
 	PROGRAM("a CUDA program's start and end, MMU mapped", begins_mapped,
 		{ &m_page_faults, 0, AT_MOST(60), "" }, { &m_exits, 0, AT_MOST(14), "" }),
 	/* BAR3's page 5 comes to show its own table, of which entries are written */
-	UNMAPPED_PLAY("a page of data is mapped once", { SPACE, 3, 9 }, { VRAM, 3, 5, G_TABLE(3) },
-	     { MAP, BAR3, 4 << 20 }, { COUNT }, { TOUCH, 128 }, { FAULTS, 2, 2 },
-	     { SHOW, 3, VIRTUAL }, { TLB, 0, 3 }, { COUNT }, { TOUCH, 128 }, { FAULTS, 0, 1 },
-	     { SHOW, 3, VIRTUAL }, { TLB, 0, 3 }, { COUNT }, PUT_IN_PAGE_5(32), PUT_IN_PAGE_5(33),
-	     PUT_IN_PAGE_5(34), PUT_IN_PAGE_5(35), { FAULTS, 4, 4 }),
-	UNMAPPED_PLAY("a table that is gone is data", { SPACE, 1, 2 }, { BIND, 2 },
-	     { MAP, BAR1 + G_TABLE(1), 64 * PAGE_SIZE }, { COUNT }, { TOUCH, 64 },
-	     { FAULTS, 64, 64 }, { TLB, 0, 1 }, { UNBIND, 2 }, { COUNT }, { TOUCH, 64 },
-	     { FAULTS, 1, 1 }),
+	UNMAPPED_PLAY("a page of data is mapped once", { space, 3, 9 }, { vram, 3, 5, G_TABLE(3) },
+	     { maps, BAR3, 4 << 20 }, { counts }, { touches, 128 }, { faulted, 2, 2 },
+	     { window, 3, VIRTUAL }, { tlb, 3 }, { counts }, { touches, 128 }, { faulted, 0, 1 },
+	     { window, 3, VIRTUAL }, { tlb, 3 }, { counts }, PUT_IN_PAGE_5(32), PUT_IN_PAGE_5(33),
+	     PUT_IN_PAGE_5(34), PUT_IN_PAGE_5(35), { faulted, 4, 4 }),
+	UNMAPPED_PLAY("a table that is gone is data", { space, 1, 2 }, { binds, 2 },
+	     { maps, BAR1 + G_TABLE(1), 64 * PAGE_SIZE }, { counts }, { touches, 64 },
+	     { faulted, 64, 64 }, { tlb, 1 }, { unbinds, 2 }, { counts }, { touches, 64 },
+	     { faulted, 1, 1 }),
 	{ "a share of the pool beside scattered ones", 3, {}, .roles = { { scatter } },
 	  .must = { { &m_count, 0, AT_LEAST(20), "there is no room at all" },
 		    { &m_count, 1, AT_MOST(1), "S5: a vGPU's own share of the pool" } } },
 
-	PLAY2("a runlist beyond the partition", { LIST, G_LIST, 1 }, { PRAMIN, PART - PRAMIN_SIZE },
-	     { REG, PRAMIN_BASE + PRAMIN_SIZE - PAGE_SIZE, 1 }, { LIST, PART - PAGE_SIZE, 1 },
-	     { LIST, PART, 0 }, { LIST, PART + G_LIST, 0 }, { LIST, (1ull << 40) - PAGE_SIZE, 0 }),
-	PLAY("an entry is written at once", { SLEEP, 20 * MS }, { SYS, 0, 20, IOVA(20) }, { TLB },
-	     { VRAM, 0, 20, G_DATA }, { TLB }, { NONE, 0, 20 }, { TLB }),
-	PLAY("what goes back to the pool has its zeros", { SPACE, 1, 2 }, { VRAM, 1, 16, G_DATA },
-	     { BIND, 2 }, { HAS, 2, 16 }, { UNBIND, 2 }),
-	PLAY("a directory begins without entries", { SPACE, 1, 2 }, { STORE, G_PD(1), 0 },
-	     { BIND, 2 }, { STALE, 2 }, { NOT_STALE, 2 }),
-	UNMAPPED_PLAY("a table in system memory", { SPACE, 0, 2 },
-	     { RAM, 0x90000, SMALL_TABLE(GMMU_PDE_APERTURE_SYS_COH, IOVA(0x40)) },
-	     { STORE, G_INST(2) + GMMU_INST_PDB_LO,
+	PLAY2("a runlist beyond the partition", { list_read, G_LIST, 1 },
+	     { pramin, PART - PRAMIN_SIZE }, { writes, PRAMIN_BASE + PRAMIN_SIZE - PAGE_SIZE, 1 },
+	     { list_read, PART - PAGE_SIZE, 1 }, { list_read, PART, 0 },
+	     { list_read, PART + G_LIST, 0 }, { list_read, (1ull << 40) - PAGE_SIZE, 0 }),
+	PLAY("an entry is written at once", { sleeps, 20 * MS }, { sys, 0, 20, IOVA(20) }, { tlb },
+	     { vram, 0, 20, G_DATA }, { tlb }, { none, 0, 20 }, { tlb }),
+	PLAY("what goes back to the pool has its zeros", { space, 1, 2 }, { vram, 1, 16, G_DATA },
+	     { binds, 2 }, { has, 2, 16 }, { unbinds, 2 }),
+	PLAY("a directory begins without entries", { space, 1, 2 }, { stores, G_PD(1), 0 },
+	     { binds, 2 }, { stale, 2 }, { not_stale, 2 }),
+	UNMAPPED_PLAY("a table in system memory", { space, 0, 2 },
+	     { ram, 0x90000, SMALL_TABLE(GMMU_PDE_APERTURE_SYS_COH, IOVA(0x40)) },
+	     { stores, G_INST(2) + GMMU_INST_PDB_LO,
 	       IOVA(0x90) | FIELD_PREP(GMMU_INST_PDB_LO_TARGET, GMMU_PTE_APERTURE_SYS_COH) },
-	     { BIND, 2 }, { RAM, 0x400f0, SYS_PTE(IOVA(0xb0)) }, { TLB_ALL }, { HAS, 2, 30 },
-	     { PINS, 1 }, { RAM, 0x400f0, 0 }, { TLB_ALL }, { LACKS, 2, 30 }, { SLEEP, 100 * MS },
-	     { PINS, 0 }),
-	PLAY("L2 has nothing of an unpinned page", { SYS, 0, 20, IOVA(20) }, { TLB }, { PINS, 1 },
-	     { NONE, 0, 20 }, { TLB }, { SLEEP, 100 * MS }, { PINS, 0 }, { SYS, 0, 20, IOVA(20) },
-	     { TLB }, { NONE, 0, 20 }, { TLB }, { SLEEP, 100 * MS }),
-	PLAY("a window's writes come first", { SPACE, 1, 9 }, { SYS, 1, 0, IOVA(20) },
-	     { SHOW, 3, VIRTUAL }, { PINS, 1 }, { WATCH, 1 }, { NONE, 1, 0 }, { TLB, 0, 1 },
-	     { SLEEP, 100 * MS }, { PINS, 0 }, { WATCH, 0 }),
+	     { binds, 2 }, { ram, 0x400f0, SYS_PTE(IOVA(0xb0)) }, { tlb_all }, { has, 2, 30 },
+	     { pinned, 1 }, { ram, 0x400f0, 0 }, { tlb_all }, { lacks, 2, 30 },
+	     { sleeps, 100 * MS }, { pinned, 0 }),
+	PLAY("L2 has nothing of an unpinned page", { sys, 0, 20, IOVA(20) }, { tlb }, { pinned, 1 },
+	     { none, 0, 20 }, { tlb }, { sleeps, 100 * MS }, { pinned, 0 },
+	     { sys, 0, 20, IOVA(20) }, { tlb }, { none, 0, 20 }, { tlb }, { sleeps, 100 * MS }),
+	PLAY("a window's writes come first", { space, 1, 9 }, { sys, 1, 0, IOVA(20) },
+	     { window, 3, VIRTUAL }, { pinned, 1 }, { watches, 1 }, { none, 1, 0 }, { tlb, 1 },
+	     { sleeps, 100 * MS }, { pinned, 0 }, { watches, 0 }),
 	ROW("one page of a table is written", 1, writes_pages, 1),
 	ROW("pages of a table are written", 1, writes_pages, 5),
 	ROW("many pages of a table are written", 1, writes_pages, TABLE_PAGES - 1),
 	ROW("all pages of a table are written", 1, writes_pages, TABLE_PAGES),
 	BOTH("BAR1 comes to show a table", true,
-	     STEPS({ SPACE, 3, 9 }, { VRAM, 3, 0x900, G_TABLE(0) },
-		   { MAP, BAR1 + 0x900000, PAGE_SIZE }, { SHOWS, 0, 0x900000 }),
-	     STEPS({ SHOW, 1, VIRTUAL }), STEPS({ PUT, 240, PTE(0, G_DATA) }),
-	     STEPS({ TLB }, { AS_STORED, 30 })),
-	PLAY("a mapped page becomes a table", { MAP, BAR1 + G_TABLE(1), PAGE_SIZE },
-	     { SHOWS, 0, G_TABLE(1) }, { SPACE, 1, 2 }, { BIND, 2 }, { PUT, 160, PTE(0, G_DATA) },
-	     { TLB, 0, 1 }, { HAS, 2, 20 }, { PUT, 160, 0 }, { TLB, 0, 1 }, { LACKS, 2, 20 }),
-	PLAY("PRAMIN comes to show a table", { MAP, PRAMIN_BASE, PRAMIN_SIZE },
-	     { PRAMIN, 0x400000 }, { SHOWS, 0x40000, 0x440000 }, { PRAMIN, G_PD(0) },
-	     { PUT, 0x40000 + 240, PTE(0, G_DATA) }, { TLB }, { AS_STORED, 30 }),
-	PLAY("a mapped page becomes a directory", { MAP, BAR3 + G_PD(1), PAGE_SIZE },
-	     { SHOWS, 0, G_PD(1) }, { VRAM, 1, 20, G_DATA }, { SPACE, 1, 2 }, { BIND, 2 },
-	     { HAS, 2, 20 }, { PUT, 0, 0 }, { TLB, 0, 1 }, { LACKS, 2, 20 }),
+	     STEPS({ space, 3, 9 }, { vram, 3, 0x900, G_TABLE(0) },
+		   { maps, BAR1 + 0x900000, PAGE_SIZE }, { shows, 0, 0x900000 }),
+	     STEPS({ window, 1, VIRTUAL }), STEPS({ pokes, 240, PTE(0, G_DATA) }),
+	     STEPS({ tlb }, { as_stored, 30 })),
+	PLAY("a mapped page becomes a table", { maps, BAR1 + G_TABLE(1), PAGE_SIZE },
+	     { shows, 0, G_TABLE(1) }, { space, 1, 2 }, { binds, 2 },
+	     { pokes, 160, PTE(0, G_DATA) }, { tlb, 1 }, { has, 2, 20 }, { pokes, 160, 0 },
+	     { tlb, 1 }, { lacks, 2, 20 }),
+	PLAY("PRAMIN comes to show a table", { maps, PRAMIN_BASE, PRAMIN_SIZE },
+	     { pramin, 0x400000 }, { shows, 0x40000, 0x440000 }, { pramin, G_PD(0) },
+	     { pokes, 0x40000 + 240, PTE(0, G_DATA) }, { tlb }, { as_stored, 30 }),
+	PLAY("a mapped page becomes a directory", { maps, BAR3 + G_PD(1), PAGE_SIZE },
+	     { shows, 0, G_PD(1) }, { vram, 1, 20, G_DATA }, { space, 1, 2 }, { binds, 2 },
+	     { has, 2, 20 }, { pokes, 0, 0 }, { tlb, 1 }, { lacks, 2, 20 }),
 	BOTH_FROM("BAR1 comes to show a table, MMU mapped", begins_mapped, true,
-	     STEPS({ SPACE, 3, 9 }, { VRAM, 3, 0x900, G_TABLE(0) },
-		   { MAP, BAR1 + 0x900000, PAGE_SIZE }, { SHOWS, 0, 0x900000 }),
-	     STEPS({ SHOW, 1, VIRTUAL }, { TLB, 0, 3 }), STEPS({ PUT, 240, PTE(0, G_DATA) }),
-	     STEPS({ TLB }, { AS_STORED, 30 })),
+	     STEPS({ space, 3, 9 }, { vram, 3, 0x900, G_TABLE(0) },
+		   { maps, BAR1 + 0x900000, PAGE_SIZE }, { shows, 0, 0x900000 }),
+	     STEPS({ window, 1, VIRTUAL }, { tlb, 3 }), STEPS({ pokes, 240, PTE(0, G_DATA) }),
+	     STEPS({ tlb }, { as_stored, 30 })),
 	BOTH_FROM("a CPU writes entries beside invalidates", begins_mapped, true,
-	     STEPS({ MAP, BAR1 + G_TABLE(0), PAGE_SIZE }),
-	     STEPS({ TLB }, { PUT, 248, PTE(0, G_DATA) }, { TLB }, { AS_STORED, 31 }),
-	     STEPS({ PUT, 240, PTE(0, G_DATA) }, { TLB }, { AS_STORED, 30 }),
-	     STEPS({ TLB }, { AS_STORED, 30 }, { AS_STORED, 31 })),
-	PLAY("an invalidate names a space", { SPACE, 1, 2 }, { BIND, 2 }, { VRAM, 0, 20, G_DATA },
-	     { VRAM, 1, 20, G_DATA }, { TLB, 0, 1 }, { HAS, 2, 20 }, { TLB }, { HAS, 1, 20 },
-	     { NONE, 0, 20 }, { NONE, 1, 20 }, { TLB_ALL }, { LACKS, 1, 20 },
-	     { LACKS, 2, 20 }),
-	PLAY("an invalidate names a space that shares a table", { SPACE, 1, 2 },
-	     { STORE, G_PD(1), SMALL_TABLE(GMMU_PDE_APERTURE_VRAM, G_TABLE(0)) }, { BIND, 2 },
-	     { MAP, BAR1 + G_TABLE(0), PAGE_SIZE }, { PUT, 160, PTE(0, G_DATA) }, { TLB, 0, 1 },
-	     { HAS, 2, 20 }, { TLB }, { HAS, 1, 20 }, { PUT, 160, 0 }, { TLB }, { LACKS, 1, 20 },
-	     { TLB, 0, 1 }, { LACKS, 2, 20 }),
+	     STEPS({ maps, BAR1 + G_TABLE(0), PAGE_SIZE }),
+	     STEPS({ tlb }, { pokes, 248, PTE(0, G_DATA) }, { tlb }, { as_stored, 31 }),
+	     STEPS({ pokes, 240, PTE(0, G_DATA) }, { tlb }, { as_stored, 30 }),
+	     STEPS({ tlb }, { as_stored, 30 }, { as_stored, 31 })),
+	PLAY("an invalidate names a space", { space, 1, 2 }, { binds, 2 }, { vram, 0, 20, G_DATA },
+	     { vram, 1, 20, G_DATA }, { tlb, 1 }, { has, 2, 20 }, { tlb }, { has, 1, 20 },
+	     { none, 0, 20 }, { none, 1, 20 }, { tlb_all }, { lacks, 1, 20 },
+	     { lacks, 2, 20 }),
+	PLAY("an invalidate names a space that shares a table", { space, 1, 2 },
+	     { stores, G_PD(1), SMALL_TABLE(GMMU_PDE_APERTURE_VRAM, G_TABLE(0)) }, { binds, 2 },
+	     { maps, BAR1 + G_TABLE(0), PAGE_SIZE }, { pokes, 160, PTE(0, G_DATA) }, { tlb, 1 },
+	     { has, 2, 20 }, { tlb }, { has, 1, 20 }, { pokes, 160, 0 }, { tlb }, { lacks, 1, 20 },
+	     { tlb, 1 }, { lacks, 2, 20 }),
 	/* space 1 is served between spaces 0 and 2, and for long */
 	BOTH("two spaces share a table", false,
-	     STEPS({ SPACE, 1, 2 }, { SPACE, 2, 3 },
-		   { STORE, G_PD(1), SMALL_TABLE(GMMU_PDE_APERTURE_SYS_COH, IOVA(0x90)) },
-		   { STORE, G_PD(2), SMALL_TABLE(GMMU_PDE_APERTURE_VRAM, G_TABLE(0)) },
-		   { BIND, 2 }, { BIND, 3 }, { HAS, 1, 16 }, { HAS, 3, 16 },
-		   { MAP, BAR1 + G_TABLE(0), PAGE_SIZE }, { RAM_IS_SLOW, MS }),
-	     STEPS({ TLB_ALL }), STEPS({ SLEEP, MS / 2 }, { PUT, 128, 0 }, { TLB_ALL }),
-	     STEPS({ RAM_IS_SLOW, 0 }, { LACKS, 1, 16 }, { LACKS, 3, 16 })),
+	     STEPS({ space, 1, 2 }, { space, 2, 3 },
+		   { stores, G_PD(1), SMALL_TABLE(GMMU_PDE_APERTURE_SYS_COH, IOVA(0x90)) },
+		   { stores, G_PD(2), SMALL_TABLE(GMMU_PDE_APERTURE_VRAM, G_TABLE(0)) },
+		   { binds, 2 }, { binds, 3 }, { has, 1, 16 }, { has, 3, 16 },
+		   { maps, BAR1 + G_TABLE(0), PAGE_SIZE }, { ram_is_slow, MS }),
+	     STEPS({ tlb_all }), STEPS({ sleeps, MS / 2 }, { pokes, 128, 0 }, { tlb_all }),
+	     STEPS({ ram_is_slow, 0 }, { lacks, 1, 16 }, { lacks, 3, 16 })),
 
-	FLUSHES("two CPUs ask for flushes", 200000, { { reads }, { asks }, { asks } }),
+	FLUSHES("two CPUs ask for flushes", 200000, { { reads_often }, { asks }, { asks } }),
 	FLUSHES("a CPU asks for flushes, and commands", 100000, { { asks, 0, 1 } }),
-	FLUSHES("a CPU commands while a read is served", 300000, { { asks, 0, 1 }, { reads } }),
+	FLUSHES("a CPU commands while a read is served", 300000,
+		{ { asks, 0, 1 }, { reads_often } }),
 
 	BEYOND_LIMIT("more is pinned than may be"),
 	BEYOND_LIMIT("more is pinned than may be, in two spaces",
-		     { FILL, G_TABLE(1), SYS_PTE(LOCKED), 16 }, { SPACE, 1, 2 }, { BIND, 2 }),
-	AT_THE_END("an IOMMU translates", IOMMU_TRANSLATES, 0, HAS, HAS),
-	AT_THE_END("an IOMMU does not translate", IOMMU_IDENTITY, 0, LACKS, HAS),
-	AT_THE_END("an IOMMU does not translate behind a bridge", IOMMU_IDENTITY, 1, LACKS, HAS),
+		     { fills, G_TABLE(1), SYS_PTE(LOCKED), 16 }, { space, 1, 2 }, { binds, 2 }),
+	AT_THE_END("an IOMMU translates", IOMMU_TRANSLATES, 0, has, has),
+	AT_THE_END("an IOMMU does not translate", IOMMU_IDENTITY, 0, lacks, has),
+	AT_THE_END("an IOMMU does not translate behind a bridge", IOMMU_IDENTITY, 1, lacks, has),
 	/* the stand-in's addresses are not those of RAM: page 41 is refused, too */
-	AT_THE_END("no IOMMU", IOMMU_NONE, 0, LACKS, LACKS),
-	PLAY("a bounce buffer", { BOUNCE }, { SYS, 0, 40, IOVA(40) }, { TLB }, { LACKS, 1, 40 },
-	     { PINS, 0 }),
-	ROW("a page of a BAR for memory", 2, bar_for_memory,
-	    STEPS({ SYS, 0, 20, LOCKED }, { TLB }, { CUT, 0, PAGE_SIZE }, { CLOSE, 1 },
-		  { UNMAKE, 1 }, { REMAKE, 1, 1 })),
+	AT_THE_END("no IOMMU", IOMMU_NONE, 0, lacks, lacks),
+	PLAY("a bounce buffer", { bounces }, { sys, 0, 40, IOVA(40) }, { tlb }, { lacks, 1, 40 },
+	     { pinned, 0 }),
+	PLAY2("a page of a BAR for memory", { gives_bar3 }, { sys, 0, 20, LOCKED }, { tlb },
+	     { cuts, 0, PAGE_SIZE }, { closes, .i = 1 }, { unmakes, .i = 1 },
+	     { remakes, 1, .i = 1 }, { bar3_is_apart }),
 	PLAY("a guest asks for no snoop",
-	     { STORE, G_TABLE(0) + 160, PTE(GMMU_PTE_APERTURE_SYS_NCOH, SETUP_RAM) }, { TLB },
-	     { HAS, 1, 20 }, { NO_SNOOP }),
+	     { stores, G_TABLE(0) + 160, PTE(GMMU_PTE_APERTURE_SYS_NCOH, SETUP_RAM) }, { tlb },
+	     { has, 1, 20 }, { no_snoop }),
 
-	PLAY("PRAMIN moves", { MAP, PRAMIN_BASE, PRAMIN_SIZE }, { PRAMIN, 0x130000 },
-	     { SHOWS, 0x3000, 0x133000 }, { PRAMIN, 0x260000 }, { SHOWS, 0x3000, 0x263000 },
-	     { PRAMIN, PART - 0x80000 }, { SHOWS, 0x7f000, PART - 0x1000 },
-	     { SHOWS, 0x80000, NOTHING }, { SHOWS, 0xff000, NOTHING }, { PRAMIN, PART },
-	     { SHOWS, 0, NOTHING }),
-	PLAY("BAR1 shows a space", { MAP, BAR1, 0x20000 }, { SHOWS, 0x5000, 0x5000 },
-	     { SPACE, 1, 9 }, { VRAM, 1, 5, G_DATA }, { VRAM, 1, 6, G_DATA + 0x7000 },
-	     { VRAM, 1, 8, PART }, { VRAM, 1, 9, PART - 0x1000 }, { SHOW, 1, VIRTUAL },
-	     { SHOWS, 0x5000, G_DATA }, { SHOWS, 0x6000, G_DATA + 0x7000 },
-	     { SHOWS, 0x7000, NOTHING }, { SHOWS, 0x8000, NOTHING },
-	     { SHOWS, 0x9000, PART - 0x1000 },
-	     { PRAMIN, G_TABLE(1) }, { REG, PRAMIN_BASE + 40, 0 }, { TLB, 0, 1 },
-	     { SHOWS, 0x5000, NOTHING }, { SHOWS, 0x6000, G_DATA + 0x7000 }, { SHOW, 1, 0 },
-	     { SHOWS, 0x5000, 0x5000 }),
+	PLAY("PRAMIN moves", { maps, PRAMIN_BASE, PRAMIN_SIZE }, { pramin, 0x130000 },
+	     { shows, 0x3000, 0x133000 }, { pramin, 0x260000 }, { shows, 0x3000, 0x263000 },
+	     { pramin, PART - 0x80000 }, { shows, 0x7f000, PART - 0x1000 },
+	     { shows, 0x80000, NOTHING }, { shows, 0xff000, NOTHING }, { pramin, PART },
+	     { shows, 0, NOTHING }),
+	PLAY("BAR1 shows a space", { maps, BAR1, 0x20000 }, { shows, 0x5000, 0x5000 },
+	     { space, 1, 9 }, { vram, 1, 5, G_DATA }, { vram, 1, 6, G_DATA + 0x7000 },
+	     { vram, 1, 8, PART }, { vram, 1, 9, PART - 0x1000 }, { window, 1, VIRTUAL },
+	     { shows, 0x5000, G_DATA }, { shows, 0x6000, G_DATA + 0x7000 },
+	     { shows, 0x7000, NOTHING }, { shows, 0x8000, NOTHING },
+	     { shows, 0x9000, PART - 0x1000 },
+	     { pramin, G_TABLE(1) }, { writes, PRAMIN_BASE + 40, 0 }, { tlb, 1 },
+	     { shows, 0x5000, NOTHING }, { shows, 0x6000, G_DATA + 0x7000 }, { window, 1, 0 },
+	     { shows, 0x5000, 0x5000 }),
 	RAM_IN_BAR1("BAR1 shows the VMM's memory"),
-	RAM_IN_BAR1("BAR1 alone shows the VMM's memory", { UNBIND, 1 }),
-	PLAY("a frame for another device", { MAP, BAR1, 0x20000 }, { NO_DEVICE, 0x4000 },
-	     { SHOWS, 0x4000, 0x4000 }),
-	PLAY("slices show nothing in the end", { SLICES, 0 }, { SPACE, 1, 9 },
-	     { SYS, 1, 0, IOVA(20) }, { VRAM, 1, 1, G_DATA },
-	     { STORE, G_TABLE(1) + 16, PTE(0, G_DATA) | GMMU_PTE_RO },
-	     { STORE, G_TABLE(1) + 24, PTE(0, G_DATA) | GMMU_PTE_WRITE_DISABLE },
-	     { STORE, G_TABLE(1) + 32, SYS_PTE(IOVA(21)) | GMMU_PTE_READ_DISABLE },
-	     { SHOW, 3, VIRTUAL }, { SHOW, 1, VIRTUAL }, { PINS, 2 }, { SLICES, 0 }, { SHOW, 1, 0 },
-	     { CLOSE, 0 }, { SLICES, 1 }, { UNMAKE, 0 }, { SLICES, 1 }),
+	RAM_IN_BAR1("BAR1 alone shows the VMM's memory", { disables, 1 }, { unbinds, 1 }),
+	PLAY("a frame for another device", { maps, BAR1, 0x20000 }, { no_device, 0x4000 },
+	     { shows, 0x4000, 0x4000 }),
+	PLAY("slices show nothing in the end", { slices, 0 }, { space, 1, 9 },
+	     { sys, 1, 0, IOVA(20) }, { vram, 1, 1, G_DATA },
+	     { stores, G_TABLE(1) + 16, PTE(0, G_DATA) | GMMU_PTE_RO },
+	     { stores, G_TABLE(1) + 24, PTE(0, G_DATA) | GMMU_PTE_WRITE_DISABLE },
+	     { stores, G_TABLE(1) + 32, SYS_PTE(IOVA(21)) | GMMU_PTE_READ_DISABLE },
+	     { window, 3, VIRTUAL }, { window, 1, VIRTUAL }, { pinned, 2 }, { slices, 0 },
+	     { window, 1, 0 }, { unmaps_mmu }, { closes }, { slices, 1 }, { unmakes },
+	     { slices, 1 }),
 
-	DOORBELL_PLAY("doorbells with PFIFO off", { REG, PMC_ENABLE, ~PMC_ENABLE_FIFO }),
-	DOORBELL_PLAY("doorbells are moved", { MOVE, 16 * PAGE_SIZE }, { DOORBELL, 1 },
-	     { MOVE, PAGE_SIZE }, { RESET }),
-	DOORBELL_PLAY("a process forks", { FORK, 0 }, { FORK, 1 }, { RESET }),
-	DOORBELL_PLAY("a mapping gets a hole", { MAP, BAR1 + DOORBELLS - 0x2000, 16 * PAGE_SIZE },
-	     { SHOWS, 0x2000, G_USERD(0) }, { CUT, 0, PAGE_SIZE }, { RESET }),
+	DOORBELL_PLAY("doorbells with PFIFO off", { writes, PMC_ENABLE, ~PMC_ENABLE_FIFO }),
+	DOORBELL_PLAY("doorbells are moved", { moves, 16 * PAGE_SIZE }, { doorbell, 1 },
+	     { moves, PAGE_SIZE }, { resets }),
+	DOORBELL_PLAY("a process forks", { forks, 0 }, { forks, 1 }, { resets }),
+	DOORBELL_PLAY("a mapping gets a hole", { maps, BAR1 + DOORBELLS - 0x2000, 16 * PAGE_SIZE },
+	     { shows, 0x2000, G_USERD(0) }, { cuts, 0, PAGE_SIZE }, { resets }),
 	BOTH("doorbells are moved meanwhile", true, STEPS(MAP_DOORBELLS),
-	     STEPS({ MOVE, 16 * PAGE_SIZE }, { SHOWS, 0x4000, 0x804000 }, { MOVE, 16 * PAGE_SIZE }),
-	     STEPS({ RESET }), STEPS({ HAND_OVER })),
-	PLAY("own memory, and no more", { MAPS, FLUSH_BAR, PAGE_SIZE, 1 },
-	     { MAPS, FLUSH_BAR, 2 * PAGE_SIZE }, { MAPS, FLUSH_BAR - PAGE_SIZE, 2 * PAGE_SIZE },
-	     { MAPS, FLUSH_BAR, 256 << 20 }, { MAPS, PRAMIN_BASE, PRAMIN_SIZE, 1 },
-	     { MAPS, PRAMIN_BASE, PRAMIN_SIZE + PAGE_SIZE },
-	     { MAPS, PRAMIN_BASE - PAGE_SIZE, 0x2000 }, { MAPS, BAR1, 16 << 20, 1 },
-	     { MAPS, BAR1, (16 << 20) + PAGE_SIZE }),
-	UNMAPPED_PLAY("2 MiB of BAR1", { RESET }, { MAP, BAR1, 16 << 20 },
-	     { HUGE, 0x203000, VM_FAULT_NOPAGE }, { SHOWS, 0x201000, 0x201000 },
-	     { HUGE, DOORBELLS + 0x9000, VM_FAULT_NOPAGE }, { SPACE, 0, 17 }, USERD_AT(DOORBELLS),
-	     { BIND, 17 }, { HUGE, DOORBELLS + 0x9000, VM_FAULT_FALLBACK },
-	     { HUGE, 0x403000, VM_FAULT_NOPAGE }, { CUT, 0, PAGE_SIZE },
-	     { HUGE, 0x3000, VM_FAULT_FALLBACK }, { CUT, 0x3ff000, PAGE_SIZE },
-	     { HUGE, 0x203000, VM_FAULT_FALLBACK },
-	     { HUGE, 0x603000, VM_FAULT_SIGBUS, FAULT_FLAG_REMOTE }),
-	PLAY("2 MiB of BAR3", { MAP, BAR3, 4 << 20 }, { HUGE, 0x3000, VM_FAULT_FALLBACK }),
+	     STEPS({ moves, 16 * PAGE_SIZE }, { shows, 0x4000, 0x804000 },
+		   { moves, 16 * PAGE_SIZE }), STEPS({ resets }), STEPS({ hands_over })),
+	PLAY("own memory, and no more", { may_map, FLUSH_BAR, PAGE_SIZE, 1 },
+	     { may_map, FLUSH_BAR, 2 * PAGE_SIZE },
+	     { may_map, FLUSH_BAR - PAGE_SIZE, 2 * PAGE_SIZE }, { may_map, FLUSH_BAR, 256 << 20 },
+	     { may_map, PRAMIN_BASE, PRAMIN_SIZE, 1 },
+	     { may_map, PRAMIN_BASE, PRAMIN_SIZE + PAGE_SIZE },
+	     { may_map, PRAMIN_BASE - PAGE_SIZE, 0x2000 }, { may_map, BAR1, 16 << 20, 1 },
+	     { may_map, BAR1, (16 << 20) + PAGE_SIZE }),
+	UNMAPPED_PLAY("2 MiB of BAR1", { resets }, { maps, BAR1, 16 << 20 },
+	     { huge, 0x203000, VM_FAULT_NOPAGE }, { shows, 0x201000, 0x201000 },
+	     { huge, DOORBELLS + 0x9000, VM_FAULT_NOPAGE }, { space, 0, 17 }, USERD_AT(DOORBELLS),
+	     { binds, 17 }, { huge, DOORBELLS + 0x9000, VM_FAULT_FALLBACK },
+	     { huge, 0x403000, VM_FAULT_NOPAGE }, { cuts, 0, PAGE_SIZE },
+	     { huge, 0x3000, VM_FAULT_FALLBACK }, { cuts, 0x3ff000, PAGE_SIZE },
+	     { huge, 0x203000, VM_FAULT_FALLBACK },
+	     { huge, 0x603000, VM_FAULT_SIGBUS, FAULT_FLAG_REMOTE }),
+	PLAY("2 MiB of BAR3", { maps, BAR3, 4 << 20 }, { huge, 0x3000, VM_FAULT_FALLBACK }),
 	{ "many mappings", 1, {}, .roles = { { maps_many } },
 	  .must = { { &m_count, 0, IS(MOST_MAPPINGS), "S6: mappings of a vGPU" },
 		    { &m_count, 1, IS(200), "a mapping that is closed makes room" } } },
 	{ "munmap() beside a reset", 1, {},
 	  { .switch_ppm = 100000, .delay_ppm = 100000, .delay_ns = 2 * MS }, .ms = 400,
-	  .roles = { { unmaps }, { resets, .lazy = true } },
+	  .roles = { { unmaps }, { resets_often, .lazy = true } },
 	  .must = { { &m_count, 0, AT_LEAST(20), "nothing is unmapped" } } },
 
 	/* one that reads a guest's memory: its target may be another's by then */
-	{ "a copy ends late", 1, LATE, .roles = { { plays, 0, STEPS({ HOLD, 1 }, { SPACE, 0, 2 },
-	     { BIND, 2 }, { WITHIN, 25000 * MS }, { CLOSE, 0 }, { UNMAKE, 0 }, { HOLD, 0 },
-	     { SLEEP, 100 * MS }, { LOST }, { REMAKE, 0, 0 }) } } },
-	{ "a scrub ends late", 1, LATE, .roles = { { plays, 0, STEPS({ CLOSE, 0 }, { HOLD, 1 },
-	     { UNMAKE, 0 }, { HOLD, 0 }, { SLEEP, 100 * MS }, { REMAKE, 0, 0 }) } } },
+	{ "a copy ends late", 1, LATE, .roles = { PLAYS(0, { holds, 1 }, { space, 0, 2 },
+	     { binds, 2 }, { within, 25000 * MS }, { closes }, { unmakes }, { holds, 0 },
+	     { sleeps, 100 * MS }, { lost }, { remakes, 0 }) } },
+	{ "a scrub ends late", 1, LATE, .roles = { PLAYS(0, { closes }, { holds, 1 },
+	     { unmakes }, { holds, 0 }, { sleeps, 100 * MS }, { remakes, 0 }) } },
 	UNMAPPED_ROW("a vGPU that outlives its device", 1, is_listed_late),
 };
 

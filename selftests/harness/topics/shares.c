@@ -19,14 +19,8 @@
 #define MORE  40
 #define NAMES 8
 
-struct step {
-	bool (*act)(u32 i, u32 n); /* of vGPU i; false: the script begins anew */
-	u32 n, i;
-};
-
 /* clang-format off */
-#define DO(name, ...)  static bool name(u32 i, u32 n) { __VA_ARGS__; return true; }
-#define ASK(name, ...) static bool name(u32 i, u32 n) { return __VA_ARGS__; }
+/* Steps: .b is the vGPU, beyond the role's. Where one asks in vain, its script begins anew. */
 #define SOON(is, ns) WITHIN(ns, 10 * US, is)
 
 static u16 gr_has(void)
@@ -41,48 +35,48 @@ static bool shared(void)
 	return work_listed(W) && work_listed(P);
 }
 
-DO(sleeps, harness_sleep(n * US))
+DO(sleeps, harness_sleep(a * US))
 /* Work of which the ring of channel 1 does not tell, and a ring that tells of what is not done. */
 DO(on, chip.at_work[id_of(i, 1)] = true; if (gr_has() == NO_CHAN) work_serve(i))
 DO(off, chip.at_work[id_of(i, 1)] = false)
-DO(tells, work_put(i, 2, n & 1))
-DO(rings, work_put(i, 1, n & 1))
-DO(kicks, g_write(G, PFIFO_RUNLIST_SUBMIT, n % 3 ?: 2))
+DO(tells, work_put(i, 2, a & 1))
+DO(rings, work_put(i, 1, a & 1))
+DO(kicks, g_write(G, PFIFO_RUNLIST_SUBMIT, a % 3 ?: 2))
 /* Flushes that are asked for by the page of flushes are done after a sample. */
 DO(asks, *work_flush_word(i, FLUSH_BAR) = FLUSH_TRIGGER)
 DO(asks_l2, work_flush(i))
 #define ASKED(reg) (*work_flush_word(i, reg) & FLUSH_TRIGGER)
 #define SEEN	   (!ASKED(FLUSH_BAR) && !ASKED(FLUSH_L2_DIRTY))
-DO(seen, SOON(SEEN, n ? n * US : 100 * MS))
-ASK(unseen, !SOON(SEEN, n * US))
+DO(seen, SOON(SEEN, a ? a * US : 100 * MS))
+ASK(unseen, !SOON(SEEN, a * US))
 DO(flushed, SOON(!*work_flush_word(i, FLUSH_L2_DIRTY), 100 * MS))
 /* A copy ends when its channel is preempted (end_copy()). */
-DO(copies, if (work_listed(i)) chip_copies(id_of(i, 2), harness_now + n * US))
+DO(copies, if (work_listed(i)) chip_copies(id_of(i, 2), harness_now + a * US))
 DO(ends_copy, chip.copying_until = 0)
 /* A kernel that can't be preempted for so long. */
-ASK(holds, SOON(work_listed(i) && chip_hold(id_of(i, 1), n * US), 5 * MS))
+ASK(holds, SOON(work_listed(i) && chip_hold(id_of(i, 1), a * US), 5 * MS))
 DO(frees, SOON(!chip_is_stuck(), 2000 * MS))
 ASK(open, SOON(shared(), 100 * MS))
-DO(while_open, SOON(!shared(), n * US))
-ASK(alone, SOON(work_alone(i), n * US))
+DO(while_open, SOON(!shared(), a * US))
+ASK(alone, SOON(work_alone(i), a * US))
 ASK(loads, SOON((work_serve(i), chip_loaded(id_of(i, 1))), MS))
 ASK(loaded, chip_loaded(id_of(i, 1)))
-DO(lists, g_list(G, (u64[]){ 1, 2 }, n % 3))
-DO(blocks, g_write(G, PFIFO_RUNLIST_BLOCK, n & 1))
-DO(enables, g_enable(G, 1, n & 1))
-DO(unbinds, g_unbind(G, 1 + (n & 1)))
-DO(binds, n = 1 + (n & 1); g_bind(G, n); kicks(i, n); g_enable(G, n, true))
-DO(rebinds, g_unbind(G, 1); g_inst(G, 1, 0, 0); binds(i, 0))
-DO(groups, g_list(G, (u64[]){ TSG(5, 1), 1 } + !n, 1 + n))
+DO(lists, g_list(G, (u64[]){ 1, 2 }, a % 3))
+DO(blocks, g_write(G, PFIFO_RUNLIST_BLOCK, a & 1))
+DO(enables, g_enable(G, 1, a & 1))
+DO(unbinds, g_unbind(G, 1 + (a & 1)))
+DO(binds, a = 1 + (a & 1); g_bind(G, a); kicks(i, a, 0, 0); g_enable(G, a, true))
+DO(rebinds, g_unbind(G, 1); g_inst(G, 1, 0, 0); binds(i, 0, 0, 0))
+DO(groups, g_list(G, (u64[]){ TSG(5, 1), 1 } + !a, 1 + a))
 /* Ids of channels go back. */
 DO(resets, g_write(G, PMC_ENABLE, ~(u32)PMC_ENABLE_FIFO); g_write(G, PMC_ENABLE, ~0u))
 static u32 preempter;
 DO(preempts, preempter = 1 + i; SOON(work_leaves(i), 50 * US))
 DO(preempts_now, g_preempt(G, false, 1))
 /* Until so much of its work is done, for some time at most. */
-DO(works, u64 ran = 0; SOON((ran += chip_engine_works(id_of(i, 1)) * 10) > n, 20 * MS))
+DO(works, u64 ran = 0; SOON((ran += chip_engine_works(id_of(i, 1)) * 10) > a, 20 * MS))
 /* Short pieces of channels 3 and up. */
-DO(pieces, u32 c; for (c = 3; c < 3 + n; c++) {
+DO(pieces, for (c = 3; c < 3 + a; c++) {
 	if (work_listed(i)) chip_copies(id_of(i, c), harness_now + 30 * US);
 	harness_sleep(30 * US); })
 
@@ -102,7 +96,7 @@ enum { POLLS, KICKS, STOPS, WARNED, BUDGET, AFTER, FLUSHES, RESTS, UNLISTS, BLOC
 #define LONG_REST { asks_l2 }, { asks_l2, 0, 1 }, { asks_l2, 0, 2 }, { asks_l2, 0, 3 }, \
 	{ flushed, 0, 3 }
 
-static const struct step tricks[][24] = {
+static const struct step scripts[][24] = {
 	[POLLS] = { { kicks }, { sleeps, 30 }, { on }, { sleeps, 540 }, { off }, { sleeps, 5 } },
 	[KICKS] = { { kicks }, { sleeps, 5 }, { on }, { sleeps, 30 }, { off }, { sleeps, 1 } },
 	[STOPS] = { { asks }, { on }, { seen }, { sleeps, 10 }, { off }, { kicks },
@@ -163,18 +157,20 @@ static void repeat(const struct step *first, u32 i)
 
 	while (scene_goes_on()) {
 		for (s = first; s->act && scene_goes_on(); s++)
-			if (!s->act(s->i + i, s->n == N ? scene->arg[0] :
-					      s->n == M ? scene->arg[1] :
-							  s->n))
+			if (!s->act(s->b + i,
+				    s->a == N ? scene->arg[0] :
+				    s->a == M ? scene->arg[1] :
+						s->a,
+				    0, 0))
 				break;
 		scene_count[i] += !s->act;
 		harness_sleep(2 * US);
 	}
 }
 
-static void plays(const struct role *r)
+static void tricks(const struct role *r)
 {
-	repeat(tricks[r->arg], r->vgpu);
+	repeat(scripts[r->arg], r->vgpu);
 }
 
 /* A thread that preempts beside the script, which would wait. */
@@ -285,7 +281,7 @@ static void unreported(const struct scene *s)
 	harness_sleep(1500 * MS);
 	for (i = 0; i < s->vgpus; i++) {
 		g_ring(G, 1, 1);
-		kicks(i, 1);
+		kicks(i, 1, 0, 0);
 		SOON(chip_engine_works(id_of(i, 1)), 20 * MS);
 		chip.at_work[id_of(i, 1)] = true;
 		g_ring(G, 1, 0);
@@ -304,14 +300,14 @@ static void saves(const struct scene *s)
 	for (i = 0; i < s->vgpus; i++)
 		work_second(i);
 	work_put(W, 2, s->arg[1]);
-	kicks(W, 0);
+	kicks(W, 0, 0, 0);
 	i = s->vgpus - 1;
-	rings(i, 1);
-	kicks(i, 0);
-	NEEDS(SOON(holds(i, 1900000), 100 * MS));
+	rings(i, 1, 0, 0);
+	kicks(i, 0, 0, 0);
+	NEEDS(SOON(holds(i, 1900000, 0, 0), 100 * MS));
 	harness_sleep(100 * MS);
-	rings(i, 0);
-	frees(i, 0);
+	rings(i, 0, 0, 0);
+	frees(i, 0, 0, 0);
 	harness_sleep(s->arg[0] * MS);
 }
 
@@ -412,7 +408,7 @@ static void walk_begin(const struct scene *s)
 static void walks(const struct role *r)
 {
 	/* clang-format off */
-	static bool (*const acts[])(u32, u32) = {
+	static bool (*const acts[])(u32, u64, u64, u64) = {
 		on, sleeps, kicks, off, copies, on, sleeps, kicks, off, copies, on, sleeps, kicks,
 		off, copies, on, sleeps, kicks, off, copies, on, off, copies, ends_copy, kicks,
 		lists, enables, rebinds, asks, asks_l2, seen, sleeps, loads, tells, rings, holds,
@@ -453,12 +449,12 @@ static void third(const struct role *r)
 		  { &m_count, 0, AT_LEAST(3), "the trick is not played" } }
 #define TRICK(n, v, trick, c, ...) \
 	{ ROW(n, v, 2000, "0 cap " #c, quiet, ##__VA_ARGS__), \
-	  .roles = { METER, { plays, 0, trick } }, \
+	  .roles = { METER, { tricks, 0, trick } }, \
 	  NO_GAIN(10 * (c) + MORE) }
 /* with a thread that preempts for the script, against a cap of 10 % */
 #define BESIDE(n, before_, trick, most, ...) \
 	{ ROW(n, 2, 2000, "0 cap 10", before_, ##__VA_ARGS__), \
-	  .roles = { METER, { plays, 0, trick }, { preempts_beside } }, NO_GAIN(most) }
+	  .roles = { METER, { tricks, 0, trick }, { preempts_beside } }, NO_GAIN(most) }
 /* the share of the first vGPU */
 #define HONEST(n, v, s, set_) \
 	{ ROW(n, v, 2000, set_, NULL), \
@@ -475,7 +471,7 @@ static void third(const struct role *r)
 		    { &m_overpaid, 0, AT_MOST(MORE), PAYS_MORE } } }
 #define WAITS(n, set_, us) \
 	{ ROW(n, 2, 1000, set_, quiet, us), \
-	  .roles = { METER, { plays, 0, TELLS }, { plays, 1, WAITER } }, \
+	  .roles = { METER, { tricks, 0, TELLS }, { tricks, 1, WAITER } }, \
 	  .must = { { &m_had, 0, IS(0), "the waiter works" }, \
 		    { &m_had, 1, AT_LEAST(100), LESS_THAN_SHARE }, \
 		    { &m_charged, 0, AT_MOST(MORE), PAYS_MORE }, \
@@ -484,7 +480,7 @@ static void third(const struct role *r)
 /* .arg: kernels of the partner that can't be preempted, and pauses, us */
 #define OWED(n, s, set_, ...) \
 	{ ROW(n, 2, 4000, EQUAL " " set_, NULL, __VA_ARGS__), \
-	  .roles = { METER, { honest, 0 }, { plays, 1, KERNELS } }, \
+	  .roles = { METER, { honest, 0 }, { tricks, 1, KERNELS } }, \
 	  .must = { { &m_had, 0, AT_LEAST((s) - 25), LESS_THAN_SHARE }, \
 		    { &m_count, 1, AT_LEAST(3), "no kernels" } } }
 #define SAVED(n, v, s, set_, ...) \
@@ -520,14 +516,14 @@ static const struct scene table[] = {
 	TRICK("kicks all the time", 1, KICKS, 2),
 	TRICK("stops when it is seen", 1, STOPS, 10),
 	{ ROW("stops when it is seen, beside another", 2, 2000, NULL, quiet),
-	  .roles = { METER, { plays, 0, STOPS }, { honest, 1 } }, NO_GAIN(500 + MORE) },
+	  .roles = { METER, { tricks, 0, STOPS }, { honest, 1 } }, NO_GAIN(500 + MORE) },
 	{ ROW("stops when it is seen, weight 1 beside 19", 2, 2000, "1 weight 1900", quiet),
-	  .roles = { METER, { plays, 0, STOPS }, { honest, 1 } }, NO_GAIN(50 + MORE) },
+	  .roles = { METER, { tricks, 0, STOPS }, { honest, 1 } }, NO_GAIN(50 + MORE) },
 	TRICK("stops when it is warned", 1, WARNED, 10),
 	TRICK("works between the policy's polls", 1, BUDGET, 10),
 	TRICK("works until 4 ms after a sample", 1, AFTER, 10, 3840, 60),
 	{ ROW("works until 1 ms after a sample, beside another", 2, 2000, "0 cap 10", quiet, 840,
-	      60), .roles = { METER, { plays, 0, AFTER }, { honest, 1 } }, NO_GAIN(100 + MORE) },
+	      60), .roles = { METER, { tricks, 0, AFTER }, { honest, 1 } }, NO_GAIN(100 + MORE) },
 	TRICK("works for 245 us after a sample", 1, AFTER, 1, 245),
 	TRICK("works for 60 us after a sample", 1, AFTER, 1, 60),
 	TRICK("works in flushes", 2, FLUSHES, 2, 0, 0, 24),
@@ -548,14 +544,14 @@ static const struct scene table[] = {
 	BESIDE("unbinds what worked beside one that is driven off", quiet, EVICTED_UNBINDS, 1000),
 	TRICK("works first in short turns", 3, TURNS, 2),
 	{ ROW("works long without a list", 2, 4000, NULL, quiet),
-	  .roles = { METER, { plays, 0, LONG_UNLISTED }, { honest, 1 }, { moves_get, 1 } },
+	  .roles = { METER, { tricks, 0, LONG_UNLISTED }, { honest, 1 }, { moves_get, 1 } },
 	  NO_GAIN(500 + MORE) },
 	{ ROW("kicks beside one that pauses", 2, 1000, NULL, quiet),
-	  .roles = { METER, { plays, 0, TELLS }, { work_kernels, 0, EACH(300, 100) }, { honest, 1 },
-		     { work_kicks, 1, 10 * US } },
+	  .roles = { METER, { tricks, 0, TELLS }, { work_kernels, 0, EACH(300, 100) },
+		     { honest, 1 }, { work_kicks, 1, 10 * US } },
 	  .must = { { &m_had, 1, 400, 500 + MORE, MORE_THAN_SHARE } } },
 	{ ROW("beside one that only waits", 2, 1000, NULL, quiet),
-	  .roles = { METER, { plays, 0, TELLS }, { honest, 1 } },
+	  .roles = { METER, { tricks, 0, TELLS }, { honest, 1 } },
 	  .must = { { &m_had, 1, AT_LEAST(920), LESS_THAN_SHARE } } },
 	WAITS("waits beside pieces of 100 us", NULL, 100),
 	WAITS("waits beside pieces of 300 us", NULL, 300),
