@@ -36,38 +36,20 @@ static void more(const struct scene *s)
  * A preempt of channel 1 ends at once, and a unit has the channel for 20 ms more, by its own status
  * only. Meanwhile the guest gives it another space, or unbinds it. The oracle looks all the time.
  */
-enum { PBDMA_HAS, GR_HAS, COPIES_HAVE, UNBINDS = 4 };
+enum { PBDMA_HAS, GR_HAS, COPIES_HAVE };
+static u16 somewhere;
 
-static void is_somewhere(const struct role *r)
-{
-	struct context *on[] = { &chip.pbdma[0], &chip.engine[0], &chip.engine[1] }, was;
-	u32 i;
-	u16 id = id_of(0, 1);
-
-	chip_load_on_gr(id);
-	was = chip.pbdma[0];
-	was.id = CHIP_NOBODY;
-	for (i = 0; i < 3; i++)
-		on[i]->chid = NO_CHAN;
-	*on[r->arg % UNBINDS] = was;
-	if (r->arg == COPIES_HAVE)
-		chip_switch(id, 20 * MS);
-	scene_count[0] = 1;
-	g_inst(G, 1, 1, 0);
-	if (r->arg & UNBINDS)
-		g_unbind(G, 1);
-	else
-		g_enable(G, 1, true);
-	if (chip.chan[id].enabled)
-		harness_fail("S5: a channel that was ended is enabled on the chip again");
-}
-
-static void leaves_late(const struct role *r)
-{
-	UNTIL(scene_count[0]);
-	harness_sleep(20 * MS);
-	chip.pbdma[0].chid = chip.engine[0].chid = chip.engine[1].chid = NO_CHAN;
-}
+/* clang-format off */
+DO(is_only_on, struct context *on[] = { &chip.pbdma[0], &chip.engine[0], &chip.engine[1] };
+   struct context had = chip.pbdma[0]; had.id = CHIP_NOBODY; somewhere = id_of(i, a);
+   for (c = 0; c < 3; c++) on[c]->chid = NO_CHAN;
+   *on[b] = had;
+   if (b == COPIES_HAVE) chip_switch(somewhere, 20 * MS);
+   scene_count[0] = 1)
+DO(waits, UNTIL(scene_count[0]))
+DO(leaves, chip.pbdma[0].chid = chip.engine[0].chid = chip.engine[1].chid = NO_CHAN)
+ASK(stays_ended, !chip.chan[somewhere].enabled)
+/* clang-format on */
 
 /* ------------------------------------------------------------------ groups */
 
@@ -216,7 +198,6 @@ static void chip_takes_long(u32 reg, u32 val)
 
 /* clang-format off */
 DO(takes_long, chip_before_write = chip_takes_long)
-DO(waits, UNTIL(scene_count[0]))
 /* clang-format on */
 
 /* All vGPUs together may not list more than the chip takes: it fails the run. */
@@ -339,24 +320,12 @@ static void unbinds_while_reads_fail(const struct role *r)
 	}
 }
 
-/*
- * A page is unmapped while FB_MMU_CTRL reads all ones .arg times, as if the bus lost the reads; 0:
- * while a channel has filled the MMU's queue, which then loses what the host asks for.
- */
-static void page_goes(const struct role *r)
-{
-	u16 id = id_of(0, 1);
-
-	UNTIL(chip_loaded(id));
-	chip_look("the chip has seen the page");
-	if (!r->arg)
-		chip_mem_ops(id);
-	chip.ones = r->arg;
-	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
-	chip_look("after the unmap");
-	if (chip.ones)
-		harness_fail("S2: an invalidate counts as done after reads of all ones");
-}
+/* clang-format off */
+DO(is_on, UNTIL(chip_loaded(id_of(i, a))); chip_look("the chip has seen the page"))
+DO(fills_queue, chip_mem_ops(id_of(i, a)))
+DO(reads_ones, chip.ones = a)
+ASK(all_read, chip_look("after the unmap"), !chip.ones)
+/* clang-format on */
 
 /* ------------------------------------------------------------------ who waits for whom */
 
@@ -471,8 +440,10 @@ static void is_put_off(const struct role *r)
 #define MEMORY_GOES PLAYS(0, { ram_goes })
 #define INVALIDATES PLAYS(0, { tlb }, { none, 0, 17 }, { tlb })
 #define GETS_SPACE  { inst, 1, 1 }, { enables, 1 }
-#define SOMEWHERE(n, a) \
-	{ n, 1, LOOKS, .roles = { { is_somewhere, 0, a }, { leaves_late } }, \
+#define SOMEWHERE(n, unit, ...) \
+	{ n, 1, LOOKS, .roles = { PLAYS(0, { loads, 1 }, { is_only_on, 1, unit }, { inst, 1, 1 }, \
+					__VA_ARGS__, { stays_ended }), \
+				  PLAYS(0, { waits }, { sleeps, 20 * MS }, { leaves }) }, \
 	  .must = { { &m_lives, 0, IS(0), "S5: a channel that does not leave goes on" } } }
 #define CHANGES(n, ...) { n, 1, IDLES, \
 	  .roles = { PLAYS(0, { inst, 2 }, { binds, 2 }, { lists, ENTRIES(TSG(5, 2), 1, 2) }, \
@@ -504,6 +475,12 @@ static void is_put_off(const struct role *r)
 	  .must = { { &m_count, 0, AT_MOST(20000), "S5: channels are unbound beside interrupts" }, \
 		    { &m_count, 1, IS(2), "not so many channels" }, \
 		    { &m_strikes, 0, IS(0), "S5: a stop beside interrupts" } } }
+/*
+ * A page is unmapped while a channel has filled the MMU's queue, which loses what the host asks
+ * for then, or while FB_MMU_CTRL reads all ones, as if the bus lost the reads (S2).
+ */
+#define PAGE_GOES(n, ...) { n, 1, { .eager = true }, \
+	  .roles = { PLAYS(0, { is_on, 1 }, __VA_ARGS__, { ram_goes }, { all_read }) } }
 /* most us of a command of the neighbour's; the attacker acts so many times */
 #define WAITS(n, v, most, times, ...) \
 	{ n, v, .ms = 60000, .arg = { 0, times }, .before = are_idle, \
@@ -527,11 +504,11 @@ static const struct scene table[] = {
 	RACE("a channel is unbound beside invalidates", ENTRIES(2, 1), INVALIDATES, GETS_SPACE,
 	     { is_anew, 1 }, { tlb }),
 	RACE("a guest is reset, memory goes", ENTRIES(2, 1), MEMORY_GOES, GETS_SPACE, { resets }),
-	SOMEWHERE("a PBDMA has a channel that gets a space", PBDMA_HAS),
-	SOMEWHERE("GR has a channel that gets a space", GR_HAS),
-	SOMEWHERE("a copy engine has a channel that gets a space", COPIES_HAVE),
-	SOMEWHERE("a PBDMA has a channel that is unbound", UNBINDS | PBDMA_HAS),
-	SOMEWHERE("GR has a channel that is unbound", UNBINDS | GR_HAS),
+	SOMEWHERE("a PBDMA has a channel that gets a space", PBDMA_HAS, { enables, 1 }),
+	SOMEWHERE("GR has a channel that gets a space", GR_HAS, { enables, 1 }),
+	SOMEWHERE("a copy engine has a channel that gets a space", COPIES_HAVE, { enables, 1 }),
+	SOMEWHERE("a PBDMA has a channel that is unbound", PBDMA_HAS, { unbinds, 1 }),
+	SOMEWHERE("GR has a channel that is unbound", GR_HAS, { unbinds, 1 }),
 	CHANGES("a channel of a group gets another space", { enables, 2 }, { must_rest },
 		GETS_SPACE, { goes_on, true }),
 	CHANGES("a channel of a group is unbound", { enables, 2 }, { must_rest }, { unbinds, 2 },
@@ -591,8 +568,8 @@ static const struct scene table[] = {
 	{ "unbinds while reads fail", 1, {}, .may_lose = true,
 	  .roles = { { unbinds_while_reads_fail } },
 	  .must = { { &m_count, 0, AT_LEAST(5), "the card is lost too soon" } } },
-	{ "the MMU's queue is full", 1, { .eager = true }, .roles = { { page_goes } } },
-	{ "19 reads of all ones", 1, { .eager = true }, .roles = { { page_goes, 0, 19 } } },
+	PAGE_GOES("the MMU's queue is full", { fills_queue, 1 }),
+	PAGE_GOES("19 reads of all ones", { reads_ones, 19 }),
 
 	STARVES("a thread is not run", LATE(2000000)),
 	STARVES("a thread is preempted", PREEMPTED(2000000)),

@@ -9,8 +9,7 @@
 #include "gk110/grinit.h"
 #include "gk110/mmu.h"
 #include "gk110/ram.h"
-#include "selftests/harness/chip/state.h"
-#include "selftests/harness/scene.h"
+#include "selftests/harness/steps.h"
 
 #include <linux/bitfield.h>
 
@@ -235,43 +234,15 @@ static void buffers(const struct role *r)
 
 /* ------------------------------------------------------------- a channel ends, its image stays */
 
-/* Channels 2 and 3 have one image, or with .arg[0] channel 2 alone, which is to lose it. */
-static void has_a_kernel(const struct scene *s)
-{
-	u32 last = 3 - s->arg[0], c;
-
-	write_context(VA_CTX, NULL, 0, 0);
-	for (c = 2; c <= last; c++)
-		run(c, 1, VA_CTX);
-	LIST(G, 2, last);
-	NEEDS(show(0, 2).ctx == VA_CTX && show(0, last).ctx == VA_CTX);
-	g_inst(G, 2, 1, 0);
-	UNTIL(chip_hold(id_of(0, 2), 20 * MS));
-}
-
-/* A kernel of 20 ms reads a bad address, while the host waits to exchange its channel's context. */
-static void kernel_faults(const struct role *r)
-{
-	u16 id = id_of(0, 2);
-
-	UNTIL(!chip.chan[id].enabled && chip.preempting);
-	harness_sleep(5 * MS);
-	NEEDS(chip_fault_now(id));
-}
-
-/* Afterwards the other one is loaded: the oracle looks at its image. */
-static void changes(const struct role *r)
-{
-	g_enable(G, 2, true);
-	harness_sleep(20 * MS);
-	if (admin_chan_lives(0, 2))
-		harness_fail("S5: a channel that faulted is not ended");
-	if (scene->arg[0])
-		return;
-	chip_load_on_gr(id_of(0, 3));
-	if (!chip_loaded(id_of(0, 3)))
-		harness_fail("S5: a channel of an ended one's image does not go on");
-}
+/* clang-format off */
+DO(context, write_context(a, NULL, 0, 0))
+DO(runs_with, run(a, 1, b))
+DO(run_to, for (c = 2; c <= a; c++) run(c, 1, VA_CTX))
+/* The channel has an image at .b. */
+ASK(has_image, show(0, a).ctx == b && image_size(show(0, a).pd, b))
+DO(is_held, UNTIL(chip_hold(id_of(0, a), b))) /* ns */
+DO(is_driven_off, UNTIL(!chip.chan[id_of(0, a)].enabled && chip.preempting))
+/* clang-format on */
 
 /*
  * A guest leaves an ended channel bound, and has the context of its next one over a part of its
@@ -301,25 +272,26 @@ static void chooses(u32 reg, u32 val)
 	}
 }
 
-static void binds_meanwhile(const struct role *r)
-{
-	struct shown s;
-
-	write_context(VA_CTX, NULL, 0, 0);
-	run(2, 1, VA_CTX);
-	next.id = id_of(0, 2);
-	UNTIL(chip_fault(next.id, 0x1000));
-	chip_before_write = chooses;
-	UNTIL(next.at == 2);
-	write_context(VA_CTX + 0x8000, NULL, 0, 0);
-	run(3, 1, VA_CTX + 0x8000);
-	NEEDS(next.at == 3);
-	s = show(0, 3);
-	if (s.ctx != VA_CTX + 0x8000 || !image_size(s.pd, s.ctx))
-		harness_fail("S5: a channel gets no context where an ended one had its own");
-}
+/* clang-format off */
+DO(is_chosen, next.id = id_of(0, a); UNTIL(chip_fault(next.id, 0x1000));
+   chip_before_write = chooses; UNTIL(next.at == 2))
+DO(is_loaded, NEEDS(next.at == 3))
+/* clang-format on */
 
 /* clang-format off */
+
+/*
+ * Channels 2 to @last have one image, and channel 2 is to lose it. A kernel of 20 ms of it reads a
+ * bad address, while the host waits to exchange its context: it is ended. The oracle looks at the
+ * image of the other one, which goes on.
+ */
+#define KERNEL_FAULTS(n, last, ...) \
+	{ n, 1, EAGER, .first = STEPS({ context, VA_CTX }, { run_to, last }, \
+	  { lists, ENTRIES(2, last) }, { has_image, 2, VA_CTX }, \
+	  { has_image, last, VA_CTX }, { inst, 2, 1 }, { is_held, 2, 20 * MS }), \
+	  .roles = { PLAYS(0, { is_driven_off, 2 }, { sleeps, 5 * MS }, { faults_now, 2 }), \
+		     PLAYS(0, { enables, 2 }, { sleeps, 20 * MS }, { lives, 2, 0 }, \
+		     ##__VA_ARGS__) } }
 
 static const struct scene table[] = {
 	{ "a doorbell outside of the partition", 2, CALM, .roles = { { doorbells } } },
@@ -327,11 +299,13 @@ static const struct scene table[] = {
 	{ "a context where a page was", 1, CALM, .roles = { { where_a_page_was } } },
 	{ "how many patches FECS gets", 1, CALM, .roles = { { counts } } },
 	{ "GR's buffers", 1, CALM, .roles = { { buffers } } },
-	{ "a channel faults and loses one image of two", 1, EAGER, .before = has_a_kernel,
-	  .roles = { { kernel_faults }, { changes } } },
-	{ "a channel faults and loses its own image", 1, EAGER, .arg = { 1 },
-	  .before = has_a_kernel, .roles = { { kernel_faults }, { changes } } },
-	{ "the next context overlaps an ended one's", 1, EAGER, .roles = { { binds_meanwhile } } },
+	KERNEL_FAULTS("a channel faults and loses one image of two", 3, { loads, 3 },
+		      { loaded, 3, 1 }),
+	KERNEL_FAULTS("a channel faults and loses its own image", 2),
+	{ "the next context overlaps an ended one's", 1, EAGER,
+	  .roles = { PLAYS(0, { context, VA_CTX }, { runs_with, 2, VA_CTX }, { is_chosen, 2 },
+			   { context, VA_CTX + 0x8000 }, { runs_with, 3, VA_CTX + 0x8000 },
+			   { is_loaded }, { has_image, 3, VA_CTX + 0x8000 }) } },
 };
 
 /* clang-format on */

@@ -361,67 +361,22 @@ DO(an_engine_is, for (b = c = 0; b < 4 && !c; b++) c = g_read(V(i), PFIFO_ENGINE
 	   harness_fail("S4: a guest is told of a hang by status 0x%llx, not 0x%llx", c, a))
 /* clang-format on */
 
-/* Errors of a vGPU: a trap in a GPC, an interrupt of its PBDMA, one of a copy engine. */
-static void trap_of(u32 vgpu, u32 gpccs, u32 unused)
-{
-	chip_put(GR_TPC(0, 0, TPC_TRAP), gpccs == GPCCS_TRAP_TPC(0) ? TPC_TRAP_MP : 0);
-	chip_gr_trap(admin_chan(vgpu, 1).inst, 0, gpccs, GR_TRAP_GPC);
-	harness_sleep(10 * MS);
-}
-
-static void pbdma_intr_of(u32 vgpu, u32 intr0, u32 intr1)
-{
-	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
-	chip_put(PBDMA(0) + PBDMA_INTR1_EN, ~0u);
-	chip_put(PBDMA(0) + PBDMA_INTR1, intr1);
-	UNTIL(chip_pbdma_intr(id_of(vgpu, 1), intr0));
-	harness_sleep(10 * MS);
-	chip_put(PBDMA(0) + PBDMA_INTR1, 0);
-}
-
-static void copy_intr_of(u32 vgpu, u32 intr, u32 unused)
-{
-	chip_copies(id_of(vgpu, 1), harness_now + 5 * MS);
-	chip_copy_raise(intr, 8);
-	harness_sleep(10 * MS);
-}
-
-/*
- * vGPU 1 has an error, which registers of the chip tell of, and the host acknowledges it. The
- * registers keep their values: vGPU 0 is not told them with an error of another kind.
- */
 /* clang-format off */
-static const struct residue {
-	void (*raise)(u32 vgpu, u32 a, u32 b);
-	u32 theirs[2], ours[2], val, regs[3];
-	bool untold; /* nor does vGPU 1 have this error */
-} residues[] = {
-	{ trap_of, { GPCCS_TRAP_PROP }, { GPCCS_TRAP_TPC(0) }, SECRET,
-	  { GR_GPC(0, GPC_PROP_ESR_COORDS), GR_GPC(0, GPC_PROP_ESR_FORMAT),
-	    GR_GPC(0, GPC_PROP_ESR_STORAGE) } },
-	{ trap_of, { GPCCS_TRAP_PROP }, { GPCCS_TRAP_TPC(0) }, SECRET, { GR_TRAPPED_DATA }, true },
-	{ pbdma_intr_of, { 0, 1 }, { 1, 0 }, SECRET,
-	  { PBDMA(0) + PBDMA_HCE_DATA, PBDMA(0) + PBDMA_HCE_METHOD } },
-	{ copy_intr_of, { GK110_CE_INTR_LAUNCHERR }, { GK110_CE_INTR_NONBLOCKPIPE }, 8,
-	  { GK110_CE(2) + GK110_CE_LAUNCHERR } },
-};
+/* Errors of a vGPU: a trap in a GPC, an interrupt of its PBDMA (0: INTR1), one of a copy engine */
+DO(gpc_traps, chip_put(GR_TPC(0, 0, TPC_TRAP), a == GPCCS_TRAP_TPC(0) ? TPC_TRAP_MP : 0);
+   chip_gr_trap(admin_chan(i, 1).inst, 0, a, GR_TRAP_GPC); harness_sleep(10 * MS))
+DO(pbdma_interrupts, chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
+   chip_put(PBDMA(0) + PBDMA_INTR1_EN, ~0u); chip_put(PBDMA(0) + PBDMA_INTR1, !a);
+   UNTIL(chip_pbdma_intr(id_of(i, 1), a)); harness_sleep(10 * MS);
+   chip_put(PBDMA(0) + PBDMA_INTR1, 0))
+DO(copy_interrupts, chip_copies(id_of(i, 1), harness_now + 5 * MS); chip_copy_raise(a, 8);
+   harness_sleep(10 * MS))
+/* registers (ENTRIES()) */
+DO(have, while (b--) chip_put(((u64 *)a)[b], c))
+ASK(tells, !c || g_read(V(i), *(u64 *)a) == c)
+DO(tell_nothing, while (b--) if (g_read(V(i), ((u64 *)a)[b]))
+   harness_fail("S4: an error of a vGPU tells of another one's error"))
 /* clang-format on */
-
-static void is_not_told(const struct role *r)
-{
-	const struct residue *d = &residues[r->arg];
-	u32 i, left = 0;
-
-	for (i = 0; i < 3 && d->regs[i]; i++)
-		chip_put(d->regs[i], d->val);
-	d->raise(1, d->theirs[0], d->theirs[1]);
-	NEEDS(d->untold || g_read(V(1), d->regs[0]) == d->val);
-	d->raise(0, d->ours[0], d->ours[1]);
-	for (i = 0; i < 3 && d->regs[i]; i++)
-		left |= g_read(G, d->regs[i]);
-	if (left)
-		harness_fail("S4: an error of vGPU 0 tells of 0x%08x of vGPU 1's error", left);
-}
 
 /* clang-format off */
 /* FECS_CHAN_ADDR keeps the block of the last context, whose memory is vGPU 0's by now. */
@@ -717,6 +672,15 @@ ASK(signalled_within, WITHIN(a, MS, signalled.nr))
 	  { preempts, id, group }, { sleeps, 10 * MS }, { an_engine_is, PFIFO_STATUS_BUSY | \
 	  PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE | ((group) ? PFIFO_STATUS_TSG : 0) | (id) }) }, \
 	  .must = { { &m_lives, 0, IS(0), "S5: a channel hangs and goes on" } } }
+/*
+ * vGPU 1 has an error, which registers of the chip tell of, and the host acknowledges it. The
+ * registers keep their values: vGPU 0 is not told them with an error of another kind. @told: vGPU 1
+ * is.
+ */
+#define NOT_TOLD(n, raises, theirs, ours, val, told, ...) \
+	{ n, 2, CALM, .roles = { PLAYS(0, { have, ENTRIES(__VA_ARGS__), val }, \
+	  { raises, theirs, .i = 1 }, { tells, ENTRIES(__VA_ARGS__), (told) * (val), .i = 1 }, \
+	  { raises, ours }, { tell_nothing, ENTRIES(__VA_ARGS__) }) } }
 #define SCRIPT(n, ...) \
 	{ n, 1, CALM, .first = STEPS(LINE_CAN_RISE), .roles = { PLAYS(0, __VA_ARGS__) } }
 #define RACE(n, against, start, ...) \
@@ -788,10 +752,16 @@ static const struct scene table[] = {
 	HANGS("a channel that hangs", 1, false, { has_other_names }),
 	HANGS("a group that hangs", 5, true, { lists, ENTRIES(TSG(5, 1), 1) },
 	      { has_other_names, true }),
-	{ "where a neighbour's PROP failed", 2, CALM, .roles = { { is_not_told, 0, 0 } } },
-	{ "what a neighbour asked GR for", 2, CALM, .roles = { { is_not_told, 0, 1 } } },
-	{ "what a neighbour's HCE refused", 2, CALM, .roles = { { is_not_told, 0, 2 } } },
-	{ "what was wrong with a neighbour's launch", 2, CALM, .roles = { { is_not_told, 0, 3 } } },
+	NOT_TOLD("where a neighbour's PROP failed", gpc_traps, GPCCS_TRAP_PROP, GPCCS_TRAP_TPC(0),
+		 SECRET, true, GR_GPC(0, GPC_PROP_ESR_COORDS), GR_GPC(0, GPC_PROP_ESR_FORMAT),
+		 GR_GPC(0, GPC_PROP_ESR_STORAGE)),
+	NOT_TOLD("what a neighbour asked GR for", gpc_traps, GPCCS_TRAP_PROP, GPCCS_TRAP_TPC(0),
+		 SECRET, false, GR_TRAPPED_DATA),
+	NOT_TOLD("what a neighbour's HCE refused", pbdma_interrupts, 0, 1, SECRET, true,
+		 PBDMA(0) + PBDMA_HCE_DATA, PBDMA(0) + PBDMA_HCE_METHOD),
+	NOT_TOLD("what was wrong with a neighbour's launch", copy_interrupts,
+		 GK110_CE_INTR_LAUNCHERR, GK110_CE_INTR_NONBLOCKPIPE, 8, true,
+		 GK110_CE(2) + GK110_CE_LAUNCHERR),
 	/* it is nobody's, and is acknowledged */
 	{ "an exception of no context", 1, CALM,
 	  .roles = { PLAYS(0, { traps_nobody }, { reads, GR_INTR, 0 }, { gr_goes_on }) },
