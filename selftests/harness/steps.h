@@ -42,6 +42,7 @@ DO(sleeps, harness_sleep(a)) /* ns */
 DO(loads, chip_load_on_gr(id_of(i, a)))
 DO(hangs, UNTIL(chip_hang(id_of(i, a), false)))
 DO(faults, UNTIL(chip_fault(id_of(i, a), 0x1000)))
+DO(before_write, chip_before_write = (void (*)(u32, u32))a)
 DO(faults_now, NEEDS(chip_fault_now(id_of(i, a))))
 
 /* What must be so, or (.b is 0) must not */

@@ -70,18 +70,14 @@ static void rests(u32 reg, u32 val)
 }
 
 static u64 was;
-
-static u64 directory(u16 id)
-{
-	return *(u64 *)chip_vram(chip.chan[id].inst + GMMU_INST_PDB_LO);
-}
+#define DIRECTORY (*(u64 *)chip_vram(chip.chan[members[0]].inst + GMMU_INST_PDB_LO))
 
 /* clang-format off */
 DO(is_anew, g_chan_anew(G, a))
 DO(must_rest, members[0] = id_of(0, 1); members[1] = id_of(0, 2); harness_sleep(20 * MS);
-   was = directory(members[0]); chip_before_write = rests)
+   was = DIRECTORY; chip_before_write = rests)
 /* channel 1 does, with .a in another space */
-ASK(goes_on, chip.chan[members[0]].enabled && (!a || directory(members[0]) != was))
+ASK(goes_on, chip.chan[members[0]].enabled && (!a || DIRECTORY != was))
 /* until the channel of its group is ended */
 DO(copies_storm, chip.copies_tsg = true; chip_copies(admin_chan(i, a).tsg, NEVER);
    for (b = 0; b < 4000 && admin_chan_lives(i, a); b++) {
@@ -106,9 +102,8 @@ static void reads_late(u32 reg)
 	harness_sleep(10 * MS);
 }
 
-static int tsg;
-
 /* clang-format off */
+static int tsg;
 DO(reads_id_late, tsg = admin_chan(0, 1).tsg; chip.copies_tsg = true; irq_has_read = reads_late;
    reads_left = a)
 DO(copy_fails, chip_copies(tsg, harness_now + 1000 * MS);
@@ -172,19 +167,15 @@ static const char *listed(void)
 	return text + !!*text;
 }
 
-static void must_be_listed(const char *want)
-{
-	if (strcmp(listed(), want))
-		harness_fail("S5: the chip's list has \"%s\", and not \"%s\"", listed(), want);
-}
-
 /* clang-format off */
 /* .a: the text. A channel of a list that is blocked is not loaded. */
-DO(is_listed, must_be_listed((const char *)a); g_preempt(G, false, 1);
-   if (!*(const char *)a && chip_loaded(id_of(0, 1)))
+DO(is_listed, const char *want = (const char *)a;
+   if (strcmp(listed(), want))
+	   harness_fail("S5: the chip's list has \"%s\", and not \"%s\"", listed(), want);
+   g_preempt(G, false, 1);
+   if (!*want && chip_loaded(id_of(0, 1)))
 	   harness_fail("S4: a runlist is blocked, and a channel is loaded from it"))
 #define LISTED(text) { is_listed, (u64)(text) }
-DO(blocks, g_write(G, PFIFO_RUNLIST_BLOCK, a))
 /* clang-format on */
 
 /* While the host writes a neighbour's list, channel 2 faults, and its guest submits it again. */
@@ -195,10 +186,6 @@ static void chip_takes_long(u32 reg, u32 val)
 	scene_count[0] = 1 + chip_fault_now(id_of(0, 2));
 	harness_sleep(2 * MS);
 }
-
-/* clang-format off */
-DO(takes_long, chip_before_write = chip_takes_long)
-/* clang-format on */
 
 /* All vGPUs together may not list more than the chip takes: it fails the run. */
 static void too_long(const struct role *r)
@@ -544,13 +531,14 @@ static const struct scene table[] = {
 	LISTS_OF("a group is listed once", 1,
 		 { lists, ENTRIES(TSG(7, 1), 1, TSG(7, 2), 2, 3, TSG(8, 1), 4, TSG(7, 1), 5, 6) },
 		 LISTED("1: 1 1: 4 6"), { lists, ENTRIES(TSG(7, 2), 2, 3) }, LISTED("2: 2 3")),
-	LISTS_OF("a runlist is blocked", 1, { lists, ENTRIES(1, 2) }, LISTED("1 2"), { blocks, 1 },
-		 LISTED(""), { blocks, 0 }, LISTED("1 2")),
+	LISTS_OF("a runlist is blocked", 1, { lists, ENTRIES(1, 2) }, LISTED("1 2"),
+		 { writes, PFIFO_RUNLIST_BLOCK, 1 }, LISTED(""),
+		 { writes, PFIFO_RUNLIST_BLOCK, 0 }, LISTED("1 2")),
 	LISTS_OF("the lists of two vGPUs", 2, { lists, ENTRIES(1, 3, 5) }, LISTED("1 3 5 1/1")),
 	/* a fault ends the channel's group */
 	{ "a list is submitted while its channel faults", 2, CALM, .arg = { 6 }, .before = more,
 	  .roles = { PLAYS(0, { lists, ENTRIES(1, TSG(7, 2), 2, 4, 3) }, { loads, 2 },
-			   { takes_long }, { lists, ENTRIES(1), .i = 1 }),
+			   { before_write, (u64)chip_takes_long }, { lists, ENTRIES(1), .i = 1 }),
 		     PLAYS(0, { waits }, { sleeps, MS },
 			   { lists, ENTRIES(1, TSG(7, 2), 2, 4, 3) }, { sleeps, 5 * MS },
 			   LISTED("1 3 1/1")) },

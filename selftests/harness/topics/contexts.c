@@ -234,16 +234,6 @@ static void buffers(const struct role *r)
 
 /* ------------------------------------------------------------- a channel ends, its image stays */
 
-/* clang-format off */
-DO(context, write_context(a, NULL, 0, 0))
-DO(runs_with, run(a, 1, b))
-DO(run_to, for (c = 2; c <= a; c++) run(c, 1, VA_CTX))
-/* The channel has an image at .b. */
-ASK(has_image, show(0, a).ctx == b && image_size(show(0, a).pd, b))
-DO(is_held, UNTIL(chip_hold(id_of(0, a), b))) /* ns */
-DO(is_driven_off, UNTIL(!chip.chan[id_of(0, a)].enabled && chip.preempting))
-/* clang-format on */
-
 /*
  * A guest leaves an ended channel bound, and has the context of its next one over a part of its
  * addresses. The chip has chosen the ended channel as the next one of its PBDMA, has read its
@@ -273,6 +263,13 @@ static void chooses(u32 reg, u32 val)
 }
 
 /* clang-format off */
+DO(context, write_context(a, NULL, 0, 0))
+DO(runs_with, run(a, 1, b))
+DO(run_to, for (c = 2; c <= a; c++) run(c, 1, VA_CTX))
+/* The channel has an image at .b. */
+ASK(has_image, show(0, a).ctx == b && image_size(show(0, a).pd, b))
+DO(is_held, UNTIL(chip_hold(id_of(0, a), b))) /* ns */
+DO(is_driven_off, UNTIL(!chip.chan[id_of(0, a)].enabled && chip.preempting))
 DO(is_chosen, next.id = id_of(0, a); UNTIL(chip_fault(next.id, 0x1000));
    chip_before_write = chooses; UNTIL(next.at == 2))
 DO(is_loaded, NEEDS(next.at == 3))

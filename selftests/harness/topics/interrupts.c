@@ -346,12 +346,9 @@ static void more_than_fit(const struct role *r)
 }
 
 /* clang-format off */
-DO(traps, chip_gr_trap(a ? admin_chan(i, a).inst : 0, 0, b, c); harness_sleep(10 * MS))
+DO(traps, chip_gr_trap(admin_chan(i, 1).inst, 0, a, b); harness_sleep(10 * MS))
 DO(bar1_faults, bar_fault(GMMU_UNIT_BAR1, admin_place(i).bar1 + a); harness_sleep(10 * MS))
 ASK(told_at, told_va(i, GMMU_UNIT_BAR1) == a)
-/* clang-format on */
-
-/* clang-format off */
 /* The names of channel 1, and of its group 5 (.a), are not the chip's. */
 DO(has_other_names, struct admin_chan ac = admin_chan(i, 1);
    NEEDS(ac.id != 1 && (a ? ac.tsg >= 0 && ac.tsg != 5 : ac.tsg < 0)))
@@ -359,12 +356,9 @@ DO(has_other_names, struct admin_chan ac = admin_chan(i, 1);
 DO(an_engine_is, for (b = c = 0; b < 4 && !c; b++) c = g_read(V(i), PFIFO_ENGINE_STATUS(b));
    if (c != a)
 	   harness_fail("S4: a guest is told of a hang by status 0x%llx, not 0x%llx", c, a))
-/* clang-format on */
-
-/* clang-format off */
 /* Errors of a vGPU: a trap in a GPC, an interrupt of its PBDMA (0: INTR1), one of a copy engine */
 DO(gpc_traps, chip_put(GR_TPC(0, 0, TPC_TRAP), a == GPCCS_TRAP_TPC(0) ? TPC_TRAP_MP : 0);
-   chip_gr_trap(admin_chan(i, 1).inst, 0, a, GR_TRAP_GPC); harness_sleep(10 * MS))
+   traps(i, a, GR_TRAP_GPC, 0))
 DO(pbdma_interrupts, chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
    chip_put(PBDMA(0) + PBDMA_INTR1_EN, ~0u); chip_put(PBDMA(0) + PBDMA_INTR1, !a);
    UNTIL(chip_pbdma_intr(id_of(i, 1), a)); harness_sleep(10 * MS);
@@ -376,9 +370,6 @@ DO(have, while (b--) chip_put(((u64 *)a)[b], c))
 ASK(tells, !c || g_read(V(i), *(u64 *)a) == c)
 DO(tell_nothing, while (b--) if (g_read(V(i), ((u64 *)a)[b]))
    harness_fail("S4: an error of a vGPU tells of another one's error"))
-/* clang-format on */
-
-/* clang-format off */
 /* FECS_CHAN_ADDR keeps the block of the last context, whose memory is vGPU 0's by now. */
 DO(traps_nobody, chip_gr_trap(0, 0, GPCCS_TRAP_PROP, GR_TRAP_GPC);
    chip_put(GR_FECS + FECS_CHAN_ADDR, FIELD_PREP(FECS_CHAN_INST, admin_chan(0, 1).inst >> 12));
@@ -546,29 +537,15 @@ DO(signals_fd, user_eventfd_write(a); harness_sleep(scene->interleaved ? 0 : 5 *
 DO(closes_fd, user_eventfd_close(a))
 DO(cost, eventfd_cost(a, b)) /* ns */
 DO(pbdma_stops, chip_pbdma_intr(id_of(i, a), PBDMA_INTR0_DEVICE))
-/* clang-format on */
-
-static void line_goes_up_and_down(const struct role *r)
-{
-	u32 i;
-
-	for (i = 0; i < 3; i++) {
-		chip_nonstall();
-		g_read(G, PFIFO_INTR);
-		g_write(G, PFIFO_INTR, PFIFO_INTR_NONSTALL);
-		harness_sleep(4000);
-	}
-}
-
+DO(line_moves, for (c = 0; c < 3; c++, harness_sleep(4000)) {
+	   chip_nonstall();
+	   g_read(V(i), PFIFO_INTR);
+	   line_falls(i, 0, 0, 0); })
 /* The vfio core does so, without the vGPU's lock, while an admin removes the device. */
-static void is_to_be_removed(const struct role *r)
-{
-	struct vfio_device *dev = world.vgpu[0].dev;
-	u32 i;
-
-	for (i = 0; i < 8; i++)
-		dev->ops->request(dev, i);
-}
+DO(is_removed, for (c = 0; c < 8; c++) V(i)->dev->ops->request(V(i)->dev, c))
+DO(next_tenant, world_close(i); setup_open(i))
+ASK(signalled_within, WITHIN(a, MS, signalled.nr))
+/* clang-format on */
 
 /* ---------------------------------------------------------- what a signal costs, and whom */
 
@@ -611,11 +588,6 @@ static void neighbour_binds(const struct role *r)
 MEASURE(host_signals, "signals by the host", signalled.by_host, VALUE);
 #define AN_EIGHTH 2, 2 + 2000 / 8 / SIGNAL_MS
 MEASURE(locked_signals, "signals under a lock of the card", signalled.locked, VALUE);
-
-/* clang-format off */
-DO(next_tenant, world_close(i); setup_open(i))
-ASK(signalled_within, WITHIN(a, MS, signalled.nr))
-/* clang-format on */
 
 /* ------------------------------------------------------------------ the table */
 
@@ -662,7 +634,7 @@ ASK(signalled_within, WITHIN(a, MS, signalled.nr))
 
 /* Events name the guest's own instance block and the offset in its own BAR1, not the card's. */
 #define NAMES_OF(n, v) \
-	{ n, 2, CALM, .roles = { PLAYS(v, { traps, 1, 0, BIT(2) }, \
+	{ n, 2, CALM, .roles = { PLAYS(v, { traps, 0, BIT(2) }, \
 	  { reads, GR_FECS + FECS_CHAN_ADDR, \
 	    FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, G_INST(1) >> 12) }, \
 	  { bar1_faults, 0x5000 }, { told_at, 0x5000 }) } }
@@ -685,7 +657,7 @@ ASK(signalled_within, WITHIN(a, MS, signalled.nr))
 	{ n, 1, CALM, .first = STEPS(LINE_CAN_RISE), .roles = { PLAYS(0, __VA_ARGS__) } }
 #define RACE(n, against, start, ...) \
 	{ n, 1, .interleaved = true, .first = start, \
-	  .roles = { { against }, PLAYS(0, __VA_ARGS__) } }
+	  .roles = { PLAYS(0, { against }), PLAYS(0, __VA_ARGS__) } }
 #define SET_FD TRIGGER | EVENTFD
 
 static const struct scene table[] = {
@@ -797,15 +769,15 @@ static const struct scene table[] = {
 	SCRIPT("one eventfd for INTx and its unmask", { sets, INTX, SET_FD, 3 },
 	       { sets, INTX, UNMASK | EVENTFD, 3 }, { line_rises }, { line_falls }, { line_rises },
 	       { line_falls }),
-	RACE("MSI is replaced while signalled", line_goes_up_and_down, STEPS(LINE_CAN_RISE),
+	RACE("MSI is replaced while signalled", line_moves, STEPS(LINE_CAN_RISE),
 	     { sets, MSI, SET_FD, 3 }, { sets, MSI, SET_FD, 4 }, { closes_fd, 3 },
 	     { sets, MSI, TRIGGER | NONE }, { closes_fd, 4 }, { sets, MSI, SET_FD, 5 }),
-	RACE("INTx and its unmask are replaced", line_goes_up_and_down, STEPS(LINE_CAN_RISE),
+	RACE("INTx and its unmask are replaced", line_moves, STEPS(LINE_CAN_RISE),
 	     { sets, INTX, SET_FD, 3 }, { sets, INTX, UNMASK | EVENTFD, 4 }, { signals_fd, 4 },
 	     { sets, INTX, UNMASK | EVENTFD, -1 }, { sets, INTX, UNMASK | EVENTFD, 3 },
 	     { signals_fd, 3 }, { closes_fd, 3 }, { sets, INTX, SET_FD, -1 },
 	     { sets, INTX, MASK | NONE }, { sets, INTX, UNMASK | NONE }),
-	RACE("REQ is replaced while signalled", is_to_be_removed, STEPS({ sets, REQ, SET_FD, 6 }),
+	RACE("REQ is replaced while signalled", is_removed, STEPS({ sets, REQ, SET_FD, 6 }),
 	     { sets, REQ, SET_FD, 7 }, { sets, REQ, TRIGGER | NONE }),
 
 	{ "who pays for a signal", 2, { .eager = true, .late = 1, .load_ppm = 20000 }, .ms = 2000,
