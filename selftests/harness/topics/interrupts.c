@@ -184,11 +184,6 @@ static void neighbour_is_told_nothing(const struct scene *s)
 		harness_fail("S4: a neighbour is told an interrupt of its id's last owner");
 }
 
-/* clang-format off */
-/* ... while an interrupt is pending that would end the channel */
-DO(resets_with_fatal, u16 id = id_of(0, 1); chip_pbdma_raise(0, id, FATAL); neighbour_gets(id))
-/* clang-format on */
-
 /*
  * The thread has read whose the copy engine's interrupt is, and gets no CPU for a while. Meanwhile
  * the guest resets PFIFO, because the channel does not leave the engine: that ends its interrupt.
@@ -204,20 +199,13 @@ static void ce_late(u32 reg)
 	WITHIN(5 * MS, 20 * US, gone);
 }
 
-static void resets_under_a_report(const struct role *r)
-{
-	u16 id = id_of(0, 1);
-
-	/* .arg: the thread rests, for interrupts of nobody's beyond their budget */
-	work_interrupts(CHIP_NOBODY, r->arg);
-	chip_copies(id, harness_now + 300 * US);
-	irq_has_read = ce_late;
-	chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8);
-	UNTIL(inside);
-	neighbour_gets(id);
-	gone = true;
-	harness_sleep(5 * MS);
-}
+/* clang-format off */
+DO(reports_late, chip_copies(id_of(0, 1), harness_now + 300 * US); irq_has_read = ce_late;
+   chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8); UNTIL(inside))
+DO(resets_meanwhile, neighbour_gets(id_of(0, 1)); gone = true)
+/* The guest resets PFIFO while an interrupt is pending that would end the channel. */
+DO(resets_with_fatal, u16 id = id_of(0, 1); chip_pbdma_raise(0, id, FATAL); neighbour_gets(id))
+/* clang-format on */
 
 /* Interrupts of a tenant in its last second are not counted for the next tenant of the vGPU. */
 static void last_second(const struct role *r)
@@ -698,9 +686,12 @@ static const struct scene table[] = {
 	LATE_TOLD("an id of a storm gets another owner",
 		  PLAYS(0, { interrupts, 1, PER_SECOND + 100 }, { resets_with_fatal },
 			{ sleeps, 20 * MS })),
-	LATE_TOLD("a reset waits for a report", { resets_under_a_report }),
+	LATE_TOLD("a reset waits for a report",
+		  PLAYS(0, { reports_late }, { resets_meanwhile }, { sleeps, 5 * MS })),
+	/* interrupts of nobody's are beyond their budget */
 	LATE_TOLD("a reset waits for a report in a rest",
-		  { resets_under_a_report, 0, PER_SECOND + 1 }),
+		  PLAYS(0, { interrupts, 0, PER_SECOND + 1 }, { reports_late },
+			{ resets_meanwhile }, { sleeps, 5 * MS })),
 	{ "the last tenant's interrupts", 1, { .eager = true, .late = 1, .idles = true },
 	  .roles = { { last_second } },
 	  .must = { { &m_lives, 0, IS(1), "S5: a tenant pays for the last one's interrupts" },
