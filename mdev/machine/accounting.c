@@ -90,16 +90,15 @@ void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine)
  */
 static struct kvgpu_machine *worker(struct kvgpu_chip *chip, u32 st)
 {
-	u16 id = FIELD_GET(PFIFO_STATUS_ID, st);
-	bool tsg = st & PFIFO_STATUS_TSG;
+	struct machine_hid hid = vmach_status_hid(st);
 	u32 vgpu;
 
 	if (!vmach_status_works(st))
 		return NULL;
-	vgpu = READ_ONCE(chip->has_id[tsg][id]);
+	vgpu = READ_ONCE(chip->has_id[hid.tsg][hid.id]);
 	if (vgpu)
 		return vmach_vgpu_find(chip, vgpu);
-	if (chip->slicer.lists.shared || (!tsg && id < KVGPU_ID_BLOCK))
+	if (chip->slicer.lists.shared || (!hid.tsg && hid.id < KVGPU_ID_BLOCK))
 		return NULL;
 	return chip->slicer.lists.owner;
 }
@@ -135,7 +134,7 @@ static void other_note(struct kvgpu_chip *chip, const u32 *engine)
 
 	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++)
 		found |= vmach_status_works(engine[e]) &&
-			 vmach_status_names(engine[e], sw->other.tsg, sw->other.id);
+			 vmach_hid_same(vmach_status_hid(engine[e]), sw->other.hid);
 	sw->absent += !found;
 }
 

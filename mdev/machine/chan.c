@@ -242,7 +242,7 @@ static void hung_end(void *arg)
 {
 	struct kvgpu_chan *c = arg;
 
-	vmach_chan_isolate(c->vgpu->gpu, c, EVENT_SCHED);
+	vmach_chan_isolate(c, EVENT_SCHED);
 }
 
 /*
@@ -253,14 +253,14 @@ static void hung_end(void *arg)
 bool vmach_chan_step_off(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->host.tsg >= 0, off;
-	u16 id = tsg ? c->host.tsg : c->hchid.v;
+	struct machine_hid hid = vmach_chan_hid(c);
+	bool off;
 
 	if (!c->ran)
 		return true;
 	chan_hold(c);
-	off = !vmach_chan_preempt_wait(c->vgpu, tsg, id) && vmach_chan_is_off(c) &&
-	      !vmach_chan_on_engine(gpu, tsg, id);
+	off = !vmach_chan_preempt_wait(c->vgpu, hid) && vmach_chan_is_off(c) &&
+	      !vmach_on_engine(gpu, hid);
 	if (!off)
 		vmach_slicer_evict(gpu, hung_end, c);
 	return off;
@@ -321,11 +321,10 @@ static void ended_images_put(struct kvgpu_vgpu *v)
 	if (any)
 		vmach_slicer_call(v->gpu, nothing, NULL);
 	xa_for_each(&v->m->ids.chans, id, c) {
-		bool tsg = c->host.tsg >= 0;
 		void __iomem *ctx;
 
 		if (!c->driven_off || !c->gr || !vmach_chan_is_off(c) ||
-		    vmach_chan_on_engine(v->gpu, tsg, tsg ? c->host.tsg : c->hchid.v))
+		    vmach_on_engine(v->gpu, vmach_chan_hid(c)))
 			continue;
 		ctx = c->host.inst.cpu + RAMIN_GR_CTX;
 		iowrite32((ioread32(ctx) & ~RAMIN_CTX_ADDR_LO) | lower_32_bits(NO_CONTEXT_VA), ctx);
@@ -544,7 +543,7 @@ static void chan_unbind_hw(void *arg)
 {
 	struct kvgpu_chan *c = arg;
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->host.tsg >= 0, works = false, evicted, faulted;
+	bool works = false, evicted, faulted;
 	struct machine_wait w;
 	int i, ret = -EBUSY;
 
@@ -561,7 +560,7 @@ static void chan_unbind_hw(void *arg)
 			break;
 		/* no other status told that it is loaded */
 		if (!evicted)
-			vmach_chan_evict(&w, tsg, tsg ? c->host.tsg : c->hchid.v);
+			vmach_chan_evict(&w, vmach_chan_hid(c));
 		else
 			usleep_range(1000, 2000);
 		evicted = true;

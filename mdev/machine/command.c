@@ -17,11 +17,10 @@
 static bool is_loaded(const struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->host.tsg >= 0;
 
 	return FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(&gpu->hw, c->hchid)) >=
 		       PCCSR_STATUS_ON_PBDMA ||
-	       vmach_chan_on_engine(gpu, tsg, tsg ? c->host.tsg : c->hchid.v);
+	       vmach_on_engine(gpu, vmach_chan_hid(c));
 }
 
 /*

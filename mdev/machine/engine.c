@@ -10,25 +10,20 @@
 #include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
 
-/* True: field NEXT_ID of status @st names the chip's channel or group @id. */
-static bool names_next(u32 st, bool tsg, u16 id)
-{
-	return FIELD_GET(PFIFO_STATUS_NEXT_ID, st) == id && !(st & PFIFO_STATUS_NEXT_TSG) == !tsg;
-}
-
-/* Tells whether @st, the status of an engine or a PBDMA, says that it has @id, or is to get it. */
-static bool status_has(u32 st, bool tsg, u16 id)
+/* Tells whether @st, the status of an engine or a PBDMA, says that it has @hid, or is to get it. */
+static bool status_has(u32 st, struct machine_hid hid)
 {
 	bool switching = st & PFIFO_STATUS_CHSW;
 	bool has = st & PFIFO_STATUS_SAVE || (!switching && st & PFIFO_STATUS_VALID);
 	bool gets = switching && st & PFIFO_STATUS_VALID;
 
-	return (has && vmach_status_names(st, tsg, id)) || (gets && names_next(st, tsg, id));
+	return (has && vmach_hid_same(vmach_status_hid(st), hid)) ||
+	       (gets && vmach_hid_same(vmach_status_next(st), hid));
 }
 
-bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
+bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 e, struct machine_hid hid)
 {
-	return status_has(kvgpu_hw_engine_status(&gpu->hw, e), tsg, id);
+	return status_has(kvgpu_hw_engine_status(&gpu->hw, e), hid);
 }
 
 /*
@@ -43,46 +38,46 @@ static bool is_to_switch(u32 st)
 	return (st & both) == both;
 }
 
-bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
+bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 e, struct machine_hid hid)
 {
 	u32 st = kvgpu_hw_engine_status(&gpu->hw, e);
 
-	return is_to_switch(st) ? vmach_status_names(st, tsg, id) : status_has(st, tsg, id);
+	return is_to_switch(st) ? vmach_hid_same(vmach_status_hid(st), hid) : status_has(st, hid);
 }
 
-bool vmach_chan_waits(struct kvgpu_gpu *gpu, bool tsg, u16 id, bool *holder_tsg, u16 *holder)
+bool vmach_chan_waits(struct kvgpu_gpu *gpu, struct machine_hid hid, struct machine_hid *holder)
 {
 	u32 st;
 	u8 e;
 
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
 		st = kvgpu_hw_engine_status(&gpu->hw, e);
-		*holder_tsg = st & PFIFO_STATUS_TSG;
-		*holder = FIELD_GET(PFIFO_STATUS_ID, st);
-		if (is_to_switch(st) && names_next(st, tsg, id) && !vmach_status_names(st, tsg, id))
+		*holder = vmach_status_hid(st);
+		if (is_to_switch(st) && vmach_hid_same(vmach_status_next(st), hid) &&
+		    !vmach_hid_same(*holder, hid))
 			return true;
 	}
 	return false;
 }
 
-bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+bool vmach_on_engine(struct kvgpu_gpu *gpu, struct machine_hid hid)
 {
 	u8 e;
 
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		if (vmach_engine_has(gpu, e, tsg, id))
+		if (vmach_engine_has(gpu, e, hid))
 			return true;
 	return false;
 }
 
-/* Tells whether a PBDMA of GR's runlist has channel or group @id, or is to get it. */
-static bool on_pbdma(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+/* Tells whether a PBDMA of GR's runlist has channel or group @hid, or is to get it. */
+static bool on_pbdma(struct kvgpu_gpu *gpu, struct machine_hid hid)
 {
 	u8 p;
 
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
 		if (gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu)) &&
-		    status_has(kvgpu_hw_pbdma_status(&gpu->hw, p), tsg, id))
+		    status_has(kvgpu_hw_pbdma_status(&gpu->hw, p), hid))
 			return true;
 	return false;
 }
@@ -97,16 +92,14 @@ struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu)
 	return NULL;
 }
 
-struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id)
+struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, struct machine_hid hid)
 {
 	u32 i;
 
-	if (id < 0 || id >= KVGPU_MAX_CHAN)
-		return NULL;
-	if (!tsg)
-		return chip->by_hchid[id];
+	if (!hid.tsg)
+		return hid.id < KVGPU_MAX_CHAN ? chip->by_hchid[hid.id] : NULL;
 	for (i = 0; i < KVGPU_MAX_CHAN; i++)
-		if (chip->by_hchid[i] && chip->by_hchid[i]->host.tsg == id)
+		if (chip->by_hchid[i] && chip->by_hchid[i]->host.tsg == hid.id)
 			return chip->by_hchid[i];
 	return NULL;
 }
@@ -118,7 +111,7 @@ struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 
 	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
 		return NULL;
-	c = vmach_hchan_find(chip, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st));
+	c = vmach_hchan_find(chip, vmach_status_hid(st));
 	return c ? c->vgpu->m : NULL;
 }
 
@@ -132,23 +125,18 @@ void vmach_orphans_note(struct kvgpu_chip *chip)
 {
 	struct machine_orphan *s = &chip->slicer.poll.orphan;
 	struct kvgpu_gpu *gpu = chip->gpu;
+	struct machine_hid hid;
 	u32 st;
-	u16 id;
 	u8 e;
 
 	for (e = 0; !s->since && e < gpu->hw.topo.nr_engines; e++) {
 		st = kvgpu_hw_engine_status(&gpu->hw, e);
-		id = FIELD_GET(PFIFO_STATUS_ID, st);
+		hid = vmach_status_hid(st);
 		if (gpu->hw.topo.engine[e].runl != vmach_gr_runl_get(gpu) ||
-		    !vmach_status_works(st) || (!(st & PFIFO_STATUS_TSG) && id < KVGPU_ID_BLOCK) ||
+		    !vmach_status_works(st) || (!hid.tsg && hid.id < KVGPU_ID_BLOCK) ||
 		    vmach_status_owner(chip, st))
 			continue;
-		*s = (struct machine_orphan){
-			.since = ktime_get_ns(),
-			.id = id,
-			.engine = e,
-			.tsg = st & PFIFO_STATUS_TSG,
-		};
+		*s = (struct machine_orphan){ .since = ktime_get_ns(), .hid = hid, .engine = e };
 	}
 }
 
@@ -167,11 +155,9 @@ bool vmach_chan_is_off(const struct kvgpu_chan *c)
 bool vmach_chan_loaded(const struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->host.tsg >= 0;
-	u16 id = tsg ? c->host.tsg : c->hchid.v;
+	struct machine_hid hid = vmach_chan_hid(c);
 
-	return !vmach_chan_is_off(c) || vmach_chan_on_engine(gpu, tsg, id) ||
-	       on_pbdma(gpu, tsg, id);
+	return !vmach_chan_is_off(c) || vmach_on_engine(gpu, hid) || on_pbdma(gpu, hid);
 }
 
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)
@@ -179,8 +165,9 @@ bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *
 	return a == b || (a->vgpu == b->vgpu && a->host.tsg >= 0 && a->host.tsg == b->host.tsg);
 }
 
-struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_chan *c)
+struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chan *c)
 {
+	struct kvgpu_chip *chip = c->vgpu->gpu->chip;
 	struct kvgpu_chan *o;
 	u32 i;
 

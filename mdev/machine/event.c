@@ -228,24 +228,25 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 }
 
 /*
- * Returns the channel with the chip's id @id, or NULL. With @tsg, @id is the id of a group: returns
- * one of the group's channels, if possible one that is not dead, because that can still be ended.
+ * Returns the channel with the chip's id @id, or NULL, also if @id is -1. With @tsg, @id is the id
+ * of a group: returns one of the group's channels, if possible one that is not dead, because that
+ * can still be ended.
  */
 static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 {
-	struct kvgpu_chan *c = vmach_hchan_find(chip, tsg, id);
+	struct kvgpu_chan *c = vmach_hchan_find(chip, (struct machine_hid){ id, tsg });
 
-	return c && tsg ? vmach_live_chan_find(chip, c) : c;
+	return c && tsg ? vmach_live_chan_find(c) : c;
 }
 
-void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
+void vmach_chan_end_soon(struct kvgpu_chan *c, u8 why)
 {
-	if (test_and_set_bit(c->hchid.v, chip->recover_chans))
+	if (test_and_set_bit(c->hchid.v, c->vgpu->gpu->chip->recover_chans))
 		return;
 	c->fault.why = why;
 	if (!c->dead)
 		vmach_hchan_enable(c, false);
-	vmach_recovery_kick(chip->gpu);
+	vmach_recovery_kick(c->vgpu->gpu);
 }
 
 /*
@@ -273,17 +274,16 @@ static bool within_budget(struct kvgpu_gpu *gpu, struct intr_budget *b, u32 pric
  * Queues @ev, of an interrupt of @c that counts as @price, for the guest. If that exceeds the
  * vGPU's budget, ends @c, and recovery counts a strike.
  */
-static void chan_event_push(struct kvgpu_gpu *gpu, struct kvgpu_chan *c,
-			    const struct machine_event *ev, u32 price)
+static void chan_event_push(struct kvgpu_chan *c, const struct machine_event *ev, u32 price)
 {
 	vmach_event_push(c->vgpu->m, ev);
-	if (within_budget(gpu, &c->vgpu->m->event.intrs, price))
+	if (within_budget(c->vgpu->gpu, &c->vgpu->m->event.intrs, price))
 		return;
 	kvgpu_mdev_fault_note(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0,
 			      c->vgpu->m->event.intrs.events);
 	c->fault.engine = 0;
 	c->fault.storm = true;
-	vmach_chan_end_soon(gpu->chip, c, EVENT_SCHED);
+	vmach_chan_end_soon(c, EVENT_SCHED);
 }
 
 /*
@@ -339,7 +339,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 			c->fault.at = f->since;
 		}
 		c->fault.storm |= !within_budget(gpu, &c->vgpu->m->event.intrs, 1);
-		vmach_chan_end_soon(chip, c, EVENT_FAULT);
+		vmach_chan_end_soon(c, EVENT_FAULT);
 	} else {
 		within_budget(gpu, &chip->unowned, 1);
 		/*
@@ -405,7 +405,7 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 		 */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
 			vmach_hchan_enable(c, false);
-		chan_event_push(gpu, c, &ev, stops || !gpu->hw.intr_late);
+		chan_event_push(c, &ev, stops || !gpu->hw.intr_late);
 	} else {
 		within_budget(gpu, &chip->unowned, 1);
 		dev_err_ratelimited(&gpu->hw.pdev->dev,
@@ -436,7 +436,7 @@ static void gr_exception_take(void *ctx, const struct kvgpu_hw_gr *e)
 		};
 		ev.gr.nr = i + 1;
 		kvgpu_mdev_fault_note(c->vgpu, "GR exception", c->gchid.v, e->trap, e->intr);
-		chan_event_push(gpu, c, &ev, price);
+		chan_event_push(c, &ev, price);
 	} else {
 		within_budget(gpu, &chip->unowned, price);
 		dev_err_ratelimited(&gpu->hw.pdev->dev,
@@ -466,7 +466,7 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 			kvgpu_mdev_fault_note(c->vgpu, "copy engine error", c->gchid.v, ev.ce.code,
 					      intr);
 		/* a late interrupt may be of a channel that has left the engine since */
-		chan_event_push(gpu, c, &ev, !gpu->hw.intr_late);
+		chan_event_push(c, &ev, !gpu->hw.intr_late);
 	} else {
 		within_budget(gpu, &chip->unowned, 1);
 	}
@@ -600,7 +600,7 @@ static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 		kvgpu_mdev_fault_note(c->vgpu, "does not leave an engine", c->gchid.v, engine, 0);
 		if (!test_bit(c->hchid.v, chip->recover_chans))
 			c->fault.engine = engine;
-		vmach_chan_end_soon(chip, c, EVENT_SCHED);
+		vmach_chan_end_soon(c, EVENT_SCHED);
 	} else {
 		dev_err_ratelimited(&gpu->hw.pdev->dev,
 				    "engine %u: %s %d does not leave: nobody's\n", engine,

@@ -8,30 +8,27 @@
 #ifndef KVGPU_MACHINE_HOLDER_H
 #define KVGPU_MACHINE_HOLDER_H
 
-#include <linux/types.h>
-
-struct kvgpu_chan;
-struct kvgpu_gpu;
+#include "mdev/machine/wait.h"
 
 /*
  * engine.c: as vmach_engine_has(), but false while @engine has still to save another channel before
- * it loads @id
+ * it loads @hid
  */
-bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
+bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 engine, struct machine_hid hid);
 /*
- * engine.c: Tells whether the chip's channel or group @id waits until an engine has saved another
- * one, and writes the other one to *@holder_tsg and *@holder.
+ * engine.c: Tells whether channel or group @hid waits until an engine has saved another one, and
+ * writes the other one to *@holder.
  */
-bool vmach_chan_waits(struct kvgpu_gpu *gpu, bool tsg, u16 id, bool *holder_tsg, u16 *holder);
+bool vmach_chan_waits(struct kvgpu_gpu *gpu, struct machine_hid hid, struct machine_hid *holder);
 /*
- * recover.c: Ends @c and its group, which the chip knows as @id, because it does not leave the
+ * recover.c: Ends @c and its group, which the chip knows as @hid, because it does not leave the
  * chip, and counts a strike. If @c is dead already, only evicts it. For the slicer.
  */
-void vmach_hang_end(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool tsg, u16 id);
+void vmach_hang_end(struct kvgpu_chan *c, struct machine_hid hid);
 /*
- * recover.c: If channel or group @id waits, ends the holder by vmach_hang_end(). False: @id does
+ * recover.c: If channel or group @hid waits, ends the holder by vmach_hang_end(). False: @hid does
  * not wait, or no vGPU has the holder. For the slicer.
  */
-bool vmach_holder_end(struct kvgpu_gpu *gpu, bool tsg, u16 id);
+bool vmach_holder_end(struct kvgpu_gpu *gpu, struct machine_hid hid);
 
 #endif

@@ -77,15 +77,11 @@ struct intr_budget {
 
 /* --------------------------------------- time slices: the state of slice.c, poll.c and strike.c */
 
-/*
- * An orphan context: an engine works for the chip's channel or group .id, which no vGPU has;
- * for the slicer.
- */
+/* An orphan context: an engine works for .hid, which no vGPU has; for the slicer. */
 struct machine_orphan {
 	u64 since; /* ktime in ns; 0: no engine is noted */
-	u16 id;
+	struct machine_hid hid;
 	u8 engine;
-	bool tsg;
 };
 
 /*
@@ -97,8 +93,7 @@ struct machine_orphan {
  */
 struct machine_preempt {
 	struct list_head node; /* in slicer->preempts */
-	bool tsg;
-	u16 id;
+	struct machine_hid hid;
 	u64 ns, held_ns, turn_from, asked, began;
 	void (*over)(struct kvgpu_chip *chip, struct machine_preempt *p, int ret);
 };
@@ -635,14 +630,40 @@ void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 void vmach_recovery_kick(struct kvgpu_gpu *gpu);
 /* The others are for the slicer. Serves the first request. False: there was none. */
 bool vmach_requests_serve(struct kvgpu_chip *chip);
-/* Puts @p, with .tsg, .id and .over set, behind the preempts that wait for their end. */
+/* Puts @p, with .hid and .over set, behind the preempts that wait for their end. */
 void vmach_preempt_add(struct kvgpu_chip *chip, struct machine_preempt *p);
 /* Waits KVGPU_HW_WATCH_US at most for the preempt whose turn it is. False: none waits. */
 bool vmach_preempts_step(struct kvgpu_chip *chip);
 /* Preempts at once, for @ms at most. Observes the engines meanwhile. */
-int vmach_preempt_now(struct kvgpu_gpu *gpu, bool tsg, u16 id, unsigned int ms);
+int vmach_preempt_now(struct kvgpu_gpu *gpu, struct machine_hid hid, unsigned int ms);
 
 /* --- engine.c: which vGPU the chip works for; look-ups of channels: the slicer, or event_lock */
+
+/* Returns what the chip's statuses name @c by. vgpu->lock does for this one, too. */
+static inline struct machine_hid vmach_chan_hid(const struct kvgpu_chan *c)
+{
+	bool tsg = c->host.tsg >= 0;
+
+	return (struct machine_hid){ tsg ? c->host.tsg : c->hchid.v, tsg };
+}
+
+/* Returns what field ID of status @st names. */
+static inline struct machine_hid vmach_status_hid(u32 st)
+{
+	return (struct machine_hid){ FIELD_GET(PFIFO_STATUS_ID, st), st & PFIFO_STATUS_TSG };
+}
+
+/* Returns what field NEXT_ID of status @st names. */
+static inline struct machine_hid vmach_status_next(u32 st)
+{
+	return (struct machine_hid){ FIELD_GET(PFIFO_STATUS_NEXT_ID, st),
+				     st & PFIFO_STATUS_NEXT_TSG };
+}
+
+static inline bool vmach_hid_same(struct machine_hid a, struct machine_hid b)
+{
+	return a.id == b.id && a.tsg == b.tsg;
+}
 
 /* True: the status @st of an engine says that it works, for the channel or group in field ID. */
 static inline bool vmach_status_works(u32 st)
@@ -650,18 +671,12 @@ static inline bool vmach_status_works(u32 st)
 	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE);
 }
 
-/* True: field ID of status @st names the chip's channel or group @id. */
-static inline bool vmach_status_names(u32 st, bool tsg, u16 id)
-{
-	return FIELD_GET(PFIFO_STATUS_ID, st) == id && !(st & PFIFO_STATUS_TSG) == !tsg;
-}
-
-/* Tells whether @engine has, saves, loads or will load the chip's channel or group @id. */
-bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
-bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id); /* on any engine */
+/* Tells whether @engine has, saves, loads or will load channel or group @hid. */
+bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, struct machine_hid hid);
+bool vmach_on_engine(struct kvgpu_gpu *gpu, struct machine_hid hid); /* on any engine */
 struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu); /* by its id */
-/* Returns the chip's channel @id, with @tsg the first channel of TSG @id. NULL: no vGPU has it. */
-struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
+/* Returns channel @hid, or the first channel of group @hid. NULL: no vGPU has it. */
+struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, struct machine_hid hid);
 /* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
 /* Notes in slicer.poll.orphan an engine that works for an id that no vGPU has; for the slicer. */
@@ -672,7 +687,7 @@ bool vmach_chan_is_off(const struct kvgpu_chan *c);
 bool vmach_chan_loaded(const struct kvgpu_chan *c);
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b);
 /* Returns @c; if @c is dead and its group has a live channel, that channel. */
-struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_chan *c);
+struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chan *c);
 
 /* ------------------------------------------- list.c: write the chip's lists; for the slicer */
 
@@ -918,10 +933,10 @@ void vmach_runlist_clear(struct kvgpu_vgpu *v);
 /* preempts the guest's channel or group @id, and ends it if that takes too long */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
- * Preempts the chip's channel or group @id, for as long as m->preempt_budget lets it. Returns 0
- * when the preempt is done or the vGPU is off the chip, or a negative error code.
+ * Preempts channel or group @hid, for as long as m->preempt_budget lets it. Returns 0 when the
+ * preempt is done or the vGPU is off the chip, or a negative error code.
  */
-int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
+int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, struct machine_hid hid);
 
 /* ------------------------------------ grctx.c: make, share and free images of graphics contexts */
 
@@ -968,12 +983,12 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 /* ends the channels in chip->recover_chans; for the slicer */
 void vmach_chans_recover(struct kvgpu_chip *chip);
 /*
- * Takes the chip's channel or group @id off PBDMAs and engines: preempts it, and resets engines
+ * Takes channel or group @hid off PBDMAs and engines: preempts it, and resets engines
  * that it does not leave. If it does not leave, and no engine names it, resets all engines of the
  * runlist. Declares the card lost if it does not leave at all. For the slicer, in wait @w. True: an
  * engine was reset.
  */
-bool vmach_chan_evict(struct machine_wait *w, bool tsg, u16 id);
+bool vmach_chan_evict(struct machine_wait *w, struct machine_hid hid);
 /* Resets the engines of GR's runlist, whatever channels are loaded. For the slicer, in wait @w. */
 void vmach_runlist_reset(struct machine_wait *w);
 /*
@@ -986,9 +1001,9 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now);
  * them dead, and tells the guest. If the channel is dead already, ends the live channels of its
  * group. @why: EVENT_FAULT or EVENT_SCHED. For the slicer.
  */
-void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);
+void vmach_chan_isolate(struct kvgpu_chan *c, u8 why);
 /* Disables @c if it is not dead, and has vmach_chan_isolate() end it. event_lock is held. */
-void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
+void vmach_chan_end_soon(struct kvgpu_chan *c, u8 why);
 
 /* ---------------------------- slice.c, poll.c: give vGPUs the chip in turns, poll their work */
 
@@ -1014,7 +1029,7 @@ bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu);
 bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu); /* @vgpu has @m */
 int vmach_sampler_main(void *chip); /* usage.c: the sampler */
 /* True: the policy or a cap may keep the vGPU from a part of the GPU's time. For the slicer. */
-bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
+bool vmach_vgpu_limited(const struct kvgpu_machine *m);
 
 /* strike.c: strikes and suspension; for the slicer, except where noted */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);

@@ -30,9 +30,11 @@
 #define MAX_ASKS 8
 
 /* Tells whether the channel table says that the channel has work. */
-static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
+static bool chan_pending(const struct kvgpu_chan *c)
 {
-	switch (FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(&gpu->hw, c->hchid))) {
+	u32 st = kvgpu_hw_chan_status(&c->vgpu->gpu->hw, c->hchid);
+
+	switch (FIELD_GET(PCCSR_CHAN_STATUS, st)) {
 	case PCCSR_STATUS_IDLE:
 	/* the channel has no work: only its context is still on an engine */
 	case PCCSR_STATUS_ON_ENG:
@@ -47,11 +49,11 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
  * at this channel. *@asks: number of reads of the channel table that this poll may still make for
  * the vGPU; counted down here. If a read would be needed and none is left, returns true.
  */
-static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
+static bool chan_work(struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
 	u32 get, put;
 
-	kvgpu_hw_userd_read(&gpu->hw, c->hchid, &get, &put);
+	kvgpu_hw_userd_read(&c->vgpu->gpu->hw, c->hchid, &get, &put);
 	*moved |= c->poll.valid && get != c->poll.get;
 	c->poll.get = get;
 	c->poll.valid = true;
@@ -62,7 +64,7 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
 	if (!*asks)
 		return true;
 	--*asks;
-	c->poll.idle = !chan_pending(gpu, c);
+	c->poll.idle = !chan_pending(c);
 	c->poll.idle_put = put;
 	return !c->poll.idle;
 }
@@ -74,7 +76,6 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
  */
 static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 {
-	struct kvgpu_gpu *gpu = m->v->gpu;
 	struct machine_slice *sl = &m->slice;
 	u32 nr = m->runl.published_nr, n, polled = 0, asks = MAX_ASKS;
 	struct kvgpu_chan *c;
@@ -86,11 +87,11 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 		sl->found.quiet++;
 		if (e & RUNLIST_TSG)
 			continue;
-		c = gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
+		c = m->v->gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
 		if (!c || c->vgpu != m->v || c->dead || !READ_ONCE(c->guest.enabled))
 			continue;
 		polled++;
-		if (!chan_work(gpu, c, moved, &asks))
+		if (!chan_work(c, moved, &asks))
 			continue;
 		any = true;
 		sl->found.quiet = 0;
@@ -113,9 +114,9 @@ static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
  * True: the policy or a cap may keep @m from a part of the GPU's time. The slicer then has to know
  * whether @m has work even while no vGPU seems to have any.
  */
-bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m)
+bool vmach_vgpu_limited(const struct kvgpu_machine *m)
 {
-	return READ_ONCE(chip->slicer.sched.policy) != KVGPU_SCHED_BEST_EFFORT ||
+	return READ_ONCE(m->v->gpu->chip->slicer.sched.policy) != KVGPU_SCHED_BEST_EFFORT ||
 	       READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
 }
 

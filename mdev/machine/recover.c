@@ -48,11 +48,9 @@ static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
 {
 	if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
-		vmach_preempt_now(gpu, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st),
-				  PREEMPT_EVICT_MS);
+		vmach_preempt_now(gpu, vmach_status_hid(st), PREEMPT_EVICT_MS);
 	if (st & PFIFO_STATUS_CHSW && st & PFIFO_STATUS_VALID)
-		vmach_preempt_now(gpu, st & PFIFO_STATUS_NEXT_TSG,
-				  FIELD_GET(PFIFO_STATUS_NEXT_ID, st), PREEMPT_EVICT_MS);
+		vmach_preempt_now(gpu, vmach_status_next(st), PREEMPT_EVICT_MS);
 }
 
 /*
@@ -70,32 +68,32 @@ static void clear_pbdmas(struct kvgpu_gpu *gpu)
 			preempt_status(gpu, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
-/* Returns the last engine that keeps channel or group @id; -1: none. */
-static int find_keeper(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+/* Returns the last engine that keeps channel or group @hid; -1: none. */
+static int find_keeper(struct kvgpu_gpu *gpu, struct machine_hid hid)
 {
 	int e = gpu->hw.topo.nr_engines - 1;
 
-	while (e >= 0 && !vmach_engine_keeps(gpu, e, tsg, id))
+	while (e >= 0 && !vmach_engine_keeps(gpu, e, hid))
 		e--;
 	return e;
 }
 
 /*
- * Resets the engines that keep channel or group @id. Returns whether an engine was reset. An engine
- * that has still to save another channel, before it loads @id, is not reset: the other channel may
- * have a kernel that is no hang.
+ * Resets the engines that keep channel or group @hid. Returns whether one was reset. An engine that
+ * has still to save another channel, before it loads @hid, is not reset: the other channel may have
+ * a kernel that is no hang.
  */
-static bool chan_engines_reset(struct machine_wait *w, bool tsg, u16 id)
+static bool chan_engines_reset(struct machine_wait *w, struct machine_hid hid)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool any = false;
 	u8 e;
 
-	if (find_keeper(gpu, tsg, id) < 0)
+	if (find_keeper(gpu, hid) < 0)
 		return false;
 	clear_pbdmas(gpu);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		if (!vmach_engine_keeps(gpu, e, tsg, id))
+		if (!vmach_engine_keeps(gpu, e, hid))
 			continue;
 		any = true;
 		w->resets++;
@@ -138,25 +136,25 @@ void vmach_runlist_reset(struct machine_wait *w)
 }
 
 /*
- * Makes the engines free that channel or group @id waits for or keeps. If @id waits for an engine
+ * Makes the engines free that channel or group @hid waits for or keeps. If @hid waits for an engine
  * that another channel keeps, and @ends is true, ends the other one. Otherwise resets the engines
- * that keep @id, or, if no engine has kept @id, all engines of the runlist. Returns whether engines
- * were reset for @id. The caller has blocked the runlist.
+ * that keep @hid, or, if no engine has kept @hid, all engines of the runlist. Returns whether one
+ * was reset for @hid. The caller has blocked the runlist.
  */
-static bool engines_free(struct machine_wait *w, bool tsg, u16 id, bool ends)
+static bool engines_free(struct machine_wait *w, struct machine_hid hid, bool ends)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool kept, reset;
 
-	if (ends && vmach_holder_end(gpu, tsg, id)) {
+	if (ends && vmach_holder_end(gpu, hid)) {
 		/* the eviction of the other channel has allowed the runlist */
 		kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), true);
 		return false;
 	}
-	kept = find_keeper(gpu, tsg, id) >= 0;
-	reset = chan_engines_reset(w, tsg, id);
+	kept = find_keeper(gpu, hid) >= 0;
+	reset = chan_engines_reset(w, hid);
 	/*
-	 * if @id was kept and has left meanwhile, the engines may work for another channel, whose
+	 * if @hid was kept and has left meanwhile, the engines may work for another channel, whose
 	 * kernel is no hang
 	 */
 	if (!kept && !reset) {
@@ -168,47 +166,47 @@ static bool engines_free(struct machine_wait *w, bool tsg, u16 id, bool ends)
 }
 
 /*
- * Preempts channel or group @id after engines were reset, or after its first preempt has not ended.
- * Returns 0 when @id has left. If an engine keeps @id, a kernel of @id has begun, and is lost: then
- * the call ends after PREEMPT_EVICT_MS. Otherwise @id may wait for another channel, and has
+ * Preempts channel or group @hid after engines were reset, or after its first preempt did not end.
+ * Returns 0 when @hid has left. If an engine keeps @hid, its kernel has begun, and is lost: then
+ * the call ends after PREEMPT_EVICT_MS. Otherwise @hid may wait for another channel, and has
  * PREEMPT_LAST_MS more, if @*waits is not 0, which is counted down then.
  */
-static int preempt_again(struct kvgpu_gpu *gpu, bool tsg, u16 id, u32 *waits)
+static int preempt_again(struct kvgpu_gpu *gpu, struct machine_hid hid, u32 *waits)
 {
-	int ret = vmach_preempt_now(gpu, tsg, id, PREEMPT_EVICT_MS);
+	int ret = vmach_preempt_now(gpu, hid, PREEMPT_EVICT_MS);
 
-	if (!ret || !*waits || find_keeper(gpu, tsg, id) >= 0)
+	if (!ret || !*waits || find_keeper(gpu, hid) >= 0)
 		return ret;
 	--*waits;
-	return vmach_preempt_now(gpu, tsg, id, PREEMPT_LAST_MS);
+	return vmach_preempt_now(gpu, hid, PREEMPT_LAST_MS);
 }
 
 /*
- * Drives off channel or group @id, which preempt_again() did not. Makes the engines free, and
- * preempts @id again, EVICT_TRIES times at most. Then declares the card lost. Returns whether
- * engines were reset for @id. The caller has blocked the runlist. @waits: of preempt_again().
+ * Drives off channel or group @hid, which preempt_again() did not. Makes the engines free, and
+ * preempts @hid again, EVICT_TRIES times at most. Then declares the card lost. Returns whether
+ * engines were reset for @hid. The caller has blocked the runlist. @waits: of preempt_again().
  *
  * A channel that waits gets an engine when that becomes free. Then its own kernel may begin, even
  * if the channel is disabled: the next try resets the engine. And the eviction of another channel
  * allows the runlist for a moment, so that a third channel may get the engine. preempt_again() lets
  * its kernel end.
  */
-static bool chan_waiter_evict(struct machine_wait *w, bool tsg, u16 id, u32 waits)
+static bool chan_waiter_evict(struct machine_wait *w, struct machine_hid hid, u32 waits)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool reset = false;
 	u32 i;
 
 	for (i = 0; i < EVICT_TRIES; i++) {
-		reset |= engines_free(w, tsg, id, i < EVICT_ENDS);
-		if (vmach_gpu_lost(gpu) || !preempt_again(gpu, tsg, id, &waits))
+		reset |= engines_free(w, hid, i < EVICT_ENDS);
+		if (vmach_gpu_lost(gpu) || !preempt_again(gpu, hid, &waits))
 			return reset;
 	}
 	vmach_gpu_declare_lost(gpu, "a channel does not leave the chip");
 	return reset;
 }
 
-bool vmach_chan_evict(struct machine_wait *w, bool tsg, u16 id)
+bool vmach_chan_evict(struct machine_wait *w, struct machine_hid hid)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	u32 waits = EVICT_WAITS;
@@ -219,12 +217,12 @@ bool vmach_chan_evict(struct machine_wait *w, bool tsg, u16 id)
 	if (vmach_gpu_lost(gpu))
 		return false;
 	kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), true);
-	ret = vmach_preempt_now(gpu, tsg, id, PREEMPT_EVICT_MS);
-	reset = chan_engines_reset(w, tsg, id);
+	ret = vmach_preempt_now(gpu, hid, PREEMPT_EVICT_MS);
+	reset = chan_engines_reset(w, hid);
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
-		if (!vmach_gpu_lost(gpu) && preempt_again(gpu, tsg, id, &waits))
-			reset |= chan_waiter_evict(w, tsg, id, waits);
+		if (!vmach_gpu_lost(gpu) && preempt_again(gpu, hid, &waits))
+			reset |= chan_waiter_evict(w, hid, waits);
 	}
 	w->blocked_ns += kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), false);
 	return reset;
@@ -233,20 +231,19 @@ bool vmach_chan_evict(struct machine_wait *w, bool tsg, u16 id)
 bool vmach_disabled_evict(struct machine_wait *w, struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->host.tsg >= 0;
-	u16 id = tsg ? c->host.tsg : c->hchid.v;
+	struct machine_hid hid = vmach_chan_hid(c);
 
 	/* a channel that has never run may be in a group that has */
-	if (vmach_gpu_lost(gpu) || (!c->ran && !tsg))
+	if (vmach_gpu_lost(gpu) || (!c->ran && !hid.tsg))
 		return false;
 	/*
 	 * Preempt it in any case: a channel that the chip was about to load, or whose state the
 	 * chip has still to save, may be in no status.
 	 */
-	if (!vmach_chan_loaded(c) && !vmach_preempt_now(w->gpu, tsg, id, PREEMPT_EVICT_MS) &&
+	if (!vmach_chan_loaded(c) && !vmach_preempt_now(w->gpu, hid, PREEMPT_EVICT_MS) &&
 	    !vmach_chan_loaded(c))
 		return false;
-	vmach_chan_evict(w, tsg, id);
+	vmach_chan_evict(w, hid);
 	return true;
 }
 
@@ -261,13 +258,13 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 	if (!s->since || now < s->since + (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC)
 		return;
 	st = kvgpu_hw_engine_status(&gpu->hw, s->engine);
-	if (vmach_status_works(st) && vmach_status_names(st, s->tsg, s->id) &&
+	if (vmach_status_works(st) && vmach_hid_same(vmach_status_hid(st), s->hid) &&
 	    !vmach_status_owner(chip, st)) {
 		dev_err_ratelimited(&gpu->hw.pdev->dev,
 				    "engine %u works for %s %u, which no vGPU has: driven off\n",
-				    s->engine, s->tsg ? "group" : "channel", s->id);
+				    s->engine, s->hid.tsg ? "group" : "channel", s->hid.id);
 		/* samples go on, and charge this time */
-		vmach_chan_evict(&w, s->tsg, s->id);
+		vmach_chan_evict(&w, s->hid);
 	}
 	s->since = 0;
 }
@@ -312,16 +309,17 @@ static void guest_tell(struct kvgpu_chan *c, u8 why)
 	vmach_event_push(m, &ev);
 }
 
-void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
+void vmach_chan_isolate(struct kvgpu_chan *c, u8 why)
 {
-	bool tsg = c->host.tsg >= 0, reset;
 	struct kvgpu_machine *m = c->vgpu->m;
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	struct machine_wait w;
 	struct kvgpu_chan *o;
+	bool reset;
 	u32 i;
 
 	vmach_slicer_assert(gpu);
-	c = vmach_live_chan_find(gpu->chip, c);
+	c = vmach_live_chan_find(c);
 	if (c->dead)
 		return;
 	for (i = 0; i < KVGPU_MAX_CHAN; i++) {
@@ -335,7 +333,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	if (vmach_runlist_drop_dead(m))
 		vmach_runlist_update(m);
 	vmach_wait_begin(&w, gpu);
-	reset = vmach_chan_evict(&w, tsg, tsg ? c->host.tsg : c->hchid.v);
+	reset = vmach_chan_evict(&w, vmach_chan_hid(c));
 	/* other requests had to wait: a long eviction does as much harm as a reset */
 	if (ktime_get_ns() - w.began > LONG_EVICTION_NS)
 		w.resets = max(w.resets, 1u);
@@ -351,27 +349,28 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	guest_tell(c, why);
 }
 
-/* Drives dead channel @c off, which the chip knows as @id, and ends the error of its runlist. */
-static void dead_evict(struct kvgpu_chan *c, bool tsg, u16 id)
+/* Drives dead channel @c off, which the chip knows as @hid, and ends the error of its runlist. */
+static void dead_evict(struct kvgpu_chan *c, struct machine_hid hid)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	struct machine_wait w;
 
 	vmach_wait_begin(&w, gpu);
-	vmach_chan_evict(&w, tsg, id);
+	vmach_chan_evict(&w, hid);
 	vmach_resets_note(c->vgpu->m, w.resets);
 	vmach_wait_charge(c->vgpu->m, &w, true);
 	kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
 }
 
-void vmach_hang_end(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool tsg, u16 id)
+void vmach_hang_end(struct kvgpu_chan *c, struct machine_hid hid)
 {
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	struct kvgpu_machine *m = c->vgpu->m;
 	u64 strikes = m->slice.strikes.total;
-	int keeper = find_keeper(gpu, tsg, id);
+	int keeper = find_keeper(gpu, hid);
 
 	vmach_slicer_assert(gpu);
-	c = vmach_live_chan_find(gpu->chip, c);
+	c = vmach_live_chan_find(c);
 	kvgpu_mdev_fault_note(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
 	spin_lock(&gpu->chip->event_lock);
 	if (keeper >= 0)
@@ -379,24 +378,23 @@ void vmach_hang_end(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool tsg, u16 i
 	spin_unlock(&gpu->chip->event_lock);
 	/* the channel and its whole group are dead, but loaded: only drive them off */
 	if (c->dead)
-		dead_evict(c, tsg, id);
+		dead_evict(c, hid);
 	else
-		vmach_chan_isolate(gpu, c, EVENT_SCHED);
+		vmach_chan_isolate(c, EVENT_SCHED);
 	if (m->slice.strikes.total == strikes)
 		vmach_strike_add(m, "watchdog");
 }
 
-bool vmach_holder_end(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+bool vmach_holder_end(struct kvgpu_gpu *gpu, struct machine_hid hid)
 {
+	struct machine_hid holder;
 	struct kvgpu_chan *c;
-	bool holder_tsg;
-	u16 holder;
 
-	if (!vmach_chan_waits(gpu, tsg, id, &holder_tsg, &holder))
+	if (!vmach_chan_waits(gpu, hid, &holder))
 		return false;
-	c = vmach_hchan_find(gpu->chip, holder_tsg, holder);
+	c = vmach_hchan_find(gpu->chip, holder);
 	if (c)
-		vmach_hang_end(gpu, c, holder_tsg, holder);
+		vmach_hang_end(c, holder);
 	return c;
 }
 
@@ -413,10 +411,9 @@ void vmach_chans_recover(struct kvgpu_chip *chip)
 		vmach_storm_strike(c);
 		vmach_fault_charge(c);
 		if (!c->dead)
-			vmach_chan_isolate(gpu, c, c->fault.why);
-		else if (vmach_live_chan_find(chip, c) == c && vmach_chan_loaded(c))
-			dead_evict(c, c->host.tsg >= 0,
-				   c->host.tsg >= 0 ? c->host.tsg : c->hchid.v);
+			vmach_chan_isolate(c, c->fault.why);
+		else if (vmach_live_chan_find(c) == c && vmach_chan_loaded(c))
+			dead_evict(c, vmach_chan_hid(c));
 		else
 			/* its fault may have come after its end, and stops the runlist */
 			kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));

@@ -241,7 +241,7 @@ static void wait_count(struct machine_preempt *p, u64 now)
 	p->asked = now;
 }
 
-int vmach_preempt_now(struct kvgpu_gpu *gpu, bool tsg, u16 id, unsigned int ms)
+int vmach_preempt_now(struct kvgpu_gpu *gpu, struct machine_hid hid, unsigned int ms)
 {
 	struct machine_slicer *s = &gpu->chip->slicer;
 	struct machine_preempt *p;
@@ -249,7 +249,7 @@ int vmach_preempt_now(struct kvgpu_gpu *gpu, bool tsg, u16 id, unsigned int ms)
 
 	vmach_slicer_assert(gpu);
 	turn_end(s);
-	ret = kvgpu_hw_preempt(&gpu->hw, tsg, id, ms, vmach_engines_observe, gpu);
+	ret = kvgpu_hw_preempt(&gpu->hw, hid.tsg, hid.id, ms, vmach_engines_observe, gpu);
 	list_for_each_entry(p, &s->preempts, node)
 		wait_count(p, ktime_get_ns());
 	return ret;
@@ -276,7 +276,7 @@ bool vmach_preempts_step(struct kvgpu_chip *chip)
 	if (!p)
 		return false;
 	if (s->preempting != p) {
-		kvgpu_hw_preempt_begin(&chip->gpu->hw, p->tsg, p->id);
+		kvgpu_hw_preempt_begin(&chip->gpu->hw, p->hid.tsg, p->hid.id);
 		p->began = ktime_get_ns();
 		wait_count(p, p->began);
 		s->preempting = p;

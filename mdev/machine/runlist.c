@@ -364,11 +364,11 @@ static void guest_preempt_begin(void *arg)
 		guest_preempt_over(g->v->gpu->chip, &g->p, 0);
 }
 
-int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
+int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, struct machine_hid hid)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
 	struct guest_preempt g = {
-		.p = { .tsg = tsg, .id = id, .over = guest_preempt_over },
+		.p = { .hid = hid, .over = guest_preempt_over },
 		.v = v,
 		.most = clamp_t(u64, v->m->preempt_budget, NSEC_PER_MSEC,
 				PREEMPT_GUEST_MS * (u64)NSEC_PER_MSEC),
@@ -381,25 +381,22 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	return g.ret;
 }
 
-/* Argument of preempt_late(): channel .c did not leave by the preempt of .tsg and .id. */
+/* Argument of preempt_late(): channel .c did not leave by the preempt of .hid. */
 struct late_preempt {
 	struct kvgpu_chan *c;
-	bool tsg;
-	u16 id;
+	struct machine_hid hid;
 };
 
 static void preempt_late(void *arg)
 {
 	struct late_preempt *l = arg;
 	struct kvgpu_gpu *gpu = l->c->vgpu->gpu;
-	bool by_tsg;
-	u16 by;
+	struct machine_hid by;
 
 	/* the channel that kept the engine may have been ended just now: preempt once more */
-	if (!vmach_chan_waits(gpu, l->tsg, l->id, &by_tsg, &by) &&
-	    vmach_preempt_now(gpu, l->tsg, l->id, PREEMPT_TURN_MS) &&
-	    !vmach_chan_waits(gpu, l->tsg, l->id, &by_tsg, &by))
-		vmach_chan_isolate(gpu, l->c, EVENT_SCHED);
+	if (!vmach_chan_waits(gpu, l->hid, &by) &&
+	    vmach_preempt_now(gpu, l->hid, PREEMPT_TURN_MS) && !vmach_chan_waits(gpu, l->hid, &by))
+		vmach_chan_isolate(l->c, EVENT_SCHED);
 }
 
 /*
@@ -408,7 +405,7 @@ static void preempt_late(void *arg)
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
-	struct late_preempt l = { .tsg = tsg };
+	struct late_preempt l = {};
 	struct kvgpu_chan *c;
 	unsigned long i;
 
@@ -420,7 +417,7 @@ void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 			l.c = c;
 	if (!l.c)
 		return;
-	l.id = tsg ? l.c->host.tsg : l.c->hchid.v;
-	if (vmach_chan_preempt_wait(v, tsg, l.id))
+	l.hid = (struct machine_hid){ tsg ? l.c->host.tsg : l.c->hchid.v, tsg };
+	if (vmach_chan_preempt_wait(v, l.hid))
 		vmach_slicer_evict(v->gpu, preempt_late, &l);
 }

@@ -56,28 +56,27 @@
 
 /* --------------------------- a switch: find the channels that have to leave, write the new list */
 
-static void add_foreign_chan(struct kvgpu_chip *chip, struct machine_loaded *out, u32 *nr, bool tsg,
-			     u16 id)
+static void add_foreign_chan(struct kvgpu_chip *chip, struct machine_loaded *out, u32 *nr,
+			     struct machine_hid hid)
 {
-	struct kvgpu_chan *c = vmach_hchan_find(chip, tsg, id);
+	struct kvgpu_chan *c = vmach_hchan_find(chip, hid);
 	u32 i;
 
 	if (!c || vmach_list_resident(c->vgpu->m) || *nr == MAX_LOADED)
 		return;
 	for (i = 0; i < *nr; i++)
-		if (out[i].id == id && out[i].tsg == tsg)
+		if (vmach_hid_same(out[i].hid, hid))
 			return;
-	out[(*nr)++] = (struct machine_loaded){ .vgpu = c->vgpu->id, .id = id, .tsg = tsg };
+	out[(*nr)++] = (struct machine_loaded){ c->vgpu->id, hid };
 }
 
 static void add_status(struct kvgpu_chip *chip, u32 st, struct machine_loaded *out, u32 *nr)
 {
 	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE | PFIFO_STATUS_CHSW)))
 		return;
-	add_foreign_chan(chip, out, nr, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st));
+	add_foreign_chan(chip, out, nr, vmach_status_hid(st));
 	if (st & PFIFO_STATUS_CHSW)
-		add_foreign_chan(chip, out, nr, st & PFIFO_STATUS_NEXT_TSG,
-				 FIELD_GET(PFIFO_STATUS_NEXT_ID, st));
+		add_foreign_chan(chip, out, nr, vmach_status_next(st));
 }
 
 /*
@@ -179,9 +178,9 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct machine_load
 	u32 nr = find_loaded(chip, now), i;
 
 	for (i = 0; i < nr; i++)
-		if (now[i].id == l->id && now[i].tsg == l->tsg)
+		if (vmach_hid_same(now[i].hid, l->hid))
 			return true;
-	return vmach_chan_on_engine(chip->gpu, l->tsg, l->id);
+	return vmach_on_engine(chip->gpu, l->hid);
 }
 
 /*
@@ -190,7 +189,7 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct machine_load
  */
 static struct kvgpu_chan *loaded_chan(struct kvgpu_chip *chip, const struct machine_loaded *l)
 {
-	struct kvgpu_chan *c = vmach_hchan_find(chip, l->tsg, l->id);
+	struct kvgpu_chan *c = vmach_hchan_find(chip, l->hid);
 
 	return c && c->vgpu->id == l->vgpu && chan_still_loaded(chip, l) ? c : NULL;
 }
@@ -203,13 +202,12 @@ static struct kvgpu_chan *loaded_chan(struct kvgpu_chip *chip, const struct mach
 static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l)
 {
 	struct kvgpu_chan *c = loaded_chan(chip, l);
-	struct kvgpu_gpu *gpu = chip->gpu;
 
 	if (!c)
 		return true;
-	if (vmach_holder_end(gpu, l->tsg, l->id))
+	if (vmach_holder_end(chip->gpu, l->hid))
 		return false;
-	vmach_hang_end(gpu, c, l->tsg, l->id);
+	vmach_hang_end(c, l->hid);
 	return true;
 }
 
@@ -224,9 +222,7 @@ static struct machine_loaded worked_for(struct kvgpu_chip *chip, u32 st)
 	/* while an engine that has no channel loads one, only field NEXT_ID is valid */
 	if (st & PFIFO_STATUS_BUSY && (st & PFIFO_STATUS_SAVE || !(st & PFIFO_STATUS_CHSW)))
 		m = vmach_status_owner(chip, st);
-	return (struct machine_loaded){ .vgpu = m ? m->v->id : 0,
-					.id = FIELD_GET(PFIFO_STATUS_ID, st),
-					.tsg = st & PFIFO_STATUS_TSG };
+	return (struct machine_loaded){ m ? m->v->id : 0, vmach_status_hid(st) };
 }
 
 /*
@@ -246,7 +242,7 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 
 	vmach_engines_read(gpu, engine);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		works |= engine[e] & PFIFO_STATUS_BUSY && vmach_engine_has(gpu, e, l->tsg, l->id);
+		works |= engine[e] & PFIFO_STATUS_BUSY && vmach_engine_has(gpu, e, l->hid);
 		o = worked_for(chip, engine[e]);
 		if (!o.vgpu || asked & BIT(e))
 			continue;
@@ -309,7 +305,7 @@ static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *
 	m->slice.preempts.nr++;
 	m->slice.preempts.ns += took;
 	m->slice.preempts.max = max(m->slice.preempts.max, took);
-	trace_kvgpu_preempt(l->vgpu, l->tsg, l->id, took);
+	trace_kvgpu_preempt(l->vgpu, l->hid.tsg, l->hid.id, took);
 }
 
 /* ------------------------------------------- a turn of the slicer: poll, ask the policy, switch */
@@ -348,7 +344,7 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 		if (!READ_ONCE(m->ids.nr_blocks) && now > READ_ONCE(m->ids.given) + IDS_COUNT_NS)
 			continue;
 		w.bound++;
-		w.limited |= vmach_vgpu_limited(chip, m);
+		w.limited |= vmach_vgpu_limited(m);
 	}
 	return kvgpu_sched_sample_mean(&w);
 }
@@ -492,7 +488,7 @@ static void other_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 		return;
 	}
 	if (late && !sw->absent)
-		chan_recover(chip, &(struct machine_loaded){ sw->other_vgpu, p->id, p->tsg });
+		chan_recover(chip, &(struct machine_loaded){ sw->other_vgpu, p->hid });
 	leave_again(chip);
 }
 
@@ -511,9 +507,7 @@ static void leave_late(struct kvgpu_chip *chip, u64 at)
 		sw->asked |= BIT(e);
 		sw->own_time = false;
 		sw->other_vgpu = other.vgpu;
-		sw->other = (struct machine_preempt){ .tsg = other.tsg,
-						      .id = other.id,
-						      .over = other_over };
+		sw->other = (struct machine_preempt){ .hid = other.hid, .over = other_over };
 		sw->absent = 0;
 		vmach_preempt_add(chip, &sw->other);
 	} else if (e == HAS_ENGINE && !sw->own_time && !sw->given) {
@@ -544,8 +538,8 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 		watchdog = min(watchdog, WAITER_NS);
 	step = kvgpu_sched_hang_next(&sw->hang, watchdog, p->ns, &next);
 	if (step != KVGPU_HANG_WAIT)
-		trace_kvgpu_hang(sw->loaded[sw->at].vgpu, p->tsg, p->id, step == KVGPU_HANG_RECOVER,
-				 p->ns);
+		trace_kvgpu_hang(sw->loaded[sw->at].vgpu, p->hid.tsg, p->hid.id,
+				 step == KVGPU_HANG_RECOVER, p->ns);
 	if (step == KVGPU_HANG_RECOVER) {
 		leave_late(chip, now);
 		return;
@@ -571,12 +565,11 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 static void leave_begin(struct kvgpu_chip *chip)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
-	const struct machine_loaded *l = &sw->loaded[sw->at];
 
 	sw->asked = 0;
 	sw->own_time = true;
 	sw->given = false;
-	sw->leave = (struct machine_preempt){ .tsg = l->tsg, .id = l->id, .over = leave_over };
+	sw->leave = (struct machine_preempt){ .hid = sw->loaded[sw->at].hid, .over = leave_over };
 	leave_again(chip);
 }
 

@@ -111,7 +111,7 @@ static void next_chan_end(struct kvgpu_chip *chip, struct kvgpu_machine *m, u64 
 		m->slice.end_at = now + END_EVERY_MS * NSEC_PER_MSEC;
 		spin_lock(&chip->event_lock);
 		c->fault.engine = 0;
-		vmach_chan_end_soon(chip, c, EVENT_SCHED);
+		vmach_chan_end_soon(c, EVENT_SCHED);
 		spin_unlock(&chip->event_lock);
 		return;
 	}

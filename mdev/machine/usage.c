@@ -35,6 +35,7 @@ bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	bool unnamed = false;
+	struct machine_hid hid;
 	u32 st;
 	u8 e;
 
@@ -46,9 +47,9 @@ bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu)
 		st = read_engine(gpu, e, reads);
 		if (!(st & PFIFO_STATUS_BUSY))
 			continue;
-		if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
-			vgpu[e] = READ_ONCE(chip->has_id[!!(st & PFIFO_STATUS_TSG)]
-							[FIELD_GET(PFIFO_STATUS_ID, st)]);
+		hid = vmach_status_hid(st);
+		if (vmach_status_works(st))
+			vgpu[e] = READ_ONCE(chip->has_id[hid.tsg][hid.id]);
 		unnamed |= !vgpu[e];
 	}
 	return unnamed;

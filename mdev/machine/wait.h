@@ -22,11 +22,16 @@ struct kvgpu_machine;
 /* the status of each PBDMA and each engine names two channels or groups: ID and NEXT_ID */
 #define MAX_LOADED (2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
 
-/* A loaded channel or group, by the chip's id, that must leave the chip. .vgpu: id of its vGPU. */
-struct machine_loaded {
-	u32 vgpu;
+/* The chip's id of a channel, or, if .tsg, of a group: as the chip's status registers name it. */
+struct machine_hid {
 	u16 id;
 	bool tsg;
+};
+
+/* A loaded channel or group that must leave the chip. .vgpu: id of its vGPU. */
+struct machine_loaded {
+	u32 vgpu;
+	struct machine_hid hid;
 };
 
 /*
