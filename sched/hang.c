@@ -11,21 +11,16 @@ void kvgpu_sched_hang_begin(struct kvgpu_hang *h, u64 now)
 	*h = (struct kvgpu_hang){ .since = now };
 }
 
-enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns, u64 now,
-					   u64 *next)
+enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns, u64 now)
 {
-	u64 poll = vsched_time_add(h->since, min(watchdog_ns / 2, KVGPU_HANG_POLL_NS));
-	u64 end = vsched_time_add(h->since, watchdog_ns);
-	enum kvgpu_hang_step step = KVGPU_HANG_WAIT;
+	u64 due = h->polled ? watchdog_ns : min(watchdog_ns / 2, KVGPU_HANG_POLL_NS);
 
-	if (!h->polled && now >= poll) {
-		h->polled = true;
-		step = KVGPU_HANG_POLL;
-	} else if (h->polled && now >= end) {
-		step = KVGPU_HANG_RECOVER;
-	}
-	*next = max(h->polled ? end : poll, now);
-	return step;
+	if (now < vsched_time_add(h->since, due))
+		return KVGPU_HANG_WAIT;
+	if (h->polled)
+		return KVGPU_HANG_RECOVER;
+	h->polled = true;
+	return KVGPU_HANG_POLL;
 }
 
 bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now)

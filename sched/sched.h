@@ -257,7 +257,7 @@ u64 kvgpu_sched_rest(u64 used, u64 random);
 #define KVGPU_HANG_POLL_NS 100000000ull
 
 enum kvgpu_hang_step {
-	KVGPU_HANG_WAIT, /* call again at *next */
+	KVGPU_HANG_WAIT,
 	/*
 	 * Once, when the preempt is late: poll for a pending interrupt whose message to the CPU may
 	 * have been lost. The engine may wait until it is handled.
@@ -273,12 +273,8 @@ struct kvgpu_hang { /* state of one preempt under way */
 };
 
 void kvgpu_sched_hang_begin(struct kvgpu_hang *h, u64 now);
-/*
- * Returns the next step. Sets *@next to the time of the next call, not before @now. All times are
- * in ns.
- */
-enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns, u64 now,
-					   u64 *next);
+/* Returns the step that is due at @now, ns. The caller asks again soon. */
+enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns, u64 now);
 
 /*
  * Strikes (mdev/machine/strike.c) are forgiven one by one, each after KVGPU_STRIKE_FORGIVEN_NS. A

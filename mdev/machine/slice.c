@@ -525,7 +525,7 @@ static void leave_late(struct kvgpu_chip *chip, u64 at)
 /* A turn of the present channel's preempt is over. */
 static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret)
 {
-	u64 now = ktime_get_ns(), watchdog, next;
+	u64 now = ktime_get_ns(), watchdog;
 	struct machine_switch *sw = &chip->slicer.sw;
 	enum kvgpu_hang_step step;
 
@@ -536,7 +536,7 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 	watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
 	if (!sw->own_time)
 		watchdog = min(watchdog, WAITER_NS);
-	step = kvgpu_sched_hang_next(&sw->hang, watchdog, p->ns, &next);
+	step = kvgpu_sched_hang_next(&sw->hang, watchdog, p->ns);
 	if (step != KVGPU_HANG_WAIT)
 		trace_kvgpu_hang(sw->loaded[sw->at].vgpu, p->hid.tsg, p->hid.id,
 				 step == KVGPU_HANG_RECOVER, p->ns);

@@ -15,33 +15,21 @@
 #define MS    1000000ull
 #define NEVER (~0ull)
 
-/*
- * Calls kvgpu_sched_hang_next() each time at the time that the last answer named. The answers must
- * be to poll once and then to recover, each at its right time, and else to wait.
- */
+/* Polls once, and then recovers, each as soon as it is due, and else waits. */
 static void follow(u64 start, u64 watchdog)
 {
-	u64 poll = watchdog / 2 < KVGPU_HANG_POLL_NS ? watchdog / 2 : KVGPU_HANG_POLL_NS,
-	    now = start, next;
+	u64 poll = watchdog / 2 < KVGPU_HANG_POLL_NS ? watchdog / 2 : KVGPU_HANG_POLL_NS;
 	struct kvgpu_hang h;
-	u32 polls = 0, steps = 0;
 
 	kvgpu_sched_hang_begin(&h, start);
-	for (;; now = next) {
-		enum kvgpu_hang_step step = kvgpu_sched_hang_next(&h, watchdog, now, &next);
-
-		assert_true(next >= now);
-		assert_true(++steps < 6);
-		if (step == KVGPU_HANG_POLL) {
-			assert_true(now - start == poll);
-			polls++;
-		}
-		if (step == KVGPU_HANG_RECOVER)
-			break;
-		assert_true(next > now || step == KVGPU_HANG_POLL);
-	}
-	assert_int_equal(polls, 1);
-	assert_true(now - start == watchdog);
+	if (poll)
+		assert_int_equal(kvgpu_sched_hang_next(&h, watchdog, start + poll - 1),
+				 KVGPU_HANG_WAIT);
+	assert_int_equal(kvgpu_sched_hang_next(&h, watchdog, start + poll), KVGPU_HANG_POLL);
+	if (watchdog)
+		assert_int_equal(kvgpu_sched_hang_next(&h, watchdog, start + watchdog - 1),
+				 KVGPU_HANG_WAIT);
+	assert_int_equal(kvgpu_sched_hang_next(&h, watchdog, start + watchdog), KVGPU_HANG_RECOVER);
 }
 
 static void step_by_step(void **state)
@@ -62,60 +50,51 @@ static void step_by_step(void **state)
 static void late(void **state)
 {
 	struct kvgpu_hang h;
-	u64 next;
 
 	kvgpu_sched_hang_begin(&h, 1000);
-	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 9000 * MS, &next), KVGPU_HANG_POLL);
-	assert_int_equal(next, 9000 * MS);
-	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 9000 * MS, &next),
-			 KVGPU_HANG_RECOVER);
-	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 9001 * MS, &next),
-			 KVGPU_HANG_RECOVER);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 9000 * MS), KVGPU_HANG_POLL);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 9000 * MS), KVGPU_HANG_RECOVER);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 9001 * MS), KVGPU_HANG_RECOVER);
 }
 
 /* Calls that come too early and too often. */
 static void early(void **state)
 {
 	struct kvgpu_hang h;
-	u64 now, next;
+	u64 now;
 	u32 polls = 0;
 
 	kvgpu_sched_hang_begin(&h, 0);
 	for (now = 0; now < 500 * MS; now += MS / 3) {
-		enum kvgpu_hang_step step = kvgpu_sched_hang_next(&h, 500 * MS, now, &next);
+		enum kvgpu_hang_step step = kvgpu_sched_hang_next(&h, 500 * MS, now);
 
 		assert_int_not_equal(step, KVGPU_HANG_RECOVER);
 		polls += step == KVGPU_HANG_POLL;
 		assert_true(polls == (now >= 100 * MS));
-		assert_true(next == (now >= 100 * MS ? 500 * MS : 100 * MS));
 	}
-	assert_int_equal(kvgpu_sched_hang_next(&h, 500 * MS, 500 * MS, &next), KVGPU_HANG_RECOVER);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 500 * MS, 500 * MS), KVGPU_HANG_RECOVER);
 }
 
 /* If the watchdog's time changes during a preempt, the new time counts. */
 static void another_watchdog(void **state)
 {
 	struct kvgpu_hang h;
-	u64 next;
 
 	kvgpu_sched_hang_begin(&h, 0);
-	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 150 * MS, &next), KVGPU_HANG_POLL);
-	assert_int_equal(kvgpu_sched_hang_next(&h, 9000 * MS, 2500 * MS, &next), KVGPU_HANG_WAIT);
-	assert_int_equal(next, 9000 * MS);
-	assert_int_equal(kvgpu_sched_hang_next(&h, 500 * MS, 2600 * MS, &next), KVGPU_HANG_RECOVER);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 150 * MS), KVGPU_HANG_POLL);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 9000 * MS, 2500 * MS), KVGPU_HANG_WAIT);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 500 * MS, 2600 * MS), KVGPU_HANG_RECOVER);
 }
 
 static void a_time_at_the_end_of_all_times(void **state)
 {
 	struct kvgpu_hang h;
-	u64 next;
 
 	kvgpu_sched_hang_begin(&h, NEVER - 5);
-	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, NEVER - 4, &next), KVGPU_HANG_WAIT);
-	assert_true(next == NEVER);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, NEVER - 4), KVGPU_HANG_WAIT);
 	kvgpu_sched_hang_begin(&h, 5);
-	assert_int_equal(kvgpu_sched_hang_next(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_POLL);
-	assert_int_equal(kvgpu_sched_hang_next(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_WAIT);
+	assert_int_equal(kvgpu_sched_hang_next(&h, NEVER, NEVER - 1), KVGPU_HANG_POLL);
+	assert_int_equal(kvgpu_sched_hang_next(&h, NEVER, NEVER - 1), KVGPU_HANG_WAIT);
 }
 
 /*
