@@ -11,7 +11,8 @@
 #include "mdev/machine/internal.h"
 #include "mdev/machine/wait.h"
 
-void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
+/* Charges @m for @ns, all of them before @now. slicer->acct_lock is held for writing. */
+static void time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
@@ -42,7 +43,7 @@ void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 	list_for_each_entry(m, &chip->live, node) {
 		if (!is_charged(m))
 			continue;
-		vmach_time_charge(m, ns, now);
+		time_charge(m, ns, now);
 		any = true;
 	}
 	s->samples.busy_ns += any ? ns : 0;
@@ -166,7 +167,7 @@ void vmach_unpaid_charge(struct kvgpu_machine *m, u64 ns)
 
 	if (!ns)
 		return;
-	vmach_time_charge(m, ns, s->samples.charged);
+	time_charge(m, ns, s->samples.charged);
 	s->samples.paid_ns += ns;
 }
 

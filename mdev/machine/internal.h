@@ -714,8 +714,6 @@ int vmach_runlist_update(struct kvgpu_machine *m);
  * slicer->acct_lock is held for writing, and event_lock but by the slicer.
  */
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now);
-/* charges @m for @ns, all of them before @now; slicer->acct_lock is held for writing */
-void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
 
 /* ---------------------------------------------------- command.c: carry out the guest's commands */
 
@@ -1028,8 +1026,6 @@ void vmach_samples_set(struct kvgpu_chip *chip, u64 now, u64 mean);
 bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu);
 bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu); /* @vgpu has @m */
 int vmach_sampler_main(void *chip); /* usage.c: the sampler */
-/* True: the policy or a cap may keep the vGPU from a part of the GPU's time. For the slicer. */
-bool vmach_vgpu_limited(const struct kvgpu_machine *m);
 
 /* strike.c: strikes and suspension; for the slicer, except where noted */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);

@@ -111,25 +111,14 @@ static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 }
 
 /*
- * True: the policy or a cap may keep @m from a part of the GPU's time. The slicer then has to know
- * whether @m has work even while no vGPU seems to have any.
- */
-bool vmach_vgpu_limited(const struct kvgpu_machine *m)
-{
-	return READ_ONCE(m->v->gpu->chip->slicer.sched.policy) != KVGPU_SCHED_BEST_EFFORT ||
-	       READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
-}
-
-/*
  * Tells whether @m has work, by its words (@said) and by the engines, which name the vGPUs in
- * @vgpu.
- * @idle: no engine works. What an engine was seen to work for is unsaid work as long as @m is off
- * the chip with a list, or an engine works for another vGPU: the rest of it is still to be done.
+ * @vgpu. @idle: no engine works. What an engine was seen to work for is unsaid work as long as @m
+ * is off the chip with a list, or an engine works for another vGPU: the rest of it is still to be
+ * done.
  */
 static bool has_work(struct kvgpu_machine *m, bool said, const u32 *vgpu, bool idle)
 {
 	struct machine_slice *sl = &m->slice;
-
 	bool seen = sl->charge.seen || vmach_vgpu_named(m, vgpu);
 
 	sl->charge.seen = false;

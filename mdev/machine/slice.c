@@ -211,18 +211,13 @@ static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l
 	return true;
 }
 
-/*
- * Returns the channel or group for which an engine works by its status @st, and its vGPU, or a
- * .vgpu of 0.
- */
-static struct machine_loaded worked_for(struct kvgpu_chip *chip, u32 st)
+/* Returns the vGPU for which an engine works by its status @st, or NULL. */
+static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u32 st)
 {
-	struct kvgpu_machine *m = NULL;
-
 	/* while an engine that has no channel loads one, only field NEXT_ID is valid */
-	if (st & PFIFO_STATUS_BUSY && (st & PFIFO_STATUS_SAVE || !(st & PFIFO_STATUS_CHSW)))
-		m = vmach_status_owner(chip, st);
-	return (struct machine_loaded){ m ? m->v->id : 0, vmach_status_hid(st) };
+	bool loads = st & PFIFO_STATUS_CHSW && !(st & PFIFO_STATUS_SAVE);
+
+	return st & PFIFO_STATUS_BUSY && !loads ? vmach_status_owner(chip, st) : NULL;
 }
 
 /*
@@ -236,20 +231,20 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u32 engine[KVGPU_MAX_ENGINE];
 	bool leaves = false, leave, works = false;
-	struct machine_loaded o;
+	struct kvgpu_machine *m;
 	int found = -1;
 	u8 e;
 
 	vmach_engines_read(gpu, engine);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
 		works |= engine[e] & PFIFO_STATUS_BUSY && vmach_engine_has(gpu, e, l->hid);
-		o = worked_for(chip, engine[e]);
-		if (!o.vgpu || asked & BIT(e))
+		m = worked_for(chip, engine[e]);
+		if (!m || asked & BIT(e))
 			continue;
-		leave = !vmach_list_resident(vmach_vgpu_find(chip, o.vgpu));
+		leave = !vmach_list_resident(m);
 		if (found >= 0 && (leaves || !leave))
 			continue;
-		*other = o;
+		*other = (struct machine_loaded){ m->v->id, vmach_status_hid(engine[e]) };
 		leaves = leave;
 		found = e;
 	}
@@ -283,14 +278,15 @@ static u64 switch_unpaid(struct kvgpu_chip *chip)
 }
 
 /*
- * Channel or group @l has left the chip at @now. Its vGPU pays for @ns (switch_unpaid()) if it was
- * at work. @held_ns: for so long its preempt had the register. Counts and traces the preempt.
+ * The present channel or group has left the chip at @now. Its vGPU pays for @ns (switch_unpaid())
+ * if it was at work. Counts and traces the preempt.
  */
-static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *l, u64 held_ns,
-			  u64 ns, u64 now)
+static void eviction_note(struct kvgpu_chip *chip, u64 ns, u64 now)
 {
+	struct machine_switch *sw = &chip->slicer.sw;
+	const struct machine_loaded *l = &sw->loaded[sw->at];
 	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu);
-	u64 took = now - chip->slicer.sw.wait.began;
+	u64 took = now - sw->wait.began;
 
 	if (!m)
 		return;
@@ -299,7 +295,7 @@ static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *
 	 * @m took long to leave, and no other vGPU was at work: take it as at work. The time in
 	 * which another preempt had the register says nothing of @m.
 	 */
-	m->slice.charge.busy |= min(held_ns, ns) > LATE_NS;
+	m->slice.charge.busy |= min(sw->leave.held_ns, ns) > LATE_NS;
 	eviction_charge(m, ns);
 	write_sequnlock(&chip->slicer.acct_lock);
 	m->slice.preempts.nr++;
@@ -310,8 +306,8 @@ static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *
 
 /* ------------------------------------------- a turn of the slicer: poll, ask the policy, switch */
 
-/* Tells the policy what the poll at time @now found. */
-static void tell_policy(struct kvgpu_chip *chip, u64 now)
+/* Tells the policy what the poll at time @now found, and asks which list the chip should have. */
+static void ask_policy(struct kvgpu_chip *chip, u64 now, struct kvgpu_sched_choice *c)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
@@ -320,7 +316,18 @@ static void tell_policy(struct kvgpu_chip *chip, u64 now)
 	list_for_each_entry(m, &chip->live, node)
 		kvgpu_sched_note(&m->slice.ent, m->slice.found.work, m->slice.found.progress);
 	kvgpu_sched_polled(&s->sched, now);
+	kvgpu_sched_choose(&s->sched, now, c);
 	spin_unlock(&s->lock);
+}
+
+/*
+ * True: the policy or a cap may keep @m from a part of the GPU's time. The slicer then has to know
+ * whether @m has work even while no vGPU seems to have any.
+ */
+static bool vgpu_limited(const struct machine_slicer *s, const struct kvgpu_machine *m)
+{
+	return READ_ONCE(s->sched.policy) != KVGPU_SCHED_BEST_EFFORT ||
+	       READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
 }
 
 /* Returns the mean time between samples, in ns; 0: no samples, because the card has no vGPU. */
@@ -344,7 +351,7 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 		if (!READ_ONCE(m->ids.nr_blocks) && now > READ_ONCE(m->ids.given) + IDS_COUNT_NS)
 			continue;
 		w.bound++;
-		w.limited |= vmach_vgpu_limited(m);
+		w.limited |= vgpu_limited(s, m);
 	}
 	return kvgpu_sched_sample_mean(&w);
 }
@@ -452,14 +459,12 @@ static void left(struct kvgpu_chip *chip, u64 ns, u64 now)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
 
-	eviction_note(chip, &sw->loaded[sw->at], sw->leave.held_ns, ns, now);
+	eviction_note(chip, ns, now);
 	vmach_engines_observe(chip->gpu);
 	sw->wait.began = chip->slicer.samples.charged;
 	sw->wait.paid = chip->slicer.samples.paid_ns;
-	if (++sw->at < sw->nr)
-		leave_begin(chip);
-	else
-		switch_end(chip);
+	sw->at++;
+	leave_begin(chip);
 }
 
 static void leave_again(struct kvgpu_chip *chip)
@@ -550,12 +555,13 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 }
 
 /*
- * Begins to drive off channel or group .loaded[.at]. A channel that waits on its PBDMA for an
- * engine does not leave before another channel's kernel has ended, and the engine may name only the
- * other one (T18 and T19 of docs/supported.md). So before it is ended, the channels for which
- * engines work are driven off, too, one of each engine at most. After each of them it has WAITER_NS
- * to leave. If an engine works for it then, that is a kernel of its own, which has the watchdog's
- * time, once.
+ * Begins to drive off channel or group .loaded[.at], or ends the switch if all have left.
+ *
+ * A channel that waits on its PBDMA for an engine does not leave before another channel's kernel
+ * has ended, and the engine may name only the other one (T18 and T19 of docs/supported.md). So
+ * before it is ended, the channels for which engines work are driven off, too, one of each engine
+ * at most. After each of them it has WAITER_NS to leave. If an engine works for it then, that is a
+ * kernel of its own, which has the watchdog's time, once.
  *
  * The watchdog's time is that of its turns at the preempt register, and WAIT_NS of each wait for a
  * turn at most (request.c): the slicer may evict another channel meanwhile, for seconds, and the
@@ -566,24 +572,15 @@ static void leave_begin(struct kvgpu_chip *chip)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
 
+	if (sw->at == sw->nr) {
+		switch_end(chip);
+		return;
+	}
 	sw->asked = 0;
 	sw->own_time = true;
 	sw->given = false;
 	sw->leave = (struct machine_preempt){ .hid = sw->loaded[sw->at].hid, .over = leave_over };
 	leave_again(chip);
-}
-
-/* Begins to drive off the channels and groups in .sw.loaded. */
-static void switch_begin(struct kvgpu_chip *chip)
-{
-	struct machine_switch *sw = &chip->slicer.sw;
-
-	vmach_wait_begin(&sw->wait, chip->gpu);
-	sw->at = 0;
-	if (sw->nr)
-		leave_begin(chip);
-	else
-		switch_end(chip);
 }
 
 /* ------------------------------------------------------------------ a turn of the slicer */
@@ -615,10 +612,7 @@ static void slicer_turn(struct kvgpu_chip *chip)
 	write_seqlock(&s->acct_lock);
 	vmach_time_settle(chip, now);
 	write_sequnlock(&s->acct_lock);
-	tell_policy(chip, now);
-	spin_lock(&s->lock);
-	kvgpu_sched_choose(&s->sched, now, &c);
-	spin_unlock(&s->lock);
+	ask_policy(chip, now, &c);
 	s->rest.next = c.until;
 	m = c.ent ? container_of(c.ent, struct kvgpu_machine, slice.ent) : NULL;
 	leave = lists_switch(chip, c.shared, c.shared ? NULL : m);
@@ -627,10 +621,13 @@ static void slicer_turn(struct kvgpu_chip *chip)
 	vmach_samples_set(chip, now, sample_mean(chip, now));
 	s->rest.from = ktime_get_ns();
 	s->rest.used = s->rest.from - now;
-	if (leave)
-		switch_begin(chip);
-	else
+	if (!leave) {
 		turn_over(chip, now);
+		return;
+	}
+	vmach_wait_begin(&s->sw.wait, chip->gpu);
+	s->sw.at = 0;
+	leave_begin(chip);
 }
 
 /* -------------------------------------------- the slicer's thread: main loop, start and stop */

@@ -101,19 +101,18 @@ static void take_sample(struct kvgpu_chip *chip)
 int vmach_sampler_main(void *arg)
 {
 	struct kvgpu_chip *chip = arg;
+	bool due;
 	u64 at;
 
 	while (!kthread_should_stop()) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		at = READ_ONCE(chip->slicer.samples.at);
-		if (at > ktime_get_ns()) {
-			if (!kthread_should_stop())
-				vmach_sleep_until(at);
-			__set_current_state(TASK_RUNNING);
-		} else {
-			__set_current_state(TASK_RUNNING);
+		due = at <= ktime_get_ns();
+		if (!due && !kthread_should_stop())
+			vmach_sleep_until(at);
+		__set_current_state(TASK_RUNNING);
+		if (due)
 			take_sample(chip);
-		}
 	}
 	return 0;
 }
