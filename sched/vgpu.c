@@ -17,18 +17,12 @@ void kvgpu_sched_init(struct kvgpu_sched *s)
 	INIT_LIST_HEAD(&s->ents);
 }
 
-static u32 knob_into_range(u32 v, u32 lo, u32 hi)
-{
-	return min(max(v, lo), hi);
-}
-
 void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
 {
 	*e = (struct kvgpu_sched_ent){
-		.weight =
-			knob_into_range(e->weight, KVGPU_SCHED_WEIGHT_MIN, KVGPU_SCHED_WEIGHT_MAX),
-		.cap = knob_into_range(e->cap, 1, KVGPU_SCHED_CAP_NONE),
-		.fixed_ppm = knob_into_range(e->fixed_ppm, 1, KVGPU_SCHED_PPM),
+		.weight = min(max(e->weight, KVGPU_SCHED_WEIGHT_MIN), KVGPU_SCHED_WEIGHT_MAX),
+		.cap = min(max(e->cap, 1u), KVGPU_SCHED_CAP_NONE),
+		.fixed_ppm = min(max(e->fixed_ppm, 1u), KVGPU_SCHED_PPM),
 	};
 	vsched_clock_tick(s, now);
 	list_add_tail(&e->node, &s->ents);
