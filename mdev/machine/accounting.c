@@ -85,23 +85,20 @@ void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine)
 }
 
 /*
- * Returns the vGPU for which an engine works by its status @st, or NULL. It may have lost the
- * channel since. Work for an id that no vGPU has, and that is not the host's, counts for the owner
- * of the chip.
+ * Returns the id of the vGPU for which an engine works by its status @st; 0: none. Work for an id
+ * that no vGPU has, and that is not the host's, counts for the owner of the chip.
  */
-static struct kvgpu_machine *worker(struct kvgpu_chip *chip, u32 st)
+static u32 worker(struct kvgpu_chip *chip, u32 st)
 {
+	const struct kvgpu_machine *owner = chip->slicer.lists.owner;
 	struct machine_hid hid = vmach_status_hid(st);
-	u32 vgpu;
+	u32 vgpu = READ_ONCE(chip->has_id[hid.tsg][hid.id]);
 
 	if (!vmach_status_works(st))
-		return NULL;
-	vgpu = READ_ONCE(chip->has_id[hid.tsg][hid.id]);
-	if (vgpu)
-		return vmach_vgpu_find(chip, vgpu);
-	if (chip->slicer.lists.shared || (!hid.tsg && hid.id < KVGPU_ID_BLOCK))
-		return NULL;
-	return chip->slicer.lists.owner;
+		return 0;
+	if (vgpu || !owner || (!hid.tsg && hid.id < KVGPU_ID_BLOCK))
+		return vgpu;
+	return owner->v->id;
 }
 
 /*
@@ -111,17 +108,15 @@ static struct kvgpu_machine *worker(struct kvgpu_chip *chip, u32 st)
 static void work_note(struct kvgpu_chip *chip, const u32 *engine)
 {
 	u64 now = ktime_get_ns(), since = chip->slicer.samples.charged;
+	u32 vgpu[KVGPU_MAX_ENGINE];
 	struct kvgpu_machine *m;
 	u8 e;
 
 	vmach_time_settle(chip, chip->slicer.samples.paused ? since + (now - since) / 2 : now);
+	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++)
+		vgpu[e] = worker(chip, engine[e]);
 	list_for_each_entry(m, &chip->live, node)
-		m->slice.charge.works = false;
-	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++) {
-		m = worker(chip, engine[e]);
-		if (m)
-			m->slice.charge.works = true;
-	}
+		m->slice.charge.works = vmach_vgpu_named(m, vgpu);
 	if (chip->slicer.samples.paused)
 		vmach_time_settle(chip, now);
 }

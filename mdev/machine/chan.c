@@ -231,7 +231,7 @@ static void chan_hold(struct kvgpu_chan *c)
 	unsigned long id;
 
 	xa_for_each(&v->m->ids.chans, id, o) {
-		if (o->held || (o != c && (c->host.tsg < 0 || o->host.tsg != c->host.tsg)))
+		if (o->held || !vmach_chan_same_group(c, o))
 			continue;
 		o->held = true;
 		vmach_hchan_enable(o, false);

@@ -46,9 +46,8 @@ bool vmach_gpu_lost(const struct kvgpu_gpu *gpu)
 }
 
 /*
- * Declares the card lost, with reason @why for the log: turns off bus mastering.
- * Without it the card can't reach system memory, whatever its tables say, so that pages can be
- * unpinned that these tables may still name (S2 of docs/invariants.md).
+ * Without bus mastering the card can't reach system memory, whatever its tables say, so that pages
+ * can be unpinned that these tables may still name (S2 of docs/invariants.md).
  *
  * A thread that finds .lost set unpins pages without an invalidate of the TLB. So bus mastering
  * is off before .lost is set. Threads that call this function at the same time may each turn bus

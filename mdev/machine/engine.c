@@ -92,6 +92,16 @@ struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu)
 	return NULL;
 }
 
+bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu)
+{
+	u8 e;
+
+	for (e = 0; e < m->v->gpu->hw.topo.nr_engines; e++)
+		if (vgpu[e] == m->v->id)
+			return true;
+	return false;
+}
+
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, struct machine_hid hid)
 {
 	u32 i;

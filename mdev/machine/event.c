@@ -356,30 +356,12 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 }
 
 /*
- * Fills @ev with the registers that explain a PBDMA's interrupt: METHOD0 and DATA0 if a bit of
- * INTR0 is set that stops the PBDMA, the two registers of the HCE (a part of the PBDMA) if a bit of
- * INTR1 is set. If no such bit of the word is set, its two registers may have values of another
- * tenant's channel, which was there before, or was loaded since the interrupt.
- */
-static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
-{
-	if (p->intr0 & ~(u32)PBDMA_INTR0_NO_STALL) {
-		ev->pbdma.method = p->method;
-		ev->pbdma.data = p->data;
-	}
-	if (p->intr1) {
-		ev->pbdma.hce_method = p->hce_method;
-		ev->pbdma.hce_data = p->hce_data;
-	}
-}
-
-/*
  * Reports an interrupt of a PBDMA to the guest of its channel. The host does not wait for the
  * guest's acknowledge: hw/ lets the PBDMA go on.
  */
 static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 {
-	bool stops = p->intr0 & ~(u32)PBDMA_INTR0_NO_STALL || p->intr1;
+	bool stops = p->intr0 & ~(u32)PBDMA_INTR0_NO_STALL;
 	struct kvgpu_gpu *gpu = ctx;
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_chan *c;
@@ -395,7 +377,19 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 				   .intr1 = p->intr1 },
 		};
 
-		fill_pbdma(&ev, p);
+		/*
+		 * METHOD0 and DATA0 explain a bit of INTR0 that stops the PBDMA, the two registers
+		 * of the HCE (a part of the PBDMA) a bit of INTR1. Without such a bit the two may
+		 * have values of another tenant's channel, which was there before or after.
+		 */
+		if (stops) {
+			ev.pbdma.method = p->method;
+			ev.pbdma.data = p->data;
+		}
+		if (p->intr1) {
+			ev.pbdma.hce_method = p->hce_method;
+			ev.pbdma.hce_data = p->hce_data;
+		}
 		kvgpu_mdev_fault_note(c->vgpu, "PBDMA interrupt", c->gchid.v,
 				      (u64)ev.pbdma.method << 32 | ev.pbdma.data,
 				      p->intr0 ?: p->intr1);
@@ -405,7 +399,7 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 		 */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
 			vmach_hchan_enable(c, false);
-		chan_event_push(c, &ev, stops || !gpu->hw.intr_late);
+		chan_event_push(c, &ev, stops || p->intr1 || !gpu->hw.intr_late);
 	} else {
 		within_budget(gpu, &chip->unowned, 1);
 		dev_err_ratelimited(&gpu->hw.pdev->dev,

@@ -675,6 +675,8 @@ static inline bool vmach_status_works(u32 st)
 bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, struct machine_hid hid);
 bool vmach_on_engine(struct kvgpu_gpu *gpu, struct machine_hid hid); /* on any engine */
 struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu); /* by its id */
+/* True: @vgpu, the ids of the vGPUs for which engines work, by engine, has that of @m. No lock. */
+bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu);
 /* Returns channel @hid, or the first channel of group @hid. NULL: no vGPU has it. */
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, struct machine_hid hid);
 /* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */
@@ -1024,7 +1026,6 @@ void vmach_samples_set(struct kvgpu_chip *chip, u64 now, u64 mean);
  * names no vGPU.
  */
 bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu);
-bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu); /* @vgpu has @m */
 int vmach_sampler_main(void *chip); /* usage.c: the sampler */
 
 /* strike.c: strikes and suspension; for the slicer, except where noted */
@@ -1033,7 +1034,6 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why);
 void vmach_storm_strike(struct kvgpu_chan *c);
 /* counts @nr engine resets or long evictions of @m's; beyond a budget each is a strike */
 void vmach_resets_note(struct kvgpu_machine *m, u32 nr);
-bool vmach_vgpu_suspended(struct kvgpu_machine *m); /* needs no lock */
 /*
  * Ends the due channels of suspended vGPUs. Returns when the next one is due, ktime in ns; or ~0.
  */

@@ -42,19 +42,11 @@ static u32 first_group(const struct kvgpu_machine *m)
 	return i;
 }
 
-static void merge_append(u64 *out, const struct kvgpu_machine *m)
-{
-	u32 nr = m->runl.published_nr, first = first_group(m);
-
-	memcpy(out, m->runl.published + first, (nr - first) * sizeof(u64));
-	memcpy(out + nr - first, m->runl.published, first * sizeof(u64));
-}
-
 int vmach_runlist_merge(struct kvgpu_gpu *gpu)
 {
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_machine *m;
-	u32 nr = 0;
+	u32 nr = 0, first, rest;
 	int ret;
 
 	vmach_slicer_assert(gpu);
@@ -72,7 +64,10 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu)
 		/* the chip may load channels of this list as soon as it has the list */
 		WRITE_ONCE(m->slice.on_chip, true);
 		m->slice.evicting = false;
-		merge_append(chip->merge + nr, m);
+		first = first_group(m);
+		rest = m->runl.published_nr - first;
+		memcpy(chip->merge + nr, m->runl.published + first, rest * sizeof(u64));
+		memcpy(chip->merge + nr + rest, m->runl.published, first * sizeof(u64));
 		nr += m->runl.published_nr;
 	}
 	ret = kvgpu_hw_runlist(&gpu->hw, vmach_gr_runl_get(gpu), chip->merge, nr);

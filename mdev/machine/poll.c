@@ -29,21 +29,6 @@
 /* most reads of the channel table for one vGPU in one poll */
 #define MAX_ASKS 8
 
-/* Tells whether the channel table says that the channel has work. */
-static bool chan_pending(const struct kvgpu_chan *c)
-{
-	u32 st = kvgpu_hw_chan_status(&c->vgpu->gpu->hw, c->hchid);
-
-	switch (FIELD_GET(PCCSR_CHAN_STATUS, st)) {
-	case PCCSR_STATUS_IDLE:
-	/* the channel has no work: only its context is still on an engine */
-	case PCCSR_STATUS_ON_ENG:
-		return false;
-	default:
-		return true;
-	}
-}
-
 /*
  * Tells whether channel @c has work. Sets *@moved to true if GP_GET has changed since the last poll
  * at this channel. *@asks: number of reads of the channel table that this poll may still make for
@@ -51,9 +36,10 @@ static bool chan_pending(const struct kvgpu_chan *c)
  */
 static bool chan_work(struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
-	u32 get, put;
+	struct kvgpu_hw *hw = &c->vgpu->gpu->hw;
+	u32 get, put, st;
 
-	kvgpu_hw_userd_read(&c->vgpu->gpu->hw, c->hchid, &get, &put);
+	kvgpu_hw_userd_read(hw, c->hchid, &get, &put);
 	*moved |= c->poll.valid && get != c->poll.get;
 	c->poll.get = get;
 	c->poll.valid = true;
@@ -64,7 +50,9 @@ static bool chan_work(struct kvgpu_chan *c, bool *moved, u32 *asks)
 	if (!*asks)
 		return true;
 	--*asks;
-	c->poll.idle = !chan_pending(c);
+	st = FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(hw, c->hchid));
+	/* ON_ENG: the channel has no work, only its context is still on an engine */
+	c->poll.idle = st == PCCSR_STATUS_IDLE || st == PCCSR_STATUS_ON_ENG;
 	c->poll.idle_put = put;
 	return !c->poll.idle;
 }

@@ -44,15 +44,6 @@ static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 		vmach_gpu_declare_lost(gpu, "an engine did not come back from its reset");
 }
 
-/* Preempts the channels or groups that a PBDMA has or is about to get, by its status @st. */
-static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
-{
-	if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
-		vmach_preempt_now(gpu, vmach_status_hid(st), PREEMPT_EVICT_MS);
-	if (st & PFIFO_STATUS_CHSW && st & PFIFO_STATUS_VALID)
-		vmach_preempt_now(gpu, vmach_status_next(st), PREEMPT_EVICT_MS);
-}
-
 /*
  * Preempts the channels that PBDMAs of the runlist have, or are about to get. While an engine is
  * reset, no channel may wait for that engine: PFIFO would ask the engine for a context switch while
@@ -61,11 +52,18 @@ static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
  */
 static void clear_pbdmas(struct kvgpu_gpu *gpu)
 {
+	u32 st;
 	u8 p;
 
-	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
-		if (gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu)))
-			preempt_status(gpu, kvgpu_hw_pbdma_status(&gpu->hw, p));
+	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++) {
+		if (!(gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu))))
+			continue;
+		st = kvgpu_hw_pbdma_status(&gpu->hw, p);
+		if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
+			vmach_preempt_now(gpu, vmach_status_hid(st), PREEMPT_EVICT_MS);
+		if (st & PFIFO_STATUS_CHSW && st & PFIFO_STATUS_VALID)
+			vmach_preempt_now(gpu, vmach_status_next(st), PREEMPT_EVICT_MS);
+	}
 }
 
 /* Returns the last engine that keeps channel or group @hid; -1: none. */

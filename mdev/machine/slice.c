@@ -172,17 +172,6 @@ static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_mach
 
 /* --------------------------------------------- a switch: drive the loaded channels off the chip */
 
-static bool chan_still_loaded(struct kvgpu_chip *chip, const struct machine_loaded *l)
-{
-	struct machine_loaded now[MAX_LOADED];
-	u32 nr = find_loaded(chip, now), i;
-
-	for (i = 0; i < nr; i++)
-		if (vmach_hid_same(now[i].hid, l->hid))
-			return true;
-	return vmach_on_engine(chip->gpu, l->hid);
-}
-
 /*
  * Returns a channel of @l if @l is loaded, and is a channel or group of the same vGPU as when @l
  * was made, or else NULL.
@@ -190,8 +179,16 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct machine_load
 static struct kvgpu_chan *loaded_chan(struct kvgpu_chip *chip, const struct machine_loaded *l)
 {
 	struct kvgpu_chan *c = vmach_hchan_find(chip, l->hid);
+	struct machine_loaded now[MAX_LOADED];
+	u32 nr, i;
 
-	return c && c->vgpu->id == l->vgpu && chan_still_loaded(chip, l) ? c : NULL;
+	if (!c || c->vgpu->id != l->vgpu)
+		return NULL;
+	nr = find_loaded(chip, now);
+	for (i = 0; i < nr; i++)
+		if (vmach_hid_same(now[i].hid, l->hid))
+			return c;
+	return vmach_on_engine(chip->gpu, l->hid) ? c : NULL;
 }
 
 /*

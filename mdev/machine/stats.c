@@ -34,7 +34,7 @@ void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *s
 		.weight = READ_ONCE(sl->ent.weight),
 		.cap = READ_ONCE(sl->ent.cap),
 		.runnable = READ_ONCE(sl->found.work),
-		.suspended = vmach_vgpu_suspended(v->m),
+		.suspended = READ_ONCE(sl->ent.suspended),
 	};
 }
 

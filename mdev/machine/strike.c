@@ -23,11 +23,6 @@
 /* ms from the end of one channel of a suspended vGPU to the end of the next */
 #define END_EVERY_MS 50
 
-bool vmach_vgpu_suspended(struct kvgpu_machine *m)
-{
-	return READ_ONCE(m->slice.ent.suspended);
-}
-
 void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
@@ -94,15 +89,16 @@ void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v)
 }
 
 /* Has the next channel of suspended vGPU @m that is enabled and not dead ended, if it is due. */
-static void next_chan_end(struct kvgpu_chip *chip, struct kvgpu_machine *m, u64 now)
+static void next_chan_end(struct kvgpu_machine *m, u64 now)
 {
+	struct kvgpu_chip *chip = m->v->gpu->chip;
 	struct kvgpu_chan *c;
 	u32 i;
 
 	if (!m->slice.end_at || now < m->slice.end_at)
 		return;
 	m->slice.end_at = 0;
-	if (!vmach_vgpu_suspended(m))
+	if (!m->slice.ent.suspended)
 		return;
 	for (i = 0; i < KVGPU_MAX_CHAN; i++) {
 		c = chip->by_hchid[i];
@@ -123,7 +119,7 @@ u64 vmach_suspended_end(struct kvgpu_chip *chip)
 	struct kvgpu_machine *m;
 
 	list_for_each_entry(m, &chip->live, node) {
-		next_chan_end(chip, m, now);
+		next_chan_end(m, now);
 		if (m->slice.end_at)
 			next = min(next, m->slice.end_at);
 	}

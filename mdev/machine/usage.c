@@ -21,22 +21,12 @@
  */
 #define ENGINE_READS 3
 
-/* Returns the status of engine @e: the first read that has BUSY, else the last read. */
-static u32 read_engine(struct kvgpu_gpu *gpu, u8 e, u32 reads)
-{
-	u32 st = 0, i;
-
-	for (i = 0; i < reads && !(st & PFIFO_STATUS_BUSY); i++)
-		st = kvgpu_hw_engine_status(&gpu->hw, e);
-	return st;
-}
-
 bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	bool unnamed = false;
 	struct machine_hid hid;
-	u32 st;
+	u32 st, i;
 	u8 e;
 
 	/* begin with the last engines, copy engines: their work is mostly short */
@@ -44,7 +34,8 @@ bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu)
 		vgpu[e] = 0;
 		if (gpu->hw.topo.engine[e].runl != vmach_gr_runl_get(gpu))
 			continue;
-		st = read_engine(gpu, e, reads);
+		for (st = i = 0; i < reads && !(st & PFIFO_STATUS_BUSY); i++)
+			st = kvgpu_hw_engine_status(&gpu->hw, e);
 		if (!(st & PFIFO_STATUS_BUSY))
 			continue;
 		hid = vmach_status_hid(st);
@@ -53,16 +44,6 @@ bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu)
 		unnamed |= !vgpu[e];
 	}
 	return unnamed;
-}
-
-bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu)
-{
-	u8 e;
-
-	for (e = 0; e < m->v->gpu->hw.topo.nr_engines; e++)
-		if (vgpu[e] == m->v->id)
-			return true;
-	return false;
 }
 
 /*
