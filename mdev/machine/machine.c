@@ -254,7 +254,8 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
 	m->ids.max_blocks = max_t(u64, vmach_share_get(v, KVGPU_NR_ID_BLOCKS - 1), 8);
 	memset(m->runl.htsg, 0xff, sizeof(m->runl.htsg));
 	mutex_lock(&v->lock);
-	ret = vmach_memory_init(v) ?: vmach_runlists_init(v);
+	ret = vmach_memory_init(v);
+	ret = ret ?: vmach_runlists_init(v);
 	ret = ret ?: own_alloc(v);
 	ret = ret ?: part_scrub(v);
 	ret = ret ?: vmach_windows_init(v);
