@@ -311,6 +311,21 @@ static void saves(const struct scene *s)
 	harness_sleep(s->arg[0] * MS);
 }
 
+/* Counts the us for which gpu_time_ns of a vGPU that works has stood still, at most. */
+static void reads_time(const struct role *r)
+{
+	u64 time, was = 0, grew = harness_now;
+
+	while (scene_goes_on()) {
+		harness_sleep(100 * US);
+		time = admin_read(r->vgpu, "gpu_time_ns");
+		if (time > was)
+			grew = harness_now;
+		was = time;
+		scene_count[0] = max(scene_count[0], (harness_now - grew) / US);
+	}
+}
+
 static void no_work(const struct scene *s)
 {
 	g_ring(V(P), 1, 0);
@@ -508,6 +523,9 @@ static const struct scene table[] = {
 	PAIR("unreported kernels, a cap of 10 %", 100, 2, "0 cap 10"),
 	PAIR("an unreported kernel, a cap of 10 %", 100, 1, "0 cap 10"),
 	PAIR("an unreported kernel", 1000, 1, NULL),
+	{ ROW("the time of who works grows between samples, too", 1, 500, NULL, unreported),
+	  .roles = { { serves }, { reads_time } },
+	  .must = { { &m_count, 0, AT_MOST(500), "gpu_time_ns stands still" } } },
 	{ ROW("who has no work pays nothing", 2, 2000, NULL, no_work), .roles = { METER },
 	  .must = { { &m_charged, 1, AT_MOST(20), PAYS_MORE },
 		    { &m_had, 0, 960, 1000, LESS_THAN_SHARE } } },
