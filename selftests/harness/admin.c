@@ -25,8 +25,7 @@ u64 admin_read(u32 vgpu, const char *file)
 	struct device_attribute *d = sysfs_file(vgpu, file);
 	char buf[PAGE_SIZE];
 
-	if (d->show(dev_of(vgpu), d, buf) < 0)
-		harness_fail("%s can't be read", file);
+	FAIL_ON(d->show(dev_of(vgpu), d, buf) < 0, "%s can't be read", file);
 	return strtoull(buf, NULL, 10);
 }
 
@@ -34,8 +33,8 @@ void admin_write(u32 vgpu, const char *file, const char *text)
 {
 	struct device_attribute *d = sysfs_file(vgpu, file);
 
-	if (d->store(dev_of(vgpu), d, text, strlen(text)) != strlen(text))
-		harness_fail("%s can't be %s", file, text);
+	FAIL_ON(d->store(dev_of(vgpu), d, text, strlen(text)) != strlen(text), "%s can't be %s",
+		file, text);
 }
 
 struct admin_place admin_place(u32 vgpu)
@@ -44,10 +43,10 @@ struct admin_place admin_place(u32 vgpu)
 	const char *at = strstr(debugfs_text(pci_name(&world.pdev), "vgpus"), name);
 	struct admin_place p;
 
-	if (!at || sscanf(at + strlen(name),
-			  " %*s %*s partition 0x%llx bar1 0x%llx bar3 0x%llx pramin 0x%llx",
-			  &p.part, &p.bar1, &p.bar3, &p.pramin) != 4)
-		harness_fail("debugfs does not tell where vGPU %u is", vgpu);
+	FAIL_ON(!at || sscanf(at + strlen(name),
+			      " %*s %*s partition 0x%llx bar1 0x%llx bar3 0x%llx pramin 0x%llx",
+			      &p.part, &p.bar1, &p.bar3, &p.pramin) != 4,
+		"debugfs does not tell where vGPU %u is", vgpu);
 	return p;
 }
 
@@ -59,10 +58,10 @@ struct admin_chan admin_chan(u32 vgpu, u32 chan)
 
 	for (; *at; at = end + 1) {
 		end = strchr(at, '\n');
-		if (sscanf(at,
-			   "guest %u chip %u runlist %*u -> %*u instance %*u:0x%*x shadow 0x%llx tsg %*d -> %d",
-			   &guest, &c.id, &c.inst, &c.tsg) != 4)
-			harness_fail("a channel in debugfs is \"%s\"", at);
+		FAIL_ON(sscanf(at,
+			       "guest %u chip %u runlist %*u -> %*u instance %*u:0x%*x shadow 0x%llx tsg %*d -> %d",
+			       &guest, &c.id, &c.inst, &c.tsg) != 4,
+			"a channel in debugfs is \"%s\"", at);
 		c.bound = true;
 		c.lives = !memmem(at, end - at, " dead", 5);
 		if (guest == chan)
@@ -80,7 +79,6 @@ u64 admin_word(u32 vgpu, const char *file, const char *word)
 {
 	const char *at = strstr(debugfs_text(dev_name(dev_of(vgpu)), file), word);
 
-	if (!at)
-		harness_fail("%s in debugfs has no \"%s\"", file, word);
+	FAIL_ON(!at, "%s in debugfs has no \"%s\"", file, word);
 	return strtoull(at + strlen(word), NULL, 0);
 }

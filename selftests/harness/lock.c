@@ -8,8 +8,7 @@ static u32 readers;
 static void hold(struct mutex *m)
 {
 	m->owner = current;
-	if (current->nr_held == HELD_MAX)
-		harness_fail("too many locks held");
+	FAIL_ON(current->nr_held == HELD_MAX, "too many locks held");
 	current->held[current->nr_held++] = m;
 }
 
@@ -34,12 +33,9 @@ static void look_for_cycle(const struct mutex *m)
 
 static void may_take(const struct mutex *m)
 {
-	if (m->dead)
-		harness_fail("%s was destroyed", m->name);
-	if (current->spins)
-		harness_fail("%s taken with a spinlock held", m->name);
-	if (m->owner == current)
-		harness_fail("%s taken twice", m->name);
+	FAIL_ON(m->dead, "%s was destroyed", m->name);
+	FAIL_ON(current->spins, "%s taken with a spinlock held", m->name);
+	FAIL_ON(m->owner == current, "%s taken twice", m->name);
 }
 
 void mutex_lock(struct mutex *m)
@@ -68,8 +64,7 @@ void mutex_unlock(struct mutex *m)
 {
 	u32 i;
 
-	if (m->owner != current)
-		harness_fail("%s is not held", m->name);
+	FAIL_ON(m->owner != current, "%s is not held", m->name);
 	for (i = current->nr_held; i--;)
 		if (current->held[i] == m)
 			break;
@@ -184,8 +179,7 @@ void sched_set_fifo_low(struct task_struct *t)
 
 void mutex_destroy(struct mutex *m)
 {
-	if (m->owner)
-		harness_fail("%s destroyed while it is held", m->name);
+	FAIL_ON(m->owner, "%s destroyed while it is held", m->name);
 	m->dead = true;
 }
 
@@ -202,16 +196,14 @@ struct mutex *task_holds(bool (*is)(const struct mutex *m))
 void spin_lock(spinlock_t *l)
 {
 	harness_point("spin_lock");
-	if (l->owner)
-		harness_fail("a spinlock is taken that %s holds", l->owner->name);
+	FAIL_ON(l->owner, "a spinlock is taken that %s holds", l->owner->name);
 	l->owner = current;
 	current->spins++;
 }
 
 void spin_unlock(spinlock_t *l)
 {
-	if (l->owner != current)
-		harness_fail("a spinlock is not held");
+	FAIL_ON(l->owner != current, "a spinlock is not held");
 	l->owner = NULL;
 	current->spins--;
 }
@@ -244,8 +236,7 @@ void rcu_read_unlock(void)
 
 void synchronize_rcu(void)
 {
-	if (current->readers)
-		harness_fail("synchronize_rcu() by a reader");
+	FAIL_ON(current->readers, "synchronize_rcu() by a reader");
 	harness_point("synchronize_rcu");
 	while (readers)
 		harness_wait(&readers, NEVER);

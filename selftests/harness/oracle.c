@@ -60,11 +60,9 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when)
 	if (p && p->owner == vgpu)
 		return;
 	/* A lost card may go on using what it had: that must be zeros, and belong to no vGPU. */
-	if (p || !world.gpu->chip->lost || !chip_is_zero(at, size))
-		harness_fail(
-			"S1: %s: a channel of vGPU %u uses a table or block at 0x%llx that is %s",
-			when, vgpu, at,
-			p ? "another one's" : "in memory that was given back, or not the host's");
+	FAIL_ON(p || !world.gpu->chip->lost || !chip_is_zero(at, size),
+		"S1: %s: a channel of vGPU %u uses a table or block at 0x%llx that is %s", when,
+		vgpu, at, p ? "another one's" : "in memory that was given back, or not the host's");
 }
 
 static bool in_partition(const struct kvgpu_vgpu *v, u64 at, u64 len)
@@ -95,11 +93,10 @@ static void see_tail(u32 vgpu, u64 pd, u64 va, u64 at, const char *when)
 
 	for (off = PAGE_SIZE; off < size; off += PAGE_SIZE) {
 		pte = mmu_translate(pd, va + off);
-		if (FIELD_GET(GMMU_PTE_ADDR, pte) << 12 != at + off || !(pte & GMMU_PTE_PRIV) ||
-		    FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM)
-			harness_fail(
-				"S3: %s: page 0x%llx of the context of vGPU %u at 0x%llx is not the host's",
-				when, off, vgpu, va);
+		FAIL_ON(FIELD_GET(GMMU_PTE_ADDR, pte) << 12 != at + off || !(pte & GMMU_PTE_PRIV) ||
+				FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM,
+			"S3: %s: page 0x%llx of the context of vGPU %u at 0x%llx is not the host's",
+			when, off, vgpu, va);
 	}
 }
 
@@ -112,20 +109,18 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 
 	if (!pte || world.gpu->chip->lost)
 		return;
-	if (FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM || !p || p->owner != vgpu ||
-	    !(pte & GMMU_PTE_PRIV))
-		harness_fail(
-			"S3: %s: FECS would load a context of vGPU %u at 0x%llx that is the guest's",
-			when, vgpu, va);
+	FAIL_ON(FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM || !p ||
+			p->owner != vgpu || !(pte & GMMU_PTE_PRIV),
+		"S3: %s: FECS would load a context of vGPU %u at 0x%llx that is the guest's", when,
+		vgpu, va);
 	/* The header of an image that is not written yet is 0: FECS takes no patches from it. */
 	header = (const u32 *)chip_vram(at + GR_CTX_OS_PATCH_COUNT);
-	if (header[0] && (u64)header[1] << 8 != va + world.gpu->hw.gr_ctx_size)
-		harness_fail("S3: %s: the context of vGPU %u at 0x%llx has its patches at 0x%llx",
-			     when, vgpu, va, (u64)header[1] << 8);
-	if (at + vmach_grctx_size(&world.gpu->hw) > p->at + p->size)
-		harness_fail(
-			"S3: %s: the context of vGPU %u at 0x%llx is longer than the host's memory for it",
-			when, vgpu, va);
+	FAIL_ON(header[0] && (u64)header[1] << 8 != va + world.gpu->hw.gr_ctx_size,
+		"S3: %s: the context of vGPU %u at 0x%llx has its patches at 0x%llx", when, vgpu,
+		va, (u64)header[1] << 8);
+	FAIL_ON(at + vmach_grctx_size(&world.gpu->hw) > p->at + p->size,
+		"S3: %s: the context of vGPU %u at 0x%llx is longer than the host's memory for it",
+		when, vgpu, va);
 	see_tail(vgpu, pd, va, at, when);
 	oracle_contexts++;
 }
@@ -139,8 +134,7 @@ void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
 
 	if (!v && world.gpu->chip->lost && is_nobodys(at, len))
 		return;
-	if (!v)
-		harness_fail("S1: %s: a channel runs whose vGPU %u has gone", when, vgpu);
+	FAIL_ON(!v, "S1: %s: a channel runs whose vGPU %u has gone", when, vgpu);
 	switch (FIELD_GET(GMMU_PTE_APERTURE, pte)) {
 	case GMMU_PTE_APERTURE_VRAM:
 		if (in_partition(v, at, len))
@@ -155,19 +149,16 @@ void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
 			     at, va);
 	case GMMU_PTE_APERTURE_SYS_COH:
 	case GMMU_PTE_APERTURE_SYS_NCOH:
-		if (FIELD_GET(GMMU_PTE_APERTURE, pte) == GMMU_PTE_APERTURE_SYS_NCOH)
-			harness_fail(
-				"S4: %s: vGPU %u reads system memory at 0x%llx beside the CPU's caches, in which the zeros of a new page are",
-				when, vgpu, va);
+		FAIL_ON(FIELD_GET(GMMU_PTE_APERTURE, pte) == GMMU_PTE_APERTURE_SYS_NCOH,
+			"S4: %s: vGPU %u reads system memory at 0x%llx beside the CPU's caches, in which the zeros of a new page are",
+			when, vgpu, va);
 		e = iommu_find(at);
-		if (!e || !e->pfn)
-			harness_fail(
-				"S2: %s: vGPU %u reaches DMA address 0x%llx at 0x%llx, which is not mapped",
-				when, vgpu, at, va);
-		if (!container_pinned(e->pfn, v->vdev.container))
-			harness_fail(
-				"S2: %s: vGPU %u reaches frame 0x%llx at 0x%llx, which is not pinned for it",
-				when, vgpu, e->pfn, va);
+		FAIL_ON(!e || !e->pfn,
+			"S2: %s: vGPU %u reaches DMA address 0x%llx at 0x%llx, which is not mapped",
+			when, vgpu, at, va);
+		FAIL_ON(!container_pinned(e->pfn, v->vdev.container),
+			"S2: %s: vGPU %u reaches frame 0x%llx at 0x%llx, which is not pinned for it",
+			when, vgpu, e->pfn, va);
 		return;
 	default:
 		harness_fail("S1: %s: vGPU %u has an entry for a peer at 0x%llx", when, vgpu, va);
@@ -181,9 +172,8 @@ u8 *oracle_host_page(u64 dma, const char *when)
 	const struct dma_entry *e = iommu_find(dma);
 	u8 *page = e && e->pfn ? container_page(e->pfn) : NULL;
 
-	if (!page)
-		harness_fail("S2: %s: a BAR shows DMA address 0x%llx, which is not %s", when, dma,
-			     e && e->pfn ? "pinned" : "mapped for a guest");
+	FAIL_ON(!page, "S2: %s: a BAR shows DMA address 0x%llx, which is not %s", when, dma,
+		e && e->pfn ? "pinned" : "mapped for a guest");
 	return page;
 }
 
@@ -193,10 +183,9 @@ static void see_copy(const struct kvgpu_vgpu *v, struct kvgpu_gaddr table, const
 {
 	if (!nr || !copy || table.target != KVGPU_VRAM || table.addr > v->part_size - nr * 8)
 		return;
-	if (memcmp(chip_vram(v->part.v + table.addr), copy, nr * 8))
-		harness_fail(
-			"S2: %s: vGPU %u can invalidate by its page, and a table at 0x%llx is stale",
-			when, v->id, table.addr);
+	FAIL_ON(memcmp(chip_vram(v->part.v + table.addr), copy, nr * 8),
+		"S2: %s: vGPU %u can invalidate by its page, and a table at 0x%llx is stale", when,
+		v->id, table.addr);
 }
 
 /* A guest that has the page of the MMU's registers mapped need not be served for an invalidate. */
@@ -240,17 +229,15 @@ void oracle_mapping(const struct vfio_device *vdev, unsigned long pfn, const cha
 	switch (chip_show(bar, off, &at)) {
 	case SHOWS_HOST:
 		oracle_host_page(at, when);
-		if (!container_pinned(iommu_find(at)->pfn, vdev->container))
-			harness_fail(
-				"S1: %s: a VMM of vGPU %u has a mapping of BAR%u that shows memory pinned for another",
-				when, v->id, bar);
+		FAIL_ON(!container_pinned(iommu_find(at)->pfn, vdev->container),
+			"S1: %s: a VMM of vGPU %u has a mapping of BAR%u that shows memory pinned for another",
+			when, v->id, bar);
 		break;
 	case SHOWS_VRAM:
-		if (!in_partition(v, at, PAGE_SIZE) && at != v->m->mem.scrap.at.v &&
-		    at != v->gpu->chip->pool.dummy_page.at.v)
-			harness_fail(
-				"S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx",
-				when, v->id, bar, off, at);
+		FAIL_ON(!in_partition(v, at, PAGE_SIZE) && at != v->m->mem.scrap.at.v &&
+				at != v->gpu->chip->pool.dummy_page.at.v,
+			"S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx",
+			when, v->id, bar, off, at);
 		break;
 	case SHOWS_NOTHING:
 		break;
@@ -263,9 +250,8 @@ void oracle_closed(u32 i)
 	u32 id;
 
 	for (id = KVGPU_ID_BLOCK; id < KVGPU_MAX_CHAN; id++)
-		if (v->gpu->chip->by_hchid[id] && v->gpu->chip->by_hchid[id]->vgpu == v)
-			harness_fail("S2: vGPU %u is closed and has channel %u", v->id, id);
-	if (admin_read(i, "spaces_kept") && !chip.manners.error_ppm)
-		harness_fail("S2: an address space of vGPU %u was to be let go under a channel",
-			     v->id);
+		FAIL_ON(v->gpu->chip->by_hchid[id] && v->gpu->chip->by_hchid[id]->vgpu == v,
+			"S2: vGPU %u is closed and has channel %u", v->id, id);
+	FAIL_ON(admin_read(i, "spaces_kept") && !chip.manners.error_ppm,
+		"S2: an address space of vGPU %u was to be let go under a channel", v->id);
 }

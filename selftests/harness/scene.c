@@ -64,9 +64,8 @@ static void judge(const struct scene *s, const u64 *was)
 		if (m->what->kind == PART)
 			n = n * 1000 / ns;
 		printf("# %s: %s of %d: %llu\n", s->name, m->what->name, (int)m->vgpu, n);
-		if (n < m->least || n > m->most)
-			harness_fail("%s: %s: %s of %d is %llu, not %lld to %lld", m->why, s->name,
-				     m->what->name, (int)m->vgpu, n, m->least, m->most);
+		FAIL_ON(n < m->least || n > m->most, "%s: %s: %s of %d is %llu, not %lld to %lld",
+			m->why, s->name, m->what->name, (int)m->vgpu, n, m->least, m->most);
 	}
 }
 
@@ -84,9 +83,9 @@ static void take(const struct step *first, u32 vgpu)
 	const struct step *s;
 
 	for (s = first; s && s->act; s++) {
-		if (!s->act(vgpu + s->i, s->a, s->b, s->c))
-			harness_fail("%s: step %td, %s(0x%llx, 0x%llx), is not so", scene->name,
-				     s - first, scene_asked, s->a, s->b);
+		FAIL_ON(!s->act(vgpu + s->i, s->a, s->b, s->c),
+			"%s: step %td, %s(0x%llx, 0x%llx), is not so", scene->name, s - first,
+			scene_asked, s->a, s->b);
 		if (!scene->roles[1].act)
 			world_check(scene->name);
 	}
@@ -122,8 +121,8 @@ static void begin(const struct policy *p, const struct chip_manners *chip)
 static void end(void)
 {
 	chip_before_write = NULL;
-	if (!scene->may_lose && world.gpu && admin_read(CARD, "lost"))
-		harness_fail("S5: %s: the card is lost", scene->name);
+	FAIL_ON(!scene->may_lose && world.gpu && admin_read(CARD, "lost"),
+		"S5: %s: the card is lost", scene->name);
 	if (scene->after)
 		scene->after(scene);
 	take(scene->last, 0);
@@ -294,8 +293,7 @@ int scenes_main(int argc, char **argv, const struct scene *s, u32 nr)
 				__gcov_dump();
 			_exit(0);
 		}
-		if (pid < 0 || waitpid(pid, &status, 0) != pid)
-			harness_fail("no process for %s", s[i].name);
+		FAIL_ON(pid < 0 || waitpid(pid, &status, 0) != pid, "no process for %s", s[i].name);
 		failed += !!status;
 		printf("%sok %u - %s\n", status ? "not " : "", ++n, s[i].name);
 	}

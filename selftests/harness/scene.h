@@ -118,11 +118,7 @@ int scenes_main(int argc, char **argv, const struct scene *s, u32 nr);
 	}
 
 /* For what a row does not claim, and needs to try its claim. */
-#define NEEDS(x)                                                       \
-	do {                                                           \
-		if (!(x))                                              \
-			harness_fail("%s needs: %s", scene->name, #x); \
-	} while (0)
+#define NEEDS(x) FAIL_ON(!(x), "%s needs: %s", scene->name, #x)
 /* Wait until @cond holds, for @ns at most, and return whether it does. */
 #define WITHIN(ns, step, cond)                                \
 	({                                                    \
@@ -133,12 +129,8 @@ int scenes_main(int argc, char **argv, const struct scene *s, u32 nr);
 		is_;                                          \
 	})
 /* Wait for something that a row is about: a row fails that waits for so long. */
-#define UNTIL_IN(ns, step, cond)                          \
-	do {                                              \
-		if (!WITHIN(ns, step, cond))              \
-			harness_fail("never: %s", #cond); \
-	} while (0)
-#define UNTIL(cond) UNTIL_IN(5000 * MS, 20 * US, cond)
+#define UNTIL_IN(ns, step, cond) FAIL_ON(!WITHIN(ns, step, cond), "never: %s", #cond)
+#define UNTIL(cond)		 UNTIL_IN(5000 * MS, 20 * US, cond)
 /* Wait for something that the end of the row makes needless. */
 #define UNTIL_OVER(step, cond)                     \
 	do {                                       \

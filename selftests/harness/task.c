@@ -289,8 +289,7 @@ void harness_wait(const void *what, u64 until)
 {
 	u64 from = harness_now;
 
-	if (current->spins)
-		harness_fail("sleeps with a spinlock held");
+	FAIL_ON(current->spins, "sleeps with a spinlock held");
 	current->what = what;
 	current->until = until;
 	current->state = WAITING;
@@ -330,8 +329,7 @@ static void begin(void)
 	else
 		t->fn(t->arg);
 	task_returns();
-	if (t->nr_held || t->spins || t->readers)
-		harness_fail("a thread ends with a lock held");
+	FAIL_ON(t->nr_held || t->spins || t->readers, "a thread ends with a lock held");
 	t->state = DONE;
 	harness_wake(t);
 	leave(policy.switch_ppm != 0);
@@ -349,8 +347,7 @@ static void add(struct task_struct *t, const char *name)
 	for (i = 0; i < nr_tasks; i++)
 		if (tasks[i]->state == DONE && tasks[i] != current)
 			break;
-	if (i == TASKS_MAX)
-		harness_fail("more threads than there is room for");
+	FAIL_ON(i == TASKS_MAX, "more threads than there is room for");
 	if (i < nr_tasks) {
 		munmap(tasks[i]->stack, STACK);
 		put_pid(tasks[i]->pid);
@@ -408,8 +405,7 @@ void actors_run(void)
 
 void task_kill(struct task_struct *t)
 {
-	if (t->state != WAITING || t->nr_held)
-		harness_fail("%s can't be ended", t->name);
+	FAIL_ON(t->state != WAITING || t->nr_held, "%s can't be ended", t->name);
 	t->state = DONE;
 }
 
@@ -550,8 +546,7 @@ void harness_end(void)
 		free(tasks[i]);
 	}
 	nr_tasks = 0;
-	if (left)
-		harness_fail("%zu pieces of memory were not freed", left);
+	FAIL_ON(left, "%zu pieces of memory were not freed", left);
 	current = NULL;
 }
 
@@ -601,8 +596,7 @@ void put_pid(struct pid *p)
 {
 	if (!p)
 		return;
-	if (--p->refs < 0)
-		harness_fail("a pid is put once too often");
+	FAIL_ON(--p->refs < 0, "a pid is put once too often");
 	if (!p->refs)
 		free(p);
 }
@@ -645,8 +639,7 @@ bool kthread_should_stop(void)
 
 void wake_up_process(struct task_struct *t)
 {
-	if (t->stopped)
-		harness_fail("thread %s is woken after kthread_stop() has freed it", t->name);
+	FAIL_ON(t->stopped, "thread %s is woken after kthread_stop() has freed it", t->name);
 	t->kstate = TASK_RUNNING;
 	if (t->state == WAITING && t->what == t)
 		task_ready(t);
@@ -654,8 +647,7 @@ void wake_up_process(struct task_struct *t)
 
 int kthread_stop(struct task_struct *t)
 {
-	if (!t)
-		harness_fail("S6: kthread_stop() gets no thread");
+	FAIL_ON(!t, "S6: kthread_stop() gets no thread");
 	t->stop = true;
 	wake_up_process(t);
 	while (t->state != DONE)

@@ -22,10 +22,8 @@ void world_begin(u64 seed, const struct chip_manners *m)
 	chip_begin(&mannerly);
 	/* to allocate what the module keeps for the default would take most of a run's time */
 	*harness_param_max_pinned_mib = 16;
-	if (harness_module_init())
-		harness_fail("the module is not loaded");
-	if (world_probe())
-		harness_fail("the card is not taken");
+	FAIL_ON(harness_module_init(), "the module is not loaded");
+	FAIL_ON(world_probe(), "the card is not taken");
 	chip.manners = *m;
 	harness_policy(&quiet);
 }
@@ -67,8 +65,8 @@ void world_end(void)
 		if (world.vgpu[i].made)
 			world_unmake(i);
 	for (i = 1; i < GK110_FIFO_NR_TSG; i++)
-		if (world.gpu->chip->has_id[1][i])
-			harness_fail("S5: group %u of the chip is taken, and there is no vGPU", i);
+		FAIL_ON(world.gpu->chip->has_id[1][i],
+			"S5: group %u of the chip is taken, and there is no vGPU", i);
 	pool_watched = false;
 	card_remove(&world.pdev);
 	harness_module_exit();
@@ -106,8 +104,8 @@ void world_unmake(u32 i)
 	oracle_closed(i);
 	w->made = false;
 	mdev_remove(w->mdev);
-	if (!world.gpu->chip->lost && !chip_is_zero(part, size))
-		harness_fail("S4: a partition is given back that is not empty");
+	FAIL_ON(!world.gpu->chip->lost && !chip_is_zero(part, size),
+		"S4: a partition is given back that is not empty");
 	chip_look("a vGPU was removed");
 }
 
@@ -181,8 +179,7 @@ void setup_run(u32 i, u32 chan, u32 space)
 
 void setup_open(u32 i)
 {
-	if (!world_open(i, setup_c))
-		harness_fail("vGPU %u can't be opened", i);
+	FAIL_ON(!world_open(i, setup_c), "vGPU %u can't be opened", i);
 	setup_run(i, 1, 0);
 }
 
@@ -195,8 +192,7 @@ void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus
 	setup_mm = setup_c->mm;
 	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
 	for (i = 0; i < vgpus; i++) {
-		if (!world_make(i))
-			harness_fail("vGPU %u can't be made", i);
+		FAIL_ON(!world_make(i), "vGPU %u can't be made", i);
 		setup_open(i);
 	}
 	harness_policy(p);

@@ -40,8 +40,7 @@ u8 *chip_pages;
 
 u8 *chip_vram(u64 at)
 {
-	if (at >= CHIP_VRAM)
-		harness_fail("S1: video memory at 0x%llx does not exist", at);
+	FAIL_ON(at >= CHIP_VRAM, "S1: video memory at 0x%llx does not exist", at);
 	return chip.vram + at;
 }
 
@@ -340,8 +339,8 @@ static void submit(u32 val)
 	u32 nr = FIELD_GET(PFIFO_RUNLIST_COUNT, val);
 	u64 at = (u64)FIELD_GET(PFIFO_RUNLIST_ADDR, chip.reg[PFIFO_RUNLIST_BASE / 4]) << 12;
 
-	if (runl >= CHIP_RUNLS || nr >= KVGPU_MAX_CHAN)
-		harness_fail("S5: a runlist of %u entries for runlist %u", nr, runl);
+	FAIL_ON(runl >= CHIP_RUNLS || nr >= KVGPU_MAX_CHAN,
+		"S5: a runlist of %u entries for runlist %u", nr, runl);
 	memcpy(chip.list[runl].entry, chip_vram(at), nr * RUNLIST_ENTRY_SIZE);
 	chip.list[runl].nr = nr;
 	if (chip.manners.eager && chip.pbdma[runl].chid == NO_CHAN)
@@ -611,8 +610,8 @@ static void write_inst(u16 chid, u32 val)
 	chip.at_work[chid] = false;
 	chip.chan[chid].inst = (u64)FIELD_GET(PCCSR_INST_PTR, val) << 12;
 	chip.chan[chid].vgpu = chip.chan[chid].bound ? oracle_vgpu_of_chan(chid) : 0;
-	if (chip.chan[chid].bound && chid >= FIRST_GUEST && !chip.chan[chid].vgpu)
-		harness_fail("S1: channel %u is bound and nobody has it", chid);
+	FAIL_ON(chip.chan[chid].bound && chid >= FIRST_GUEST && !chip.chan[chid].vgpu,
+		"S1: channel %u is bound and nobody has it", chid);
 }
 
 static void write_pramin(u32 reg, u32 val)

@@ -25,8 +25,7 @@ static u8 *virtual(u64 pd, u64 va)
 {
 	u64 pte = mmu_translate(pd, va);
 
-	if (!pte)
-		harness_fail("the host's copy channel faults at 0x%llx", va);
+	FAIL_ON(!pte, "the host's copy channel faults at 0x%llx", va);
 	return chip_vram((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) + (va & 0xfff));
 }
 
@@ -35,16 +34,15 @@ static u8 *place(u32 target, u64 at, u32 len)
 	const struct dma_entry *e;
 
 	if (target == A0B5_PHYS_LOCAL_FB) {
-		if (at + len > CHIP_VRAM)
-			harness_fail("S1: the host's copy names video memory at 0x%llx", at);
+		FAIL_ON(at + len > CHIP_VRAM, "S1: the host's copy names video memory at 0x%llx",
+			at);
 		return chip_vram(at);
 	}
 	if (chip.no_master)
 		return NULL;
 	e = iommu_find(at);
-	if (!e || !e->cpu || at + len > e->at + e->size)
-		harness_fail("S2: the host's copy names DMA address 0x%llx, which is not mapped",
-			     at);
+	FAIL_ON(!e || !e->cpu || at + len > e->at + e->size,
+		"S2: the host's copy names DMA address 0x%llx, which is not mapped", at);
 	return e->cpu + (at - e->at);
 }
 
@@ -71,8 +69,8 @@ static void fill(u64 at, u64 len, u32 value)
 /* The engine reads and writes behind CPUs' stores by a BAR only if these were flushed. */
 static void stores_must_be_there(u32 target, u64 at, u64 len)
 {
-	if (target == A0B5_PHYS_LOCAL_FB && !flush_brought(at, len))
-		harness_fail("CPUs' stores may arrive after the host's copy at 0x%llx", at);
+	FAIL_ON(target == A0B5_PHYS_LOCAL_FB && !flush_brought(at, len),
+		"CPUs' stores may arrive after the host's copy at 0x%llx", at);
 }
 
 static void launch(u64 pd)
@@ -109,8 +107,8 @@ void copy_fetch(u64 inst, u32 put)
 	memcpy(&entry, virtual(pd, ring + ((put - 1) & ((1u << log2) - 1)) * GP_ENTRY_SIZE), 8);
 	w = (const u32 *)virtual(pd, entry & GP_ENTRY0_GET);
 	nr = FIELD_GET(GP_ENTRY1_LENGTH, entry >> 32);
-	if (nr_held == HELD_MAX || nr > WORDS_MAX)
-		harness_fail("the host's copy channel has %u jobs of up to %u words", nr_held, nr);
+	FAIL_ON(nr_held == HELD_MAX || nr > WORDS_MAX,
+		"the host's copy channel has %u jobs of up to %u words", nr_held, nr);
 	memcpy(held[nr_held].word, w, nr * 4);
 	held[nr_held++].nr = nr;
 }

@@ -40,10 +40,9 @@ static void table_must_be_there(void *ctx, u64 at, u64 size)
 {
 	const struct context *c = ctx;
 
-	if (at < CHIP_VRAM && !flush_brought(at, size))
-		harness_fail(
-			"S2: a TLB is invalidated, and stores in a table of vGPU %u at 0x%llx may arrive later",
-			c->vgpu, at);
+	FAIL_ON(at < CHIP_VRAM && !flush_brought(at, size),
+		"S2: a TLB is invalidated, and stores in a table of vGPU %u at 0x%llx may arrive later",
+		c->vgpu, at);
 }
 
 void flush_before_invalidate(u64 pd, bool all)

@@ -86,12 +86,16 @@ typedef long long harness_loff_t;
 
 /* Fail the run: an invariant does not hold, or the module misuses the kernel. Does not return. */
 void harness_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+#define FAIL_ON(cond, ...)                         \
+	do {                                       \
+		if (cond)                          \
+			harness_fail(__VA_ARGS__); \
+	} while (0)
 
-#define WARN_ON(cond)                                                                    \
-	({                                                                               \
-		if (cond)                                                                \
-			harness_fail("WARN_ON(%s) at %s:%d", #cond, __FILE__, __LINE__); \
-		false;                                                                   \
+#define WARN_ON(cond)                                                             \
+	({                                                                        \
+		FAIL_ON(cond, "WARN_ON(%s) at %s:%d", #cond, __FILE__, __LINE__); \
+		false;                                                            \
 	})
 #define WARN_ON_ONCE WARN_ON
 

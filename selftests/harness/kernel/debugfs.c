@@ -43,8 +43,8 @@ void seq_printf(struct seq_file *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	s->len += vsnprintf(s->text + s->len, sizeof(s->text) - s->len, fmt, ap);
 	va_end(ap);
-	if (s->len >= sizeof(s->text))
-		harness_fail("a file of debugfs is longer than %zu bytes", sizeof(s->text));
+	FAIL_ON(s->len >= sizeof(s->text), "a file of debugfs is longer than %zu bytes",
+		sizeof(s->text));
 }
 
 const char *debugfs_text(const char *dir, const char *file)
@@ -58,8 +58,7 @@ const char *debugfs_text(const char *dir, const char *file)
 			s.len = 0;
 			s.text[0] = 0;
 			s.private = d->data;
-			if (d->fops->show(&s, NULL))
-				harness_fail("%s/%s can't be read", dir, file);
+			FAIL_ON(d->fops->show(&s, NULL), "%s/%s can't be read", dir, file);
 			return s.text;
 		}
 	harness_fail("debugfs has no %s/%s", dir, file);

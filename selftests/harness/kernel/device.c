@@ -94,8 +94,7 @@ static u8 *behind(const void *at, u64 *vram)
 	unsigned int bar = where(at, &off);
 	u8 *page;
 
-	if (!bar)
-		harness_fail("register 0x%llx taken for memory", off);
+	FAIL_ON(!bar, "register 0x%llx taken for memory", off);
 	switch (chip_show(bar, off, vram)) {
 	case SHOWS_VRAM:
 		return chip_vram(*vram);
@@ -323,8 +322,8 @@ int pci_read_config_word(struct pci_dev *p, int where, u16 *val)
 
 int pcie_capability_clear_word(struct pci_dev *p, int pos, u16 clear)
 {
-	if (pos != PCI_EXP_DEVCTL || clear != PCI_EXP_DEVCTL_NOSNOOP_EN)
-		harness_fail("an unknown bit of the card's configuration is cleared");
+	FAIL_ON(pos != PCI_EXP_DEVCTL || clear != PCI_EXP_DEVCTL_NOSNOOP_EN,
+		"an unknown bit of the card's configuration is cleared");
 	p->no_snoop = false;
 	return 0;
 }

@@ -51,8 +51,8 @@ void eventfd_end(void)
 	int fd;
 
 	for (fd = FIRST; fd <= LAST; fd++)
-		if (eventfds[fd].refs || eventfds[fd].waits)
-			harness_fail("S6: eventfd %d is held by nobody's device", fd);
+		FAIL_ON(eventfds[fd].refs || eventfds[fd].waits,
+			"S6: eventfd %d is held by nobody's device", fd);
 }
 
 struct eventfd_ctx *eventfd_ctx_fdget(int fd)
@@ -65,16 +65,14 @@ struct eventfd_ctx *eventfd_ctx_fdget(int fd)
 
 void eventfd_ctx_put(struct eventfd_ctx *ctx)
 {
-	if (--ctx->refs < 0)
-		harness_fail("S6: an eventfd is put once too often");
+	FAIL_ON(--ctx->refs < 0, "S6: an eventfd is put once too often");
 }
 
 static void wake(struct eventfd_ctx *ctx)
 {
 	struct virqfd *w;
 
-	if (wqh.owner)
-		harness_fail("S6: an eventfd is signalled inside a wake-up");
+	FAIL_ON(wqh.owner, "S6: an eventfd is signalled inside a wake-up");
 	spin_lock(&wqh);
 	ctx->count++;
 	w = ctx->waits;
@@ -86,8 +84,7 @@ static void wake(struct eventfd_ctx *ctx)
 void eventfd_signal(struct eventfd_ctx *ctx)
 {
 	harness_point("eventfd_signal");
-	if (ctx->refs <= 0)
-		harness_fail("S6: an eventfd is signalled that nobody holds");
+	FAIL_ON(ctx->refs <= 0, "S6: an eventfd is signalled that nobody holds");
 	if (cost_ns && ctx == &eventfds[cost_fd]) {
 		signalled.nr++;
 		signalled.by_host += !task_mm();

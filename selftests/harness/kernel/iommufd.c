@@ -61,15 +61,13 @@ void iommufd_unpin(struct iommufd_access *a, u64 iova, int npage)
 	struct piece *p;
 
 	mutex_lock(&a->ioas_lock);
-	if (!a->ioas_unpin)
-		harness_fail("S2: 0x%llx is unpinned by a device that is not attached", iova);
+	FAIL_ON(!a->ioas_unpin, "S2: 0x%llx is unpinned by a device that is not attached", iova);
 	list_for_each_entry(p, &a->pieces, node)
 		if (p->iova == iova && p->nr == npage)
 			break;
-	if (&p->node == &a->pieces)
-		harness_fail(
-			"S2: %d pages at 0x%llx are unpinned, and were not pinned in one piece",
-			npage, iova);
+	FAIL_ON(&p->node == &a->pieces,
+		"S2: %d pages at 0x%llx are unpinned, and were not pinned in one piece", npage,
+		iova);
 	list_del(&p->node);
 	free(p);
 	container_unpin_pages(a->ioas_unpin, iova, npage);
@@ -93,8 +91,7 @@ static void change_ioas(struct iommufd_access *a, struct container *to)
 {
 	struct container *was = a->ioas;
 
-	if (was != a->ioas_unpin)
-		harness_fail("two threads attach a device");
+	FAIL_ON(was != a->ioas_unpin, "two threads attach a device");
 	a->ioas = NULL;
 	if (to)
 		list_add_tail(&a->v->iommu_entry, &to->devices);
@@ -103,8 +100,8 @@ static void change_ioas(struct iommufd_access *a, struct container *to)
 		a->v->ops->dma_unmap(a->v, 0, ULONG_MAX);
 		mutex_lock(&a->ioas_lock);
 		list_del(&a->v->iommu_entry);
-		if (!list_empty(&a->pieces))
-			harness_fail("S2: a device was asked for everything and has pages pinned");
+		FAIL_ON(!list_empty(&a->pieces),
+			"S2: a device was asked for everything and has pages pinned");
 	}
 	a->ioas = a->ioas_unpin = to;
 	a->v->container = to;
@@ -130,8 +127,7 @@ void vfio_iommufd_emulated_unbind(struct vfio_device *v)
 
 	while (a->calls && harness_now < until)
 		harness_wait(a, until);
-	if (a->calls)
-		harness_fail("S6: WARN_ON(ret) of iommufd_object_destroy_user()");
+	FAIL_ON(a->calls, "S6: WARN_ON(ret) of iommufd_object_destroy_user()");
 	vfio_iommufd_emulated_detach_ioas(v);
 	v->iommufd_access = NULL;
 	free(a);
@@ -215,8 +211,8 @@ int ioas_unmap(struct container *c, u64 iova, u64 size)
 			m->prevent_access = true;
 			mutex_unlock(&c->lock);
 			notify(c, m->iova, m->size);
-			if (++tries > TRIES_MAX)
-				harness_fail("S6: WARN_ON(tries > 100) of iopt_unmap_iova_range()");
+			FAIL_ON(++tries > TRIES_MAX,
+				"S6: WARN_ON(tries > 100) of iopt_unmap_iova_range()");
 			mutex_lock(&c->lock);
 			continue;
 		}

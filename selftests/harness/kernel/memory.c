@@ -79,8 +79,8 @@ static void iommu_del(dma_addr_t at, size_t n)
 	struct dma_entry *e = xa_load(&iommu, at >> PAGE_SHIFT);
 	u64 i;
 
-	if (!e || e->at != at || e->size != n)
-		harness_fail("S2: DMA address 0x%llx is unmapped that was not mapped", at);
+	FAIL_ON(!e || e->at != at || e->size != n,
+		"S2: DMA address 0x%llx is unmapped that was not mapped", at);
 	for (i = 0; i < n >> PAGE_SHIFT; i++)
 		xa_erase(&iommu, (at >> PAGE_SHIFT) + i);
 	free(e);
@@ -101,8 +101,7 @@ void iommu_in_l2(dma_addr_t at)
 
 void iommu_end(void)
 {
-	if (iommu.nr)
-		harness_fail("S2: %u DMA mappings are left", iommu.nr);
+	FAIL_ON(iommu.nr, "S2: %u DMA mappings are left", iommu.nr);
 	xa_destroy(&iommu);
 	next_dma = 0;
 	iommu_bounces = false;
@@ -144,9 +143,9 @@ dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t 
 	u64 last = page_to_phys(page) + off + n - 1;
 
 	/* as dma_direct_map_page() of Linux, without bounce buffers */
-	if (iommu_kind != IOMMU_TRANSLATES &&
-	    last > min_not_zero(dma_get_mask(d), d->bus_dma_limit))
-		harness_fail("S6: dev_WARN_ONCE(\"DMA addr overflow\") for RAM at 0x%llx", last);
+	FAIL_ON(iommu_kind != IOMMU_TRANSLATES &&
+			last > min_not_zero(dma_get_mask(d), d->bus_dma_limit),
+		"S6: dev_WARN_ONCE(\"DMA addr overflow\") for RAM at 0x%llx", last);
 	if (alloc_fails())
 		return ~0ull;
 	return iommu_add(1, iommu_bounces ? BOUNCE_PFN : page->pfn, NULL)->at;
@@ -157,10 +156,8 @@ void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_dir
 {
 	const struct dma_entry *e = iommu_find(at);
 
-	if (e && !flush_l2_ended(e->l2) && !world.gpu->chip->lost)
-		harness_fail(
-			"S2: a page is unmapped, and L2 may still write to it: DMA address 0x%llx",
-			at);
+	FAIL_ON(e && !flush_l2_ended(e->l2) && !world.gpu->chip->lost,
+		"S2: a page is unmapped, and L2 may still write to it: DMA address 0x%llx", at);
 	iommu_del(at, n);
 	chip_look("a page was unmapped");
 }
@@ -268,20 +265,16 @@ void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
 {
 	struct pool_piece *piece = piece_at(p, at);
 
-	if (!piece || piece->at != at || piece->size != n)
-		harness_fail(
-			"a piece of the pool is given back that was not taken: 0x%lx, %zu bytes",
-			at, n);
+	FAIL_ON(!piece || piece->at != at || piece->size != n,
+		"a piece of the pool is given back that was not taken: 0x%lx, %zu bytes", at, n);
 	xa_erase(&p->used, at + n - 1);
 	free(piece);
 	if (!pool_watched)
 		return;
-	if (!chip_is_zero(at, n))
-		harness_fail("S4: what goes back to the pool is not empty: 0x%lx, %zu bytes", at,
-			     n);
-	if (world.gpu && !world.gpu->chip->lost && !flush_brought(at, n))
-		harness_fail(
-			"S1: stores in a piece of the pool may arrive after it was given back: 0x%lx, %zu bytes",
-			at, n);
+	FAIL_ON(!chip_is_zero(at, n),
+		"S4: what goes back to the pool is not empty: 0x%lx, %zu bytes", at, n);
+	FAIL_ON(world.gpu && !world.gpu->chip->lost && !flush_brought(at, n),
+		"S1: stores in a piece of the pool may arrive after it was given back: 0x%lx, %zu bytes",
+		at, n);
 	chip_look("a piece of the pool was given back");
 }

@@ -65,8 +65,7 @@ void mmap_read_lock(struct mm_struct *mm)
 
 void mmap_read_unlock(struct mm_struct *mm)
 {
-	if (!mm->readers--)
-		harness_fail("mmap_lock is not held");
+	FAIL_ON(!mm->readers--, "mmap_lock is not held");
 	harness_wake(&mm->readers);
 	harness_point("mmap_read_unlock");
 }
@@ -78,8 +77,7 @@ bool mmget_not_zero(struct mm_struct *mm)
 
 void mmput(struct mm_struct *mm)
 {
-	if (--mm->users < 0)
-		harness_fail("an mm is put once too often");
+	FAIL_ON(--mm->users < 0, "an mm is put once too often");
 }
 
 /* ------------------------------------------------------------------ the page table */
@@ -107,8 +105,8 @@ static void clear_range(struct mm_struct *mm, unsigned long at, unsigned long to
 
 vm_fault_t vmf_insert_pfn(struct vm_area_struct *vma, unsigned long address, unsigned long pfn)
 {
-	if (address < vma->vm_start || address >= vma->vm_end)
-		harness_fail("a page is inserted outside of its mapping");
+	FAIL_ON(address < vma->vm_start || address >= vma->vm_end,
+		"a page is inserted outside of its mapping");
 	set_pte(vma->vm_mm, address, pfn);
 	return VM_FAULT_NOPAGE;
 }
@@ -232,8 +230,7 @@ static void unmap_region(struct mm_struct *mm, struct list_head *gone)
 	}
 	list_for_each_entry(vma, gone, node) {
 		harness_point("free_pgtables()");
-		if (vma->walkers)
-			harness_fail("S6: munmap() frees page tables that a thread walks");
+		FAIL_ON(vma->walkers, "S6: munmap() frees page tables that a thread walks");
 	}
 	list_for_each_entry_safe(vma, n, gone, node)
 		vma_drop(vma);

@@ -119,11 +119,8 @@ void spin_unlock(spinlock_t *l);
 #define read_seqbegin(s)      0u
 #define read_seqretry(s, seq) ((void)(seq), false)
 
-#define lockdep_assert_held(l)                                                         \
-	({                                                                             \
-		if ((l)->owner != current)                                             \
-			harness_fail("%s:%d: %s is not held", __FILE__, __LINE__, #l); \
-	})
+#define lockdep_assert_held(l) \
+	FAIL_ON((l)->owner != current, "%s:%d: %s is not held", __FILE__, __LINE__, #l)
 #define lockdep_is_held(l) ((l)->owner == current)
 
 #define init_completion(c)	      ((c)->done = 0)
@@ -136,11 +133,10 @@ void rcu_read_unlock(void);
 void synchronize_rcu(void); /* waits for all readers; fails the run if the caller is a reader */
 #define rcu_dereference(p)    (p)
 #define rcu_access_pointer(p) (p)
-#define rcu_dereference_protected(p, cond)                             \
-	({                                                             \
-		if (!(cond))                                           \
-			harness_fail("%s: %s is not held", #p, #cond); \
-		(p);                                                   \
+#define rcu_dereference_protected(p, cond)                         \
+	({                                                         \
+		FAIL_ON(!(cond), "%s: %s is not held", #p, #cond); \
+		(p);                                               \
 	})
 #define rcu_replace_pointer(p, new, cond)                               \
 	({                                                              \

@@ -55,9 +55,9 @@ void containers_end(void)
 	for (c = containers; c < containers + CONTAINERS; c++) {
 		if (!c->nr)
 			continue;
-		if (container_pins(c))
-			harness_fail("S2: %u pages are pinned in a container that has no device",
-				     container_pins(c));
+		FAIL_ON(container_pins(c),
+			"S2: %u pages are pinned in a container that has no device",
+			container_pins(c));
 		free(c->ram);
 		free(c->pins);
 		mm_free(c->mm);
@@ -141,8 +141,7 @@ u64 container_unmap(struct container *c, u64 iova, u64 size)
 			continue;
 		}
 		rounds = m == last ? rounds + 1 : 0;
-		if (rounds > ROUNDS_MAX)
-			harness_fail("S6: BUG_ON(++retries > 10) of vfio_dma_do_unmap()");
+		FAIL_ON(rounds > ROUNDS_MAX, "S6: BUG_ON(++retries > 10) of vfio_dma_do_unmap()");
 		container_most_rounds = max(container_most_rounds, rounds);
 		last = m;
 		notify(c, m->iova, m->size);
@@ -222,14 +221,12 @@ static void unpin(struct container *c, u64 at)
 	struct mapping *m = container_find(c, at, at);
 	u64 nr;
 
-	if (!m || !m->pins)
-		harness_fail("S2: 0x%llx is unpinned and is not mapped or not pinned", at);
+	FAIL_ON(!m || !m->pins, "S2: 0x%llx is unpinned and is not mapped or not pinned", at);
 	m->pins--;
 	if (m->device_at)
 		return;
 	nr = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
-	if (!c->pins[nr]--)
-		harness_fail("S2: 0x%llx is unpinned and was not pinned", at);
+	FAIL_ON(!c->pins[nr]--, "S2: 0x%llx is unpinned and was not pinned", at);
 }
 
 int container_pin_pages(struct container *c, u64 iova, int npage, struct page **pages)
@@ -336,8 +333,7 @@ void *harness_vfio_alloc(size_t n, struct device *d, const struct vfio_device_op
 
 void vfio_unregister_group_dev(struct vfio_device *v)
 {
-	if (v->container)
-		harness_fail("a device is removed while it is open");
+	FAIL_ON(v->container, "a device is removed while it is open");
 }
 
 void vfio_put_device(struct vfio_device *v)
@@ -371,8 +367,8 @@ static void mdev_release(struct device *d)
 
 	if (m->type) {
 		mutex_lock(&mdev_list_lock);
-		if (!m->type->parent->mdev_driver->get_available)
-			harness_fail("the core counts free vGPUs by itself");
+		FAIL_ON(!m->type->parent->mdev_driver->get_available,
+			"the core counts free vGPUs by itself");
 		mutex_unlock(&mdev_list_lock);
 		mdevs--;
 	}
@@ -402,9 +398,7 @@ struct mdev_device *mdev_create(const char *type)
 void card_remove(struct pci_dev *pdev)
 {
 	the_pci_driver->remove(pdev);
-	if (mdevs)
-		harness_fail(
-			"S6: the card's object is gone, and a mediated device has its type there");
+	FAIL_ON(mdevs, "S6: the card's object is gone, and a mediated device has its type there");
 }
 
 void mdev_remove(struct mdev_device *m)
@@ -449,9 +443,8 @@ void device_close(struct vfio_device *v)
 
 	v->ops->close_device(v);
 	set_container(v, c, false);
-	if (list_empty(&c->devices) && container_pins(c))
-		harness_fail("S2: %u pages are pinned after the last device was closed",
-			     container_pins(c));
+	FAIL_ON(list_empty(&c->devices) && container_pins(c),
+		"S2: %u pages are pinned after the last device was closed", container_pins(c));
 }
 
 /* ------------------------------------------------------------------ VFIO's helpers */

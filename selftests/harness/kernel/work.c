@@ -72,20 +72,17 @@ void work_waits_for_vmm(const char *what)
 	u32 i;
 
 	for (i = 0; i < WORKERS; i++)
-		if (current == worker[i] && running[i] && running[i]->wq == system_percpu_wq)
-			harness_fail(
-				"S6: an item of the system's work queue waits for %s, which a VMM may hold for as long as it likes",
-				what);
+		FAIL_ON(current == worker[i] && running[i] && running[i]->wq == system_percpu_wq,
+			"S6: an item of the system's work queue waits for %s, which a VMM may hold for as long as it likes",
+			what);
 }
 
 bool harness_queue(struct workqueue_struct *wq, struct work_struct *w, unsigned long delay)
 {
 	if (w->queued)
 		return false;
-	if (!w->fn)
-		harness_fail("a work item is queued that was not initialised");
-	if (!wq)
-		harness_fail("a work item is queued where no queue is");
+	FAIL_ON(!w->fn, "a work item is queued that was not initialised");
+	FAIL_ON(!wq, "a work item is queued where no queue is");
 	w->wq = wq;
 	w->queued = true;
 	w->at = harness_now + delay * JIFFY_NS;
@@ -145,8 +142,7 @@ void work_end(void)
 {
 	u32 i;
 
-	if (!list_empty(&queue))
-		harness_fail("a work item is still queued");
+	FAIL_ON(!list_empty(&queue), "a work item is still queued");
 	for (i = 0; i < WORKERS; i++)
 		task_kill(worker[i]);
 }

@@ -670,8 +670,7 @@ static void run(u64 seed, u32 nr)
 	for (i = 0; i < GUESTS; i++)
 		if (world.vgpu[i].open)
 			world_close(i);
-	if (world.gpu->chip->lost && !with_cut_off)
-		harness_fail("S5: the card was given up");
+	FAIL_ON(world.gpu->chip->lost && !with_cut_off, "S5: the card was given up");
 	world_end();
 }
 
@@ -706,9 +705,7 @@ int main(int argc, char **argv)
 		world_asked[ASKED_DOORBELL] + world_asked[ASKED_CALL]),
 	       world_asked[ASKED_REGISTER], world_asked[ASKED_MEMORY], world_asked[ASKED_DOORBELL],
 	       world_asked[ASKED_CALL]);
-	if (steps > 2000 && loads < steps / 100 && !with_cut_off)
-		harness_fail("next to nothing ran");
-	if (steps > 2000 && !oracle_contexts)
-		harness_fail("no context was loaded");
+	FAIL_ON(steps > 2000 && loads < steps / 100 && !with_cut_off, "next to nothing ran");
+	FAIL_ON(steps > 2000 && !oracle_contexts, "no context was loaded");
 	return 0;
 }

@@ -64,9 +64,9 @@ static void rests(u32 reg, u32 val)
 	if (reg != PFIFO_PREEMPT && reg != PCCSR_INST(members[1]))
 		return;
 	scene_count[0]++;
-	if (chip.chan[members[0]].enabled || chip.chan[members[1]].enabled ||
-	    (reg != PFIFO_PREEMPT && chip_loaded(members[0])))
-		harness_fail("S2: register 0x%x is written, and the group may run", reg);
+	FAIL_ON(chip.chan[members[0]].enabled || chip.chan[members[1]].enabled ||
+			(reg != PFIFO_PREEMPT && chip_loaded(members[0])),
+		"S2: register 0x%x is written, and the group may run", reg);
 }
 
 static u64 was;
@@ -159,8 +159,8 @@ static const char *listed(void)
 			at += sprintf(at, " %u:", left);
 			continue;
 		}
-		if (*name[id] && tsg[id] != (left ? group : -1))
-			harness_fail("S1: the host has channel%s in another group", name[id]);
+		FAIL_ON(*name[id] && tsg[id] != (left ? group : -1),
+			"S1: the host has channel%s in another group", name[id]);
 		left -= !!left;
 		at += sprintf(at, *name[id] ? "%s" : " host", name[id]);
 	}
@@ -198,8 +198,8 @@ static void too_long(const struct role *r)
 			g_store64(g, 0xd00000 + i * RUNLIST_ENTRY_SIZE, 1);
 		g_write(g, PFIFO_RUNLIST_BASE, 0xd00000 >> 12);
 		g_write(g, PFIFO_RUNLIST_SUBMIT, KVGPU_MAX_CHAN - 1);
-		if (!strstr(debugfs_text(dev_name(&g->mdev->dev), "faults"), "too long, cut"))
-			harness_fail("S5: a guest is not told that its list is cut");
+		FAIL_ON(!strstr(debugfs_text(dev_name(&g->mdev->dev), "faults"), "too long, cut"),
+			"S5: a guest is not told that its list is cut");
 	}
 }
 
@@ -215,9 +215,9 @@ static void binds_all(const struct role *r)
 			if (!admin_chan(v, c).bound)
 				break;
 		}
-	if (scene_count[3] < 8 || scene_count[3] != scene_count[0])
-		harness_fail("S5: one vGPU has %llu blocks of channels, another one %llu",
-			     scene_count[0], scene_count[3]);
+	FAIL_ON(scene_count[3] < 8 || scene_count[3] != scene_count[0],
+		"S5: one vGPU has %llu blocks of channels, another one %llu", scene_count[0],
+		scene_count[3]);
 }
 
 /* ------------------------------------------------------------------ how long it takes */

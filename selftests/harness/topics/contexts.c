@@ -97,9 +97,8 @@ static void doorbells(const struct role *r)
 		g_inst_at(g, G_INST(2), at[i], 0, 0);
 		g_bind(g, 2);
 		s = show(1, 2);
-		if (s.bound != !i || (s.bound && s.userd != part + at[i]))
-			harness_fail("S1: a channel has its doorbell at 0x%llx of a partition",
-				     at[i]);
+		FAIL_ON(s.bound != !i || (s.bound && s.userd != part + at[i]),
+			"S1: a channel has its doorbell at 0x%llx of a partition", at[i]);
 		g_unbind(g, 2);
 	}
 }
@@ -138,13 +137,13 @@ static void places(const struct role *r)
 			g_store32(G, G_INST(2) + RAMIN_GR_CTX, cases[i].va);
 		g_bind(G, 2);
 		s = show(0, 2);
-		if (s.bound == cases[i].physical)
-			harness_fail("S1: case %u is %s", i, s.bound ? "bound" : "refused");
-		if (s.bound &&
-		    (cases[i].image ? s.ctx != cases[i].va || image_size(s.pd, s.ctx) != size :
-				      s.ctx < SPACES_END))
-			harness_fail("S1: FECS is pointed at 0x%llx for a context at 0x%llx", s.ctx,
-				     cases[i].va);
+		FAIL_ON(s.bound == cases[i].physical, "S1: case %u is %s", i,
+			s.bound ? "bound" : "refused");
+		FAIL_ON(s.bound && (cases[i].image ? s.ctx != cases[i].va ||
+							     image_size(s.pd, s.ctx) != size :
+						     s.ctx < SPACES_END),
+			"S1: FECS is pointed at 0x%llx for a context at 0x%llx", s.ctx,
+			cases[i].va);
 		g_unbind(G, 2);
 	}
 }
@@ -167,9 +166,9 @@ static void where_a_page_was(const struct role *r)
 	s = show(0, 1);
 	NEEDS(s.ctx == ctx && image_size(s.pd, ctx));
 	for (i = 0; i < chip.nr_tlb; i++)
-		if (chip.tlb[i].pd == s.pd && chip.tlb[i].va == ctx &&
-		    !(chip.tlb[i].pte & GMMU_PTE_PRIV))
-			harness_fail("S1: FECS finds a page of the guest's for the image");
+		FAIL_ON(chip.tlb[i].pd == s.pd && chip.tlb[i].va == ctx &&
+				!(chip.tlb[i].pte & GMMU_PTE_PRIV),
+			"S1: FECS finds a page of the guest's for the image");
 }
 
 /* ------------------------------------------------------------------ patch lists */
@@ -193,9 +192,9 @@ static void counts(const struct role *r)
 		nr = word(s.pd, s.ctx + GR_CTX_OS_PATCH_COUNT);
 		own = i ? own : nr;
 		end = ((u64)word(s.pd, s.ctx + GR_CTX_OS_PATCH_ADDR) << 8) + 8 * nr;
-		if (nr != own + min(told[i], 64u) ||
-		    (i && word(s.pd, end - 4) != pair[nr - own - 1][1]))
-			harness_fail("S6: a guest has %u pairs, FECS gets %u", told[i], nr - own);
+		FAIL_ON(nr != own + min(told[i], 64u) ||
+				(i && word(s.pd, end - 4) != pair[nr - own - 1][1]),
+			"S6: a guest has %u pairs, FECS gets %u", told[i], nr - own);
 		g_unbind(G, 2);
 	}
 }
@@ -222,14 +221,13 @@ static void buffers(const struct role *r)
 		for (k = 0; k < word(s.pd, s.ctx + GR_CTX_OS_PATCH_COUNT); k++)
 			if (word(s.pd, list + 8 * k) == forged[i][0])
 				base[i] = (u64)word(s.pd, list + 8 * k + 4) << 8;
-		if (base[i] < list + PAGE_SIZE)
-			harness_fail("S3: a buffer of GR is at 0x%llx, in the context", base[i]);
+		FAIL_ON(base[i] < list + PAGE_SIZE,
+			"S3: a buffer of GR is at 0x%llx, in the context", base[i]);
 		for (at = 0; at < (i < 2 ? GR_BUNDLE_SIZE : GR_PAGEPOOL_SIZE); at += PAGE_SIZE)
 			word(s.pd, base[i] + at);
 	}
-	if (base[0] != base[1])
-		harness_fail("S3: SWDX obeys bundles at 0x%llx, SCC writes them at 0x%llx", base[1],
-			     base[0]);
+	FAIL_ON(base[0] != base[1], "S3: SWDX obeys bundles at 0x%llx, SCC writes them at 0x%llx",
+		base[1], base[0]);
 }
 
 /* ------------------------------------------------------------- a channel ends, its image stays */
@@ -257,8 +255,8 @@ static void chooses(u32 reg, u32 val)
 		next.at = 2;
 		harness_sleep(2 * MS);
 		next.at = 3;
-		if (mmu_translate(next.pd, VA_CTX) != next.image)
-			harness_fail("S3: FECS loads a context that is the guest's");
+		FAIL_ON(mmu_translate(next.pd, VA_CTX) != next.image,
+			"S3: FECS loads a context that is the guest's");
 	}
 }
 

@@ -177,8 +177,8 @@ static void neighbour_gets(u16 id)
 
 static void neighbour_is_told_nothing(const struct scene *s)
 {
-	if (!admin_chan_lives(1, 9) || !chip.chan[id_of(1, 9)].enabled)
-		harness_fail("S5: a neighbour's channel ends by one of its id's last owner's");
+	FAIL_ON(!admin_chan_lives(1, 9) || !chip.chan[id_of(1, 9)].enabled,
+		"S5: a neighbour's channel ends by one of its id's last owner's");
 	if (g_read(NEIGHBOUR, PFIFO_PBDMA_INTR_SOURCE) | g_read(NEIGHBOUR, PFIFO_MMU_FAULT_SOURCE) |
 	    g_read(NEIGHBOUR, GK110_CE(2) + GK110_CE_INTR))
 		harness_fail("S4: a neighbour is told an interrupt of its id's last owner");
@@ -215,8 +215,8 @@ static void last_second(const struct role *r)
 
 	for (i = 0; i < PER_SECOND + 5 && admin_chan_lives(0, 1); i++)
 		work_interrupts(id_of(0, 1), 1);
-	if (admin_chan_lives(0, 1))
-		harness_fail("S5: %u interrupts in a second, and the channel goes on", i);
+	FAIL_ON(admin_chan_lives(0, 1), "S5: %u interrupts in a second, and the channel goes on",
+		i);
 	harness_sleep(20 * MS);
 	world_close(0);
 	setup_open(0);
@@ -319,11 +319,10 @@ static void more_than_fit(const struct role *r)
 		bar_fault(GMMU_UNIT_BAR3, p.bar3 + first);
 		work_interrupts(g_hchid(G, 1), rounds);
 		last = told_va(0, GMMU_UNIT_BAR3);
-		if (told_va(0, GMMU_UNIT_BAR1) != first || last != first)
-			harness_fail("S4: faults at 0x%llx are told as at 0x%llx and 0x%llx", first,
-				     told_va(0, GMMU_UNIT_BAR1), last);
-		if (g_read(G, PFIFO_PBDMA_INTR_SOURCE))
-			harness_fail("S4: more events are told than fit");
+		FAIL_ON(told_va(0, GMMU_UNIT_BAR1) != first || last != first,
+			"S4: faults at 0x%llx are told as at 0x%llx and 0x%llx", first,
+			told_va(0, GMMU_UNIT_BAR1), last);
+		FAIL_ON(g_read(G, PFIFO_PBDMA_INTR_SOURCE), "S4: more events are told than fit");
 		for (i = 0; i < 7; i++) {
 			g_write(G, PFIFO_MMU_FAULT_SOURCE, ~0u);
 			bar_fault(GMMU_UNIT_BAR1, p.bar1);
@@ -434,8 +433,8 @@ static void all_units_trap(const struct role *r)
 
 	chip_before_write = NULL;
 	/* of the hub, ROPs, and each GPC with two PPCs; TEX, POLY and L1C of TPCs */
-	if (nr_armed != 7 + 2 * rops + 6 * gpcs + 3 * GR_NR_TPC)
-		harness_fail("%u units are armed", nr_armed);
+	FAIL_ON(nr_armed != 7 + 2 * rops + 6 * gpcs + 3 * GR_NR_TPC, "%u units are armed",
+		nr_armed);
 	for (g = 0; g < gpcs; g++) {
 		for (t = 0; t < 3; t++)
 			chip_put(GR_TPC(g, t, TPC_TRAP), ~0u);
@@ -446,10 +445,10 @@ static void all_units_trap(const struct role *r)
 	chip.nr_written = 0;
 	harness_sleep(10 * MS);
 	for (i = 0; i < nr_armed; i++)
-		if (!chip_written(armed[i], &val) || !(val & GR_ESR_CLEAR))
-			harness_fail("S5: what 0x%06x arms is not acknowledged", armed[i]);
-	if (chip_written(GR_TRAP_GPC_MASK, &val) < gpcs || val != BIT(gpcs - 1))
-		harness_fail("S5: traps of GPCs are acknowledged by 0x%x", val);
+		FAIL_ON(!chip_written(armed[i], &val) || !(val & GR_ESR_CLEAR),
+			"S5: what 0x%06x arms is not acknowledged", armed[i]);
+	FAIL_ON(chip_written(GR_TRAP_GPC_MASK, &val) < gpcs || val != BIT(gpcs - 1),
+		"S5: traps of GPCs are acknowledged by 0x%x", val);
 }
 
 /* ------------------------------------------------------------------ VFIO_DEVICE_SET_IRQS */
@@ -502,11 +501,11 @@ static void all_forms(const struct role *r)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(forms); i++)
-		if (set_irqs(0, forms[i].index, forms[i].flags, forms[i].start, forms[i].count,
-			     forms[i].data) != forms[i].want)
-			harness_fail("SET_IRQS, %s: not %d", forms[i].name, forms[i].want);
-	if (dev->ops->ioctl(dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&small) != -EINVAL)
-		harness_fail("SET_IRQS takes an eventfd that is not there");
+		FAIL_ON(set_irqs(0, forms[i].index, forms[i].flags, forms[i].start, forms[i].count,
+				 forms[i].data) != forms[i].want,
+			"SET_IRQS, %s: not %d", forms[i].name, forms[i].want);
+	FAIL_ON(dev->ops->ioctl(dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&small) != -EINVAL,
+		"SET_IRQS takes an eventfd that is not there");
 }
 
 /* clang-format off */

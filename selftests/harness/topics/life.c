@@ -24,13 +24,9 @@
 
 #include <linux/bitfield.h>
 
-#define SECRET 0x5ec4e7
-#define STEP   13 /* make check lets one in so many allocations fail */
-#define MUST(x)                                                              \
-	do {                                                                 \
-		if (!(x))                                                    \
-			harness_fail("S6: %s: not so: %s", scene->name, #x); \
-	} while (0)
+#define SECRET	0x5ec4e7
+#define STEP	13 /* make check lets one in so many allocations fail */
+#define MUST(x) FAIL_ON(!(x), "S6: %s: not so: %s", scene->name, #x)
 
 static const struct policy quiet = { .seed = 7 };
 static const struct chip_manners calm = { .eager = true, .late = 1 };
@@ -71,8 +67,8 @@ static void want_of_memory(const struct role *r)
 		if (world.gpu)
 			world_check(scene->name);
 		put_away();
-		if ((i < 2 && !done) || !ask())
-			harness_fail("S6: not done after allocation %llu of %llu", i / 2, n);
+		FAIL_ON((i < 2 && !done) || !ask(), "S6: not done after allocation %llu of %llu",
+			i / 2, n);
 		put_away();
 	}
 	scene_count[0] = n;
@@ -210,20 +206,20 @@ static void begins_anew(const struct role *r)
 	MUST(g_load32(V(0), 0x7010) == SECRET && container_pins(setup_c) == 4);
 	g_write(V(0), PFIFO_INTR_EN, ~0u);
 	begin_anew(0, r->arg);
-	if (admin_chan(0, 1).bound || container_pins(setup_c) != 2 ||
-	    g_read(V(0), PFIFO_INTR_EN) != power_on)
-		harness_fail("S2: a vGPU that begins anew has channels, pins or settings");
+	FAIL_ON(admin_chan(0, 1).bound || container_pins(setup_c) != 2 ||
+			g_read(V(0), PFIFO_INTR_EN) != power_on,
+		"S2: a vGPU that begins anew has channels, pins or settings");
 	for (i = 0; i < 3; i++) {
 		own = world_own(0, i, &size);
-		if (memcmp(own, start[i], size))
-			harness_fail("S4: memory that stands for registers, %u, is not new", i);
+		FAIL_ON(memcmp(own, start[i], size),
+			"S4: memory that stands for registers, %u, is not new", i);
 	}
-	if (g_load32(V(0), G_DATA) != (r->arg ? SECRET : 0) ||
-	    (!r->arg && !chip_is_zero(p.part, 512 << 20)))
-		harness_fail("S4: the next user finds video memory of the last one's");
+	FAIL_ON(g_load32(V(0), G_DATA) != (r->arg ? SECRET : 0) ||
+			(!r->arg && !chip_is_zero(p.part, 512 << 20)),
+		"S4: the next user finds video memory of the last one's");
 	show_nothing();
-	if (g_load32(V(0), 0x7010) && !r->arg)
-		harness_fail("S4: the next user finds what the last one stored in BAR1");
+	FAIL_ON(g_load32(V(0), 0x7010) && !r->arg,
+		"S4: the next user finds what the last one stored in BAR1");
 	begin_anew(0, r->arg);
 	setup_run(0, 1, 0);
 	MUST(container_pins(setup_c) == 4);
@@ -257,8 +253,8 @@ static void no_event_of_before(const struct role *r)
 		chip_nonstall();
 		harness_sleep(i * US);
 		begin_anew(0, i % 2);
-		if (told(PFIFO_FAULT_INJECT_VALID | 3))
-			harness_fail("S4: a guest is told of an event from before");
+		FAIL_ON(told(PFIFO_FAULT_INJECT_VALID | 3),
+			"S4: a guest is told of an event from before");
 		setup_run(0, 1, 0);
 	}
 }
@@ -354,11 +350,10 @@ static void parts_are_apart(const u32 *type)
 	}
 	for (i = 0; i < n; i++)
 		for (k = 0; k < i; k++)
-			if (part[i].bar == part[k].bar &&
-			    part[i].at < part[k].at + (part[k].mib << 20) &&
-			    part[k].at < part[i].at + (part[i].mib << 20))
-				harness_fail("S1: parts of BAR%u overlap at 0x%llx", part[i].bar,
-					     part[i].at);
+			FAIL_ON(part[i].bar == part[k].bar &&
+					part[i].at < part[k].at + (part[k].mib << 20) &&
+					part[k].at < part[i].at + (part[i].mib << 20),
+				"S1: parts of BAR%u overlap at 0x%llx", part[i].bar, part[i].at);
 }
 
 /* As many vGPUs of a type as is told, then any types in any order. All room is given back. */
@@ -439,14 +434,14 @@ static void configures(const struct role *r)
 		ones[i] = get(4 * i);
 		put(4 * i, 0);
 		/* each bit keeps what is written, or is what it was at reset */
-		if ((get(4 * i) & ~ones[i]) | (reset[i] & ~ones[i]) |
-		    ((reset[i] ^ get(4 * i)) & ~(ones[i] ^ get(4 * i)) & ~reset[i]))
-			harness_fail("S3: word 0x%x of the configuration: %08x", 4 * i, get(4 * i));
+		FAIL_ON((get(4 * i) & ~ones[i]) | (reset[i] & ~ones[i]) |
+				((reset[i] ^ get(4 * i)) & ~(ones[i] ^ get(4 * i)) & ~reset[i]),
+			"S3: word 0x%x of the configuration: %08x", 4 * i, get(4 * i));
 	}
 	put(GK110_PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_BCR_FLR);
 	for (i = 0; i < 64; i++)
-		if (get(4 * i) != reset[i])
-			harness_fail("S4: word 0x%x is %08x after a reset", 4 * i, get(4 * i));
+		FAIL_ON(get(4 * i) != reset[i], "S4: word 0x%x is %08x after a reset", 4 * i,
+			get(4 * i));
 	MUST(!container_pins(setup_c) && !admin_chan(0, 1).bound);
 	setup_run(0, 1, 0);
 	MUST(container_pins(setup_c) == 2);
@@ -493,14 +488,12 @@ static void meets(const struct role *r)
 	if (c->memory_end)
 		chip.memory_end = c->memory_end;
 	ret = world_probe();
-	if (ret != c->want)
-		harness_fail("S6: the probe returns %d, not %d", ret, c->want);
+	FAIL_ON(ret != c->want, "S6: the probe returns %d, not %d", ret, c->want);
 	for (i = 0; i < ARRAY_SIZE(c->is) && c->is[i][0]; i++)
-		if (chip.reg[c->is[i][0] / 4] != c->is[i][1])
-			harness_fail("register 0x%x is 0x%x", c->is[i][0],
-				     chip.reg[c->is[i][0] / 4]);
-	if (c->mib && admin_word(CARD, "card", "vram ") != c->mib)
-		harness_fail("memory has %llu MiB", admin_word(CARD, "card", "vram "));
+		FAIL_ON(chip.reg[c->is[i][0] / 4] != c->is[i][1], "register 0x%x is 0x%x",
+			c->is[i][0], chip.reg[c->is[i][0] / 4]);
+	FAIL_ON(c->mib && admin_word(CARD, "card", "vram ") != c->mib, "memory has %llu MiB",
+		admin_word(CARD, "card", "vram "));
 	if (c->then)
 		c->then();
 	/* a probe that failed left nothing behind: the next card is taken */
@@ -557,8 +550,8 @@ static void goes_on(u32 reg, u32 val)
 /* Engines are reset before the card reaches memory, and what is set up since then once only. */
 static void must_be_off_first(u32 reg, u32 val)
 {
-	if (!chip.no_master && !was_off)
-		harness_fail("S2: the card reaches memory before its engines were reset");
+	FAIL_ON(!chip.no_master && !was_off,
+		"S2: the card reaches memory before its engines were reset");
 	if (reg != PMC_ENABLE)
 		return;
 	was_off |= !(val & UNITS_ON);
@@ -588,8 +581,7 @@ static void comes_back(int want, void (*before_write)(u32 reg, u32 val))
 	chip_before_write = before_write;
 	MUST(world_probe() == want);
 	chip_before_write = NULL;
-	if (want && world.pdev.master)
-		harness_fail("S2: a card that was not taken reaches memory");
+	FAIL_ON(want && world.pdev.master, "S2: a card that was not taken reaches memory");
 }
 
 static void is_taken_again(const struct role *r)
@@ -679,9 +671,9 @@ static void looks_at_the_time(const struct role *r)
 			harness_sleep((i % 64 == 8 ? 20000 : i * 7919ull % 1300) * MS);
 		before = clock_now();
 		t = i % 2 ? GUEST_TIME(0) : guest_time(0, PFIFO_TIME_HIGH, PFIFO_TIME_LOW);
-		if (t < (before & ~31ull) || t > clock_now() || t < last)
-			harness_fail("S5: look %u: %llu, read from %llu to %llu, after %llu", i, t,
-				     before, clock_now(), last);
+		FAIL_ON(t < (before & ~31ull) || t > clock_now() || t < last,
+			"S5: look %u: %llu, read from %llu to %llu, after %llu", i, t, before,
+			clock_now(), last);
 	}
 }
 
@@ -715,9 +707,8 @@ static void clock_errs_once(const struct role *r)
 	t = GUEST_TIME(1);
 	harness_sleep(60000 * MS);
 	later = GUEST_TIME(1);
-	if (later - t < 59000 * MS || later > clock_now() + 10 * MS)
-		harness_fail("S5: a neighbour's clock is off by %lld ms",
-			     (s64)(later - clock_now()) / (s64)MS);
+	FAIL_ON(later - t < 59000 * MS || later > clock_now() + 10 * MS,
+		"S5: a neighbour's clock is off by %lld ms", (s64)(later - clock_now()) / (s64)MS);
 }
 
 /* ------------------------------------------------------------------ */

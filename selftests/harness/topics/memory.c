@@ -115,8 +115,8 @@ static void bars_first(u32 reg, u32 val)
 	static bool flushed;
 
 	flushed = reg == FLUSH_BAR || (flushed && reg != FB_MMU_INVALIDATE);
-	if (reg == FLUSH_L2_DIRTY && !flushed)
-		harness_fail("S2: L2 is written back before CPUs' writes to BARs are in it");
+	FAIL_ON(reg == FLUSH_L2_DIRTY && !flushed,
+		"S2: L2 is written back before CPUs' writes to BARs are in it");
 }
 
 /* No access of a CPU to a slice faults (S5). If its vGPU is @gone, it shows a page of zeros. */
@@ -401,8 +401,8 @@ static void writes_pages(const struct role *r)
 			put(at + stride * i * PAGE_SIZE + 240, round & 1 ? 0 : SYS_PTE(IOVA(32)));
 		g_tlb(g, 0);
 		for (i = 0; i < r->arg; i++)
-			if (!!entry_of(1, 512 * i + 30) == (round & 1))
-				harness_fail("S2: the GPU has the entry of before in page %u", i);
+			FAIL_ON(!!entry_of(1, 512 * i + 30) == (round & 1),
+				"S2: the GPU has the entry of before in page %u", i);
 	}
 }
 
@@ -448,8 +448,8 @@ static void asks(const struct role *r)
 		       (FLUSH_WORD(reg[0]) | FLUSH_WORD(reg[1])))
 			harness_sleep(US);
 		for (i = how == INVALIDATE ? 2 : 0; i < (how == POLL ? 2 : 3); i++)
-			if (harness_now >= end || FLUSH(reg[i]).ended <= begun[i])
-				harness_fail("S1: flush 0x%06x is not done (%u)", reg[i], how);
+			FAIL_ON(harness_now >= end || FLUSH(reg[i]).ended <= begun[i],
+				"S1: flush 0x%06x is not done (%u)", reg[i], how);
 	}
 }
 

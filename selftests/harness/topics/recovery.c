@@ -99,12 +99,11 @@ static void hangs(const struct role *r)
 
 static void hang_is_told(const struct scene *s)
 {
-	if (!chip_loaded(id_of(1, 1)) || chip_loaded(id_of(0, 1)))
-		harness_fail("S5: a hang goes on");
-	if (!(g_read(V(0), PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR))
-		harness_fail("S5: a guest is not told that its channel hangs");
-	if (g_read(V(1), PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR)
-		harness_fail("S4: a guest is told of a neighbour's hang");
+	FAIL_ON(!chip_loaded(id_of(1, 1)) || chip_loaded(id_of(0, 1)), "S5: a hang goes on");
+	FAIL_ON(!(g_read(V(0), PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR),
+		"S5: a guest is not told that its channel hangs");
+	FAIL_ON(g_read(V(1), PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR,
+		"S4: a guest is told of a neighbour's hang");
 }
 
 /* The neighbour's two channels alternate on a copy engine: it is in a switch at each poll. */
@@ -152,8 +151,8 @@ static void hangs_again(const struct role *r)
 	harness_sleep(100 * MS);
 	setup_run(0, 2, 1);
 	for (end = harness_now + 100 * MS; harness_now < end; harness_sleep(100 * US))
-		if (listed(id_of(0, 2)) || chip_loaded(id_of(0, 2)))
-			harness_fail("S5: a channel of a suspended vGPU has the chip");
+		FAIL_ON(listed(id_of(0, 2)) || chip_loaded(id_of(0, 2)),
+			"S5: a channel of a suspended vGPU has the chip");
 	EVENTUALLY(MS, !admin_chan_lives(0, 2));
 	if (!r->arg)
 		EVENTUALLY(MS, chip_loaded(id_of(1, 1)));
@@ -180,17 +179,16 @@ static void faults(const struct role *r)
 	g_write(V(0), PFIFO_INTR_EN, ~0u);
 	for (i = 0; i < 8; i++) { /* some faults hold the engine, others don't */
 		EVENTUALLY(100 * US, chip_fault(id_of(0, 1), 0x123456000ull));
-		if (!WITHIN(300 * MS, MS, g_read(V(0), GMMU_FAULT_SOURCE)))
-			harness_fail("S5: a channel faults and goes on");
+		FAIL_ON(!WITHIN(300 * MS, MS, g_read(V(0), GMMU_FAULT_SOURCE)),
+			"S5: a channel faults and goes on");
 		if (g_read(V(0), GMMU_FAULT_SOURCE) != 1 ||
 		    (g_read(V(0), GMMU_FAULT_INST(0)) & GMMU_FAULT_INST_ADDR) != G_INST(1) >> 12 ||
 		    g_read(V(0), GMMU_FAULT_VA_LO(0)) != 0x23456000 ||
 		    g_read(V(0), GMMU_FAULT_VA_HI(0)) != 1)
 			harness_fail("S4: a guest is told another fault than its own");
-		if (g_read(V(1), GMMU_FAULT_SOURCE))
-			harness_fail("S4: a guest is told a neighbour's fault");
-		if (!WITHIN(100 * MS, MS, chip_loaded(id_of(1, 1))))
-			harness_fail("S5: a runlist does not go on after a fault");
+		FAIL_ON(g_read(V(1), GMMU_FAULT_SOURCE), "S4: a guest is told a neighbour's fault");
+		FAIL_ON(!WITHIN(100 * MS, MS, chip_loaded(id_of(1, 1))),
+			"S5: a runlist does not go on after a fault");
 		g_write(V(0), GMMU_FAULT_SOURCE, ~0u);
 		g_chan_anew(V(0), 1);
 	}
@@ -273,8 +271,8 @@ static void faults_and_goes(const struct role *r)
 		g_bind(V(0), 3);
 		scene_count[DEEDS] += admin_chan(0, 3).inst == was.inst;
 		harness_sleep(5 * MS);
-		if (!admin_chan_lives(0, 3))
-			harness_fail("S4: a channel is ended by a fault of its block's last owner");
+		FAIL_ON(!admin_chan_lives(0, 3),
+			"S4: a channel is ended by a fault of its block's last owner");
 		g_unbind(V(0), 3);
 	}
 }
@@ -300,8 +298,8 @@ static void neighbour_gets_id(const struct role *r)
 	NEEDS(id_of(1, 9) == holder);
 	EVENTUALLY(20 * US, chip_hold(holder, 1500 * MS));
 	harness_sleep(2000 * MS);
-	if (!admin_chan_lives(1, 9))
-		harness_fail("S5: a channel is ended for a hang of its id's last owner");
+	FAIL_ON(!admin_chan_lives(1, 9),
+		"S5: a channel is ended for a hang of its id's last owner");
 }
 
 #define A_METHOD 0x80002004u
@@ -316,10 +314,10 @@ static void goes_on_or_stops(const struct role *r)
 	chip_put(at, A_METHOD);
 	EVENTUALLY(MS, chip_pbdma_intr(id_of(0, 1), r->arg));
 	harness_sleep(5 * MS);
-	if (chip.reg[at / 4] != (stops ? PBDMA_METHOD_SKIP : A_METHOD))
-		harness_fail("S5: method 0x%x is left", chip.reg[at / 4]);
-	if (g_read(V(0), at) != (stops ? A_METHOD : 0))
-		harness_fail("S4: a guest is told method 0x%x", g_read(V(0), at));
+	FAIL_ON(chip.reg[at / 4] != (stops ? PBDMA_METHOD_SKIP : A_METHOD),
+		"S5: method 0x%x is left", chip.reg[at / 4]);
+	FAIL_ON(g_read(V(0), at) != (stops ? A_METHOD : 0), "S4: a guest is told method 0x%x",
+		g_read(V(0), at));
 }
 
 /* It goes on to the next tenant's channel, and stops there while the host reads why. */
@@ -330,10 +328,9 @@ static void stops_later(const struct role *r)
 	chip.next_intr = PBDMA_INTR0_GPPTR;
 	EVENTUALLY(MS, chip_pbdma_intr(id_of(0, 1), PBDMA_INTR0_UNK28));
 	harness_sleep(5 * MS);
-	if (!chip.chan[id_of(0, 1)].enabled)
-		harness_fail("S5: a channel is stopped for a fatal error of a neighbour's");
-	if (chip.chan[id_of(1, 1)].enabled)
-		harness_fail("S5: a channel goes on after a fatal error");
+	FAIL_ON(!chip.chan[id_of(0, 1)].enabled,
+		"S5: a channel is stopped for a fatal error of a neighbour's");
+	FAIL_ON(chip.chan[id_of(1, 1)].enabled, "S5: a channel goes on after a fatal error");
 }
 
 enum { IN_ORDER = 1, IN_UNBIND };
@@ -538,8 +535,8 @@ static void waits_again(const struct scene *s)
 
 static void both_live(const struct scene *s)
 {
-	if (!admin_chan_lives(s->arg[0], 1))
-		harness_fail("S5: a channel is ended because another one is evicted");
+	FAIL_ON(!admin_chan_lives(s->arg[0], 1),
+		"S5: a channel is ended because another one is evicted");
 	NEEDS(!kernels);
 }
 
@@ -843,8 +840,7 @@ static void never_leaves(const struct role *r)
 	EVENTUALLY(MS, admin_read(CARD, "lost"));
 	if (container_unmap(setup_c, SETUP_RAM, SETUP_RAM) != SETUP_RAM || container_pins(setup_c))
 		harness_fail("S6: memory can't be taken back from a card that is lost");
-	if (!chip.no_master)
-		harness_fail("S2: a card that is lost reaches system memory");
+	FAIL_ON(!chip.no_master, "S2: a card that is lost reaches system memory");
 	world_check("the card was lost");
 	world_close(0);
 	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
@@ -855,8 +851,7 @@ static void never_leaves(const struct role *r)
 		g_tlb(V(1), 0);
 		world_check("a table was made after the card was lost");
 	}
-	if (world_open(0, setup_c) || world_make(2))
-		harness_fail("S6: a card that is lost is given out");
+	FAIL_ON(world_open(0, setup_c) || world_make(2), "S6: a card that is lost is given out");
 }
 
 static void takes_memory_back(const struct role *r)

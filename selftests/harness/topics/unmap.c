@@ -32,9 +32,8 @@ static void pin_again(const struct scene *s)
 		g_tlb(V(i), 0);
 	}
 	harness_sleep(30 * MS); /* what was put off is done */
-	if (container_pins(setup_c) != 2 * s->vgpus)
-		harness_fail("S5: %u vGPUs pin %u pages after an unmap", s->vgpus,
-			     container_pins(setup_c));
+	FAIL_ON(container_pins(setup_c) != 2 * s->vgpus, "S5: %u vGPUs pin %u pages after an unmap",
+		s->vgpus, container_pins(setup_c));
 }
 
 /* ------------------------------------------------------------------ a container */
@@ -45,9 +44,9 @@ static void unmaps(const struct role *r)
 	u32 i;
 
 	for (i = 0; i < 2; i++, harness_sleep(MS)) {
-		if (r->arg ? ioas_unmap(setup_c, RAM, RAM) :
-			     container_unmap(setup_c, RAM, RAM) != RAM)
-			harness_fail("S6: memory can't be taken back");
+		FAIL_ON(r->arg ? ioas_unmap(setup_c, RAM, RAM) :
+				 container_unmap(setup_c, RAM, RAM) != RAM,
+			"S6: memory can't be taken back");
 		world_check("memory was taken back");
 		container_map(setup_c, RAM, 0, RAM);
 	}
@@ -162,15 +161,15 @@ static struct container *next_tenant(bool (*opens)(u32 vgpu, struct container *c
 	for (; !opens(0, c); harness_sleep(SECOND / 100))
 		scene_count[0]++;
 	setup_run(0, 1, 0);
-	if (container_pins(c) != 2)
-		harness_fail("S5: the next VMM's guest pins %u pages", container_pins(c));
+	FAIL_ON(container_pins(c) != 2, "S5: the next VMM's guest pins %u pages",
+		container_pins(c));
 	return c;
 }
 
 static void next_tenant_leaves(struct container *c)
 {
-	if (container_pins(c) != 2)
-		harness_fail("S5: the last VMM's unmap took the next tenant's memory off the GPU");
+	FAIL_ON(container_pins(c) != 2,
+		"S5: the last VMM's unmap took the next tenant's memory off the GPU");
 	world_close(0);
 }
 
@@ -232,8 +231,8 @@ static void pin_areas(const struct scene *s)
 
 static void unmaps_areas(const struct role *r)
 {
-	if (ioas_unmap(setup_c, AREA(0), AREA(NR_AREAS) - AREA(0)) || container_pins(setup_c))
-		harness_fail("S2: memory can't be taken back");
+	FAIL_ON(ioas_unmap(setup_c, AREA(0), AREA(NR_AREAS) - AREA(0)) || container_pins(setup_c),
+		"S2: memory can't be taken back");
 	scene_stop();
 }
 
@@ -268,8 +267,8 @@ static void areas_are_pinned(const struct scene *s)
 		ioas_attach(world.vgpu[k].dev);
 		g_tlb(V(k), 0);
 	}
-	if (container_pins(setup_c) != NR_AREAS * s->vgpus)
-		harness_fail("S5: %u pages are pinned afterwards", container_pins(setup_c));
+	FAIL_ON(container_pins(setup_c) != NR_AREAS * s->vgpus,
+		"S5: %u pages are pinned afterwards", container_pins(setup_c));
 }
 
 /* The thread gets no CPU where it is to take the vGPU's lock. */
@@ -317,14 +316,14 @@ static void guest_maps(const struct role *r)
 static void detaches(const struct role *r)
 {
 	ioas_detach(world.vgpu[0].dev);
-	if (container_pins(setup_c))
-		harness_fail("S2: a device that is attached to nothing has pinned pages");
+	FAIL_ON(container_pins(setup_c),
+		"S2: a device that is attached to nothing has pinned pages");
 	world_check("a device was detached");
 	harness_sleep(300 * US);
 	g_tlb(G, 0);
 	world_check("a device is detached");
-	if (ioas_attach(world.vgpu[0].dev) || ioas_attach(world.vgpu[0].dev) != -EBUSY)
-		harness_fail("S6: a device is attached twice, or can't be attached again");
+	FAIL_ON(ioas_attach(world.vgpu[0].dev) || ioas_attach(world.vgpu[0].dev) != -EBUSY,
+		"S6: a device is attached twice, or can't be attached again");
 }
 
 static void resets(const struct role *r)
