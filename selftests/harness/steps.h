@@ -9,8 +9,6 @@
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/scene.h"
 
-/* clang-format off */
-
 /* What its guest does. inst: .b space, .c VA of the context; space: .a of it, .b is to have it */
 DO(inst, g_inst(V(i), a, b, c))
 DO(space, g_space(V(i), a); if (b) g_inst(V(i), b, a, 0))
@@ -19,6 +17,7 @@ DO(runs, g_run(V(i), a))
 DO(enables, g_enable(V(i), a, true))
 DO(disables, g_enable(V(i), a, false))
 DO(unbinds, g_unbind(V(i), a))
+DO(is_anew, g_chan_anew(V(i), a))
 DO(rings, g_ring(V(i), a, b))
 #define ENTRIES(...) (u64)(const u64[]){ __VA_ARGS__ }, sizeof((u64[]){ __VA_ARGS__ }) / sizeof(u64)
 DO(lists, g_list(V(i), (const u64 *)a, b)) /* ENTRIES() */
@@ -29,6 +28,7 @@ ASK(reads, g_read(V(i), a) == b)
 DO(sys, g_map_sys(V(i), a, b, c))
 DO(vram, g_map_vram(V(i), a, b, c))
 DO(none, g_unmap(V(i), a, b))
+DO(uses, setup_run(i, a, b)) /* space .b */
 DO(tlb, u64 n; for (n = 0; n <= b; n++) g_tlb(V(i), a))
 
 /* What its VMM does */
@@ -45,10 +45,9 @@ DO(faults, UNTIL(chip_fault(id_of(i, a), 0x1000)))
 DO(before_write, chip_before_write = (void (*)(u32, u32))a)
 DO(faults_now, NEEDS(chip_fault_now(id_of(i, a))))
 
+DO(is_well, world_check(scene->name))
 /* What must be so, or (.b is 0) must not */
 ASK(loaded, chip_loaded(id_of(i, a)) == b)
 ASK(lives, admin_chan_lives(i, a) == b)
-
-/* clang-format on */
 
 #endif

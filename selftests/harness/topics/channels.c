@@ -73,7 +73,6 @@ static u64 was;
 #define DIRECTORY (*(u64 *)chip_vram(chip.chan[members[0]].inst + GMMU_INST_PDB_LO))
 
 /* clang-format off */
-DO(is_anew, g_chan_anew(G, a))
 DO(must_rest, members[0] = id_of(0, 1); members[1] = id_of(0, 2); harness_sleep(20 * MS);
    was = DIRECTORY; chip_before_write = rests)
 /* channel 1 does, with .a in another space */
@@ -102,7 +101,6 @@ static void reads_late(u32 reg)
 	harness_sleep(10 * MS);
 }
 
-/* clang-format off */
 static int tsg;
 DO(reads_id_late, tsg = admin_chan(0, 1).tsg; chip.copies_tsg = true; irq_has_read = reads_late;
    reads_left = a)
@@ -110,7 +108,6 @@ DO(copy_fails, chip_copies(tsg, harness_now + 1000 * MS);
    chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8); UNTIL(has_read))
 DO(switch_stays, chip_switch(tsg, 1000 * MS); chip_alarm(); UNTIL(has_read))
 ASK(has_its_id, admin_chan(i, 1).tsg == tsg)
-/* clang-format on */
 
 /* Interrupts of an idle unit, for which the interrupt thread sleeps again and again. */
 static bool calm;
@@ -122,10 +119,7 @@ static void idle_unit(void *arg)
 			chip_pbdma_raise(1, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
 }
 
-static void idle_storm(const struct role *r)
-{
-	task_new("an idle unit", idle_unit, NULL);
-}
+DO(idle_storm, task_new("an idle unit", idle_unit, NULL))
 
 /* ------------------------------------------------------------------ lists */
 
@@ -170,11 +164,11 @@ static const char *listed(void)
 /* clang-format off */
 /* .a: the text. A channel of a list that is blocked is not loaded. */
 DO(is_listed, const char *want = (const char *)a;
-   if (strcmp(listed(), want))
-	   harness_fail("S5: the chip's list has \"%s\", and not \"%s\"", listed(), want);
+   FAIL_ON(strcmp(listed(), want), "S5: the chip's list has \"%s\", and not \"%s\"", listed(),
+	   want);
    g_preempt(G, false, 1);
-   if (!*want && chip_loaded(id_of(0, 1)))
-	   harness_fail("S4: a runlist is blocked, and a channel is loaded from it"))
+   FAIL_ON(!*want && chip_loaded(id_of(0, 1)),
+	   "S4: a runlist is blocked, and a channel is loaded from it"))
 #define LISTED(text) { is_listed, (u64)(text) }
 /* clang-format on */
 
@@ -307,12 +301,10 @@ static void unbinds_while_reads_fail(const struct role *r)
 	}
 }
 
-/* clang-format off */
 DO(is_on, UNTIL(chip_loaded(id_of(i, a))); chip_look("the chip has seen the page"))
 DO(fills_queue, chip_mem_ops(id_of(i, a)))
 DO(reads_ones, chip.ones = a)
 ASK(all_read, chip_look("after the unmap"), !chip.ones)
-/* clang-format on */
 
 /* ------------------------------------------------------------------ who waits for whom */
 
@@ -458,7 +450,7 @@ static void is_put_off(const struct role *r)
 #define LISTS_OF(n, v, ...) \
 	{ n, v, EAGER, .arg = { 6 }, .before = more, .roles = { PLAYS(0, __VA_ARGS__) } }
 #define STOP(n, a) { n, 1, { .idles = true }, COARSE, .ms = 60000, \
-	  .roles = { { stops, 0, a }, { idle_storm } }, \
+	  .roles = { { stops, 0, a }, PLAYS(0, { idle_storm }) }, \
 	  .must = { { &m_count, 0, AT_MOST(20000), "S5: channels are unbound beside interrupts" }, \
 		    { &m_count, 1, IS(2), "not so many channels" }, \
 		    { &m_strikes, 0, IS(0), "S5: a stop beside interrupts" } } }
@@ -521,7 +513,7 @@ static const struct scene table[] = {
 		   { unmakes }),
 	WAITS("beside groups that are dropped", 2, 300, 50, .chip = CALM, .policy = COARSE,
 	      .roles = { { attacker, 0, GROUPS }, { neighbour, 1, LISTS | EVERY(50) },
-			 { idle_storm } }),
+			 PLAYS(0, { idle_storm }) }),
 
 	LISTS_OF("channels are listed in the guest's order", 1, { lists, ENTRIES(4, 100, 2, 3) },
 		 LISTED("4 2 3"), { unbinds, 2 }, LISTED("4 3"), { binds, 2 }, LISTED("4 2 3")),

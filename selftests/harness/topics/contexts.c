@@ -260,7 +260,6 @@ static void chooses(u32 reg, u32 val)
 	}
 }
 
-/* clang-format off */
 DO(context, write_context(a, NULL, 0, 0))
 DO(runs_with, run(a, 1, b))
 DO(run_to, for (c = 2; c <= a; c++) run(c, 1, VA_CTX))
@@ -271,7 +270,6 @@ DO(is_driven_off, UNTIL(!chip.chan[id_of(0, a)].enabled && chip.preempting))
 DO(is_chosen, next.id = id_of(0, a); UNTIL(chip_fault(next.id, 0x1000));
    chip_before_write = chooses; UNTIL(next.at == 2))
 DO(is_loaded, NEEDS(next.at == 3))
-/* clang-format on */
 
 /* clang-format off */
 

@@ -98,19 +98,13 @@ static void again(u32 reg)
 	chip_pbdma_raise(0, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
 }
 
-static void goes_on_again(const struct scene *s)
-{
-	irq_has_read = again;
-	chip_nonstall();
-	chip_pbdma_raise(0, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
-}
-
-/* clang-format off */
+DO(goes_on_again, irq_has_read = again; chip_nonstall();
+   chip_pbdma_raise(0, CHIP_NOBODY, PBDMA_INTR0_DEVICE))
+DO(serves_slowly, irq_has_read = reads_slowly)
 /* .a: a channel, or 0: nobody's */
 DO(interrupts, work_interrupts(a ? id_of(i, a) : CHIP_NOBODY, b))
 ASK(chip_has, chip.reg[a / 4] == b)
 ASK(ends_in_time, scene_goes_on() && (scene_stop(), true))
-/* clang-format on */
 
 /* Channels 2 to 9 fault, one after the other, and then all begin anew. */
 static void faults_often(const struct role *r)
@@ -133,13 +127,6 @@ static void faults_often(const struct role *r)
 			UNTIL_OVER(2 * US, !(chip.reg[PFIFO_RUNLIST_ERROR / 4] & 1));
 		}
 	}
-}
-
-static void slow_services(const struct scene *s)
-{
-	irq_has_read = reads_slowly;
-	g_ring(G, 1, 0);
-	harness_sleep(100 * MS);
 }
 
 /* Exceptions with all the registers that explain them, until the channel is ended. */
@@ -199,13 +186,11 @@ static void ce_late(u32 reg)
 	WITHIN(5 * MS, 20 * US, gone);
 }
 
-/* clang-format off */
 DO(reports_late, chip_copies(id_of(0, 1), harness_now + 300 * US); irq_has_read = ce_late;
    chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8); UNTIL(inside))
 DO(resets_meanwhile, neighbour_gets(id_of(0, 1)); gone = true)
 /* The guest resets PFIFO while an interrupt is pending that would end the channel. */
 DO(resets_with_fatal, u16 id = id_of(0, 1); chip_pbdma_raise(0, id, FATAL); neighbour_gets(id))
-/* clang-format on */
 
 /* Interrupts of a tenant in its last second are not counted for the next tenant of the vGPU. */
 static void last_second(const struct role *r)
@@ -332,7 +317,6 @@ static void more_than_fit(const struct role *r)
 	}
 }
 
-/* clang-format off */
 DO(traps, chip_gr_trap(admin_chan(i, 1).inst, 0, a, b); harness_sleep(10 * MS))
 DO(bar1_faults, bar_fault(GMMU_UNIT_BAR1, admin_place(i).bar1 + a); harness_sleep(10 * MS))
 ASK(told_at, told_va(i, GMMU_UNIT_BAR1) == a)
@@ -341,8 +325,7 @@ DO(has_other_names, struct admin_chan ac = admin_chan(i, 1);
    NEEDS(ac.id != 1 && (a ? ac.tsg >= 0 && ac.tsg != 5 : ac.tsg < 0)))
 /* The first engine's status that is not 0. It has the guest's ids, or another channel suffers. */
 DO(an_engine_is, for (b = c = 0; b < 4 && !c; b++) c = g_read(V(i), PFIFO_ENGINE_STATUS(b));
-   if (c != a)
-	   harness_fail("S4: a guest is told of a hang by status 0x%llx, not 0x%llx", c, a))
+   FAIL_ON(c != a, "S4: a guest is told of a hang by status 0x%llx, not 0x%llx", c, a))
 /* Errors of a vGPU: a trap in a GPC, an interrupt of its PBDMA (0: INTR1), one of a copy engine */
 DO(gpc_traps, chip_put(GR_TPC(0, 0, TPC_TRAP), a == GPCCS_TRAP_TPC(0) ? TPC_TRAP_MP : 0);
    traps(i, a, GR_TRAP_GPC, 0))
@@ -355,14 +338,13 @@ DO(copy_interrupts, chip_copies(id_of(i, 1), harness_now + 5 * MS); chip_copy_ra
 /* registers (ENTRIES()) */
 DO(have, while (b--) chip_put(((u64 *)a)[b], c))
 ASK(tells, !c || g_read(V(i), *(u64 *)a) == c)
-DO(tell_nothing, while (b--) if (g_read(V(i), ((u64 *)a)[b]))
-   harness_fail("S4: an error of a vGPU tells of another one's error"))
+DO(tell_nothing, while (b--) FAIL_ON(g_read(V(i), ((u64 *)a)[b]),
+				     "S4: an error of a vGPU tells of another one's error"))
 /* FECS_CHAN_ADDR keeps the block of the last context, whose memory is vGPU 0's by now. */
 DO(traps_nobody, chip_gr_trap(0, 0, GPCCS_TRAP_PROP, GR_TRAP_GPC);
    chip_put(GR_FECS + FECS_CHAN_ADDR, FIELD_PREP(FECS_CHAN_INST, admin_chan(0, 1).inst >> 12));
    harness_sleep(10 * MS))
 ASK(gr_goes_on, !chip.gr_halts)
-/* clang-format on */
 
 /* -------------------------------------------------------- GR's units end their exceptions */
 
@@ -393,17 +375,12 @@ static void latch(const struct role *r)
 }
 
 /* vGPU 0 has one error of the unit, and leaves; vGPU 1 gets GR, and does nothing wrong. */
-static void one_error(const struct role *r)
-{
-	chip_before_write = cleared;
-	error = stands = true;
-	harness_sleep(MS);
-	scene_count[1] = 1;
-	g_unbind(G, 1);
-	harness_sleep(100 * MS);
-	scene_count[2] = stands;
-	scene_stop();
-}
+DO(has_one_error, error = stands = true)
+DO(is_next, scene_count[1] = i)
+DO(tells_if_it_stands, scene_count[2] = stands; scene_stop())
+#define ONE_ERROR                                                                   \
+	PLAYS(0, { before_write, (u64)cleared }, { has_one_error }, { sleeps, MS }, \
+	      { is_next, .i = 1 }, { unbinds, 1 }, { sleeps, 100 * MS }, { tells_if_it_stands })
 
 /* Whatever ESR is armed at bring-up is written with CLEAR at an acknowledge. */
 static u32 armed[WRITTEN_MAX], nr_armed;
@@ -598,19 +575,20 @@ MEASURE(locked_signals, "signals under a lock of the card", signalled.locked, VA
 /* A service takes so many us, and the next interrupt is there at once. */
 #define HALF(us)                                                                            \
 	{ "services of " #us " us take half of the time", 1, CALM, CHANCE, .ms = 1000,       \
-	  .arg = { 0, us }, .before = goes_on_again,                                         \
+	  .arg = { 0, us }, .first = STEPS({ goes_on_again }),                              \
 	  .must = { { &m_irq_worked, CARD, 100, 550, "S6: the interrupt thread works" } } }
 
 #define COPIES { work_nobodys_copies, .arg = 5 * US }
 #define ALL { COPIES, { nobodys_methods, 0, 1 }, { nonstalls }, { faults_often } }
 #define MIX(n, us, s, ...)                                                                  \
-	{ n, 2, PLAIN(), ROUGH, .ms = 1000, .arg = { 0, us }, .before = slow_services, .slow = s, \
+	{ n, 2, PLAIN(), ROUGH, .ms = 1000, .arg = { 0, us }, .slow = s, \
+	  .first = STEPS({ serves_slowly }, { rings, 1, 0 }, { sleeps, 100 * MS }),           \
 	  .roles = __VA_ARGS__,                                                             \
 	  .must = { { &m_irq_worked, CARD, AT_MOST(550), "S6: the interrupt thread works" }, \
 		    { &m_count, 0, AT_LEAST(100), "no such storm" } } }
 
 #define UNIT(n, ...)                                                                        \
-	{ n, 2, CALM, .ms = 200, .arg = __VA_ARGS__, .roles = { { latch }, { one_error } },  \
+	{ n, 2, CALM, .ms = 200, .arg = __VA_ARGS__, .roles = { { latch }, ONE_ERROR },  \
 	  .must = { { &m_count, 0, AT_LEAST(1), "no such error" },                          \
 		    { &m_count, 2, IS(0), "S5: an error of a unit is not acknowledged" },    \
 		    { &m_strikes, 1, IS(0), "S5: a neighbour pays for an error" },           \
@@ -657,12 +635,12 @@ static const struct scene table[] = {
 	STORM("a storm of NON_STALL", {}),
 	STORM("a storm of NON_STALL that nobody wants for long", CHANCE, { wants_and_does_not }),
 	{ "an interrupt that does not go away", 1, CALM, .ms = 900, .arg = { 1000 },
-	  .before = goes_on_again,
+	  .first = STEPS({ goes_on_again }),
 	  .last = STEPS({ sleeps, 10 * MS }, { chip_has, PBDMA(0) + PBDMA_INTR0, 0 }),
 	  .must = { { &m_count, 0, IS(1000), "S6: an interrupt is not served" },
 		    { &m_count, 1, AT_MOST(64), "S6: one run of the thread goes on and on" } } },
 	{ "an unbind does not wait for later interrupts", 1, CALM, CHANCE, .ms = 50,
-	  .before = goes_on_again,
+	  .first = STEPS({ goes_on_again }),
 	  .roles = { PLAYS(0, { sleeps, MS }, { unbinds, 1 }, { ends_in_time }) } },
 	HALF(30),
 	HALF(90),

@@ -18,8 +18,7 @@
 #include "gk110/ptimer.h"
 #include "gk110/ptop.h"
 #include "gk110/ram.h"
-#include "selftests/harness/chip/state.h"
-#include "selftests/harness/scene.h"
+#include "selftests/harness/steps.h"
 #include "selftests/unit/hw/postrom.h"
 
 #include <linux/bitfield.h>
@@ -138,7 +137,7 @@ static bool map_region(u64 at)
  * What a vGPU does until it is removed. .arg[0] of the scene: it is opened by iommufd. A guest is
  * not told what its writes lack: its GPU does not do it.
  */
-static bool lives(void)
+static bool a_life(void)
 {
 	bool done;
 
@@ -257,19 +256,6 @@ static void no_event_of_before(const struct role *r)
 			"S4: a guest is told of an event from before");
 		setup_run(0, 1, 0);
 	}
-}
-
-static void resets(const struct role *r)
-{
-	world_reset(0);
-	world_check("a vGPU was reset");
-	setup_run(0, 1, 0);
-}
-
-static void binds(const struct role *r)
-{
-	setup_run(0, 2, 1);
-	g_preempt(V(0), false, 2);
 }
 
 /* vGPU 1 does not leave the chip, and the list of vGPU 0 is there: that one is removed. */
@@ -625,18 +611,9 @@ static void loses_the_card(const struct scene *s)
 	config_ns = s->arg[0];
 }
 
-static void unbinds(const struct role *r)
-{
-	g_enable(V(0), 1, false);
-	g_unbind(V(0), 1);
-}
-
-static void neighbour_takes_memory(const struct role *r)
-{
-	task_mm_set(theirs->mm);
-	UNTIL_IN(5000 * MS, 200, admin_read(CARD, "lost"));
-	MUST(container_unmap(theirs, SETUP_RAM, SETUP_RAM) == SETUP_RAM);
-}
+DO(is_theirs, task_mm_set(theirs->mm))
+DO(loses, UNTIL_IN(5000 * MS, 200, admin_read(CARD, "lost")))
+ASK(takes_memory, container_unmap(theirs, SETUP_RAM, SETUP_RAM) == SETUP_RAM)
 
 /* ------------------------------------------------------------------ the clock */
 
@@ -720,8 +697,7 @@ static void clock_errs_once(const struct role *r)
 	{ "want of memory: " n, vgpus, RESTLESS, { 7 }, .arg = { __VA_ARGS__ },           \
 	  .roles = { { want_of_memory, 0, (u64)ask } },                                  \
 	  .must = { { &m_count, 0, AT_LEAST(30), "nothing may fail" } } }
-#define RACE(n, one, other, ...) \
-	{ n, 2, .interleaved = true, .roles = { { one }, { other } }, ##__VA_ARGS__ }
+#define RACE(n, one, other) { n, 2, .interleaved = true, .roles = { one, other } }
 #define CARDS(n, ...) \
 	{ "a card: " n, 0, EAGER, \
 	  .roles = { { meets, 0, (u64)&(const struct card){ __VA_ARGS__ } } } }
@@ -736,18 +712,20 @@ static void clock_errs_once(const struct role *r)
 #define LOSES(n, ns) \
 	{ n, 2, { .eager = true, .load_ppm = 2000, .late = 2 }, { .oversleep_ns = 100 * US }, \
 	  .may_lose = true, .arg = { ns }, .before = loses_the_card, \
-	  .roles = { { unbinds }, { neighbour_takes_memory } },                                 \
+	  .roles = { PLAYS(0, { disables, 1 }, { unbinds, 1 }), \
+		     PLAYS(1, { is_theirs }, { loses }, { takes_memory }) }, \
 	  .must = { { &m_lost, CARD, IS(1), "the card is not lost" } } }
 
 static const struct scene table[] = {
 	WANT("a card is taken", 0, is_probed),
-	WANT("a vGPU lives", 1, lives),
-	WANT("a vGPU lives, by iommufd", 1, lives, true),
+	WANT("a vGPU lives", 1, a_life),
+	WANT("a vGPU lives, by iommufd", 1, a_life, true),
 
 	{ "what a reset leaves", 2, RESTLESS, .roles = { { begins_anew, 0, true } } },
 	{ "what the next user finds", 2, RESTLESS, .roles = { { begins_anew, 0, false } } },
 	{ "no event of before", 1, EAGER, .roles = { { no_event_of_before } } },
-	RACE("a reset beside another vCPU", resets, binds),
+	RACE("a reset beside another vCPU", PLAYS(0, { resets }, { is_well }, { uses, 1 }),
+	     PLAYS(0, { uses, 2, 1 }, { preempts, 2 })),
 	{ "the next owner is removed", 2, RESTLESS, .roles = { { next_owner_is_removed } } },
 	{ "the next owner is removed later", 2, RESTLESS,
 	  .roles = { { next_owner_is_removed, 0, 1 } } },

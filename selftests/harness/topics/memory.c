@@ -150,8 +150,8 @@ ASK(ram_has, ((u64 *)setup_c->ram)[a / 8] == b)
 ASK(has, entry_of(a, b))
 ASK(lacks, !entry_of(a, b))
 ASK(as_stored, !entry_of(1, a) == !*(u64 *)chip_vram(place.part + G_TABLE(0) + 8 * a))
-DO(not_stale, for (b = 0; b < chip.nr_tlb; b++) if (chip.tlb[b].pd == directory_of(a))
-   harness_fail("S2: a TLB has an entry of before"))
+DO(not_stale, for (b = 0; b < chip.nr_tlb; b++)
+   FAIL_ON(chip.tlb[b].pd == directory_of(a), "S2: a TLB has an entry of before"))
 DO(stale, chip.tlb[chip.nr_tlb].pd = directory_of(a); g_unbind(g, a); chip.nr_tlb++; g_bind(g, a))
 ASK(list_read, list_is_read(a) == b)
 ASK(pinned, container_pins(setup_c) == pins + a)
@@ -196,8 +196,8 @@ ASK(remakes, !world_make(i) == !a && (!a || world_open(i, setup_c)))
 DO(gives_bar3, slice = admin_place(1).bar3; at = mm_map(setup_mm, V(1)->dev, BAR3, PAGE_SIZE);
    mm_touch(setup_mm, at); container_map_device(setup_c, LOCKED, at))
 DO(bar3_is_apart, NEEDS(admin_place(1).bar3 == slice);
-   if (frame_of(20) == (BAR3_PHYS + slice) >> PAGE_SHIFT)
-	   harness_fail("S4: a GPU reaches another tenant's BAR3 by DMA"))
+   FAIL_ON(frame_of(20) == (BAR3_PHYS + slice) >> PAGE_SHIFT,
+	   "S4: a GPU reaches another tenant's BAR3 by DMA"))
 ASK(lost, admin_read(CARD, "lost"))
 /* clang-format on */
 
@@ -329,27 +329,18 @@ static void maps_pages(u32 space, u32 nr, bool on)
 	}
 }
 
+DO(has_pages, maps_pages(a, b, c))
+
 /*
  * What nouveau does for a small CUDA program: objects in its window of BAR3, a space, a channel
  * with a context, buffers, and all of it away again.
  */
-static void program(const struct role *r)
-{
-	chip_before_write = counts_flush;
-	maps_pages(3, 8, true);
-	g_space(g, 1);
-	maps_pages(1, 6, true);
-	g_inst(g, 2, 1, 0x400000);
-	g_bind(g, 2);
-	LIST(g, 1, 2);
-	g_enable(g, 2, true);
-	maps_pages(1, 8, true);
-	maps_pages(1, 8, false);
-	g_enable(g, 2, false);
-	LIST(g, 1);
-	g_unbind(g, 2);
-	maps_pages(3, 4, false);
-}
+#define A_PROGRAM                                                                                 \
+	PLAYS(0, { before_write, (u64)counts_flush }, { has_pages, 3, 8, true }, { space, 1 },    \
+	      { has_pages, 1, 6, true }, { inst, 2, 1, 0x400000 }, { binds, 2 },                  \
+	      { lists, ENTRIES(1, 2) }, { enables, 2 }, { has_pages, 1, 8, true },                \
+	      { has_pages, 1, 8, false }, { disables, 2 }, { lists, ENTRIES(1) }, { unbinds, 2 }, \
+	      { has_pages, 3, 4, false })
 
 /* Return how many tables the host makes for entries of a directory from @first on. */
 static u32 takes(u32 vgpu, u32 first)
@@ -537,7 +528,7 @@ static void is_listed_late(const struct role *r)
 #define PROGRAM(n, begin, ...)                                                                \
 	{ n, 1, {}, .before = begin,                                                         \
 	  .first = STEPS({ maps, BAR1, 16 << 20 }, { space, 3, 9 }, { window, 3, VIRTUAL }),      \
-	  .roles = { { program } },                                                            \
+	  .roles = { A_PROGRAM },                                                              \
 	  .must = { { &m_syncs, 0, AT_MOST(31), "" }, { &m_tables_read, 0, AT_MOST(110), "" }, \
 		    { &m_flushes, 0, AT_MOST(72), "" }, { &m_tlb_flushes, 0, 10, 14, "" },     \
 		    ##__VA_ARGS__ } }

@@ -477,11 +477,7 @@ static void until_off(u32 vgpu, u64 until)
 		harness_sleep(5 * US);
 }
 
-static void flushes_are_slow(const struct scene *s)
-{
-	begin(s);
-	work_slow_flushes(48);
-}
+DO(slow_flushes, work_slow_flushes(a))
 
 /*
  * It works in its turn, which has 1160 us. 800 us before its end all ask for flushes, so that the
@@ -602,7 +598,8 @@ static void channel_waits(const struct scene *s)
 #define KICKS { work_kicks, 0, 10 * US }
 
 #define ENDS_LATE(n, stops)                                                                   \
-	{ n, 4, PLAIN(), VERY_COARSE, .ms = 2000, .before = flushes_are_slow,                   \
+	{ n, 4, PLAIN(), VERY_COARSE, .ms = 2000, .before = begin,                        \
+	  .first = STEPS({ slow_flushes, 48 }),                                               \
 	  .set = "1 weight 11 2 weight 11 3 weight 11", .arg = { 0, 14, 14 },                 \
 	  .roles = { { meter, .arg = 10 * US }, { turn_ends_late, 1, stops },                 \
 		     { turn_ends_late, 2, stops }, { turn_ends_late, 3, stops } },            \

@@ -7,6 +7,7 @@
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
 #include "gk110/ram.h"
+#include "selftests/harness/steps.h"
 #include "selftests/harness/work.h"
 
 #include <linux/bitfield.h>
@@ -76,7 +77,7 @@ enum alarm { NO_ALARM, ALARM, BESIDE, OVER };
  * Channel 1 of vGPU 0 hangs. The chip's alarm for a switch (.arg) names no engine. A copy engine
  * saves the neighbour's channel then. OVER: by then the first switch has ended.
  */
-static void hangs(const struct role *r)
+static void hangs_once(const struct role *r)
 {
 	u64 began;
 
@@ -107,18 +108,8 @@ static void hang_is_told(const struct scene *s)
 }
 
 /* The neighbour's two channels alternate on a copy engine: it is in a switch at each poll. */
-static void switches_again(const struct role *r)
-{
-	u32 i;
-
-	setup_run(1, 2, 1);
-	chip_switch(id_of(1, 1), 300 * MS);
-	chip.switching_to = id_of(1, 2);
-	for (i = 0; i < 10000; i++) {
-		chip_alarm();
-		harness_sleep(20 * US);
-	}
-}
+DO(alternate, chip_switch(id_of(i, 1), 300 * MS); chip.switching_to = id_of(i, 2))
+DO(alarms, for (; a--; harness_sleep(20 * US)) chip_alarm())
 
 static bool listed(u16 id)
 {
@@ -161,18 +152,11 @@ static void hangs_again(const struct role *r)
 	EVENTUALLY(MS, chip_loaded(id_of(0, 1)));
 }
 
-/* The engine names a channel that nobody has, or (.arg) even after its reset. */
-static void hangs_as_nobody(const struct role *r)
-{
-	EVENTUALLY(100 * US, chip_misname(id_of(0, 1), CHIP_NOBODY, r->arg));
-	if (r->arg)
-		g_chan_anew(V(0), 1);
-	else
-		EVENTUALLY(MS, !chip_is_stuck());
-	harness_sleep(100 * MS);
-}
+/* The engine names a channel that nobody has, or (.b) even after its reset. */
+DO(hangs_as_nobody, EVENTUALLY(100 * US, chip_misname(id_of(i, a), CHIP_NOBODY, b)))
+DO(is_free, EVENTUALLY(MS, !chip_is_stuck()))
 
-static void faults(const struct role *r)
+static void faults_and_tells(const struct role *r)
 {
 	u32 i;
 
@@ -287,51 +271,21 @@ static void leaves_late(u32 reg, u32 val)
  * A channel hangs, and is to leave for the neighbour. Its guest resets PFIFO, and its id becomes
  * the neighbour's, whose kernel is not the hang.
  */
-static void neighbour_gets_id(const struct role *r)
-{
-	holder = id_of(0, 1);
-	EVENTUALLY(100 * US, chip_hang(holder, false));
-	chip_before_write = leaves_late;
-	harness_sleep(1000 * MS);
-	g_write(V(0), PMC_ENABLE, 0);
-	chans(1, 9, 1);
-	NEEDS(id_of(1, 9) == holder);
-	EVENTUALLY(20 * US, chip_hold(holder, 1500 * MS));
-	harness_sleep(2000 * MS);
-	FAIL_ON(!admin_chan_lives(1, 9),
-		"S5: a channel is ended for a hang of its id's last owner");
-}
+DO(is_holder, holder = id_of(i, a))
+DO(gets_id, chans(i, a, 1); NEEDS(id_of(i, a) == holder))
+DO(has_kernel, EVENTUALLY(20 * US, chip_hold(id_of(i, a), b)))
 
 #define A_METHOD 0x80002004u
+#define METHOD	 (PBDMA(0) + PBDMA_METHOD0)
 
 /* At most interrupts a PBDMA stops at a method, which is skipped and told; at others it goes on. */
-static void goes_on_or_stops(const struct role *r)
-{
-	bool stops = r->arg & PBDMA_INTR0_DEVICE;
-	u32 at = PBDMA(0) + PBDMA_METHOD0;
-
-	EVENTUALLY(MS, chip_loaded(id_of(0, 1)));
-	chip_put(at, A_METHOD);
-	EVENTUALLY(MS, chip_pbdma_intr(id_of(0, 1), r->arg));
-	harness_sleep(5 * MS);
-	FAIL_ON(chip.reg[at / 4] != (stops ? PBDMA_METHOD_SKIP : A_METHOD),
-		"S5: method 0x%x is left", chip.reg[at / 4]);
-	FAIL_ON(g_read(V(0), at) != (stops ? A_METHOD : 0), "S4: a guest is told method 0x%x",
-		g_read(V(0), at));
-}
-
+DO(gets_loaded, EVENTUALLY(MS, chip_loaded(id_of(i, a))))
+DO(is_at_method, chip_put(METHOD, A_METHOD))
+DO(pbdma_tells, EVENTUALLY(MS, chip_pbdma_intr(id_of(i, 1), a)); harness_sleep(5 * MS))
+ASK(method_is, chip.reg[METHOD / 4] == a)
 /* It goes on to the next tenant's channel, and stops there while the host reads why. */
-static void stops_later(const struct role *r)
-{
-	EVENTUALLY(MS, chip_loaded(id_of(0, 1)));
-	chip.next_chid = id_of(1, 1);
-	chip.next_intr = PBDMA_INTR0_GPPTR;
-	EVENTUALLY(MS, chip_pbdma_intr(id_of(0, 1), PBDMA_INTR0_UNK28));
-	harness_sleep(5 * MS);
-	FAIL_ON(!chip.chan[id_of(0, 1)].enabled,
-		"S5: a channel is stopped for a fatal error of a neighbour's");
-	FAIL_ON(chip.chan[id_of(1, 1)].enabled, "S5: a channel goes on after a fatal error");
-}
+DO(is_next, chip.next_chid = id_of(i, a); chip.next_intr = PBDMA_INTR0_GPPTR)
+ASK(enabled, chip.chan[id_of(i, a)].enabled == b)
 
 enum { IN_ORDER = 1, IN_UNBIND };
 static u16 storming; /* its pushbuffer has nothing but bad methods; 0: none */
@@ -816,16 +770,12 @@ static void one_access(const struct role *r)
 #define SYS_PD 0x90000ull /* in SETUP_RAM */
 
 /* Channel 2 of vGPU 1 has its directory in the VMM's memory, which is read without the card. */
-static void sys_directory(const struct scene *s)
-{
-	g_inst(V(1), 2, 0, 0);
-	g_store32(V(1), G_INST(2) + GMMU_INST_PDB_LO,
-		  (SETUP_RAM + SYS_PD) |
-			  FIELD_PREP(GMMU_INST_PDB_LO_TARGET, GMMU_PTE_APERTURE_SYS_COH));
-	g_bind(V(1), 2);
-	LIST(V(1), 1, 2);
-	g_enable(V(1), 2, true);
-}
+DO(has_sys_directory,
+   g_store32(V(i), G_INST(a) + GMMU_INST_PDB_LO,
+	     (SETUP_RAM + SYS_PD) | FIELD_PREP(GMMU_INST_PDB_LO_TARGET, GMMU_PTE_APERTURE_SYS_COH)))
+#define SYS_DIRECTORY                                                                      \
+	STEPS({ inst, 2, .i = 1 }, { has_sys_directory, 2, .i = 1 }, { binds, 2, .i = 1 }, \
+	      { lists, ENTRIES(1, 2), .i = 1 }, { enables, 2, .i = 1 })
 
 /*
  * Neither a preempt nor a reset gets the channel off the chip: it is cut off from system memory,
@@ -874,7 +824,7 @@ static void takes_memory_back(const struct role *r)
 #define NO_HARM(vgpu, why) { &m_strikes, vgpu, IS(0), why }, { &m_lives, vgpu, IS(1), why }
 
 #define HANG(n, kind, most)                                                                 \
-	{ n, 2, STEADY, SLOW, .roles = { { hangs, 0, kind } }, .after = hang_is_told,      \
+	{ n, 2, STEADY, SLOW, .roles = { { hangs_once, 0, kind } }, .after = hang_is_told,      \
 	  .must = { { &m_strikes, 0, IS(1), "S5: a hang" }, NO_HARM(1, "S5: a neighbour's hang"), \
 		    { &m_count, TOOK, AT_MOST(most), "S5: a hang" } } }
 
@@ -938,8 +888,9 @@ static const struct scene table[] = {
 	HANG("a switch that does not end", ALARM, 1000),
 	HANG("a switch that does not end, beside another one", BESIDE, 1000),
 	{ "a switch that is over when it is looked for", 2, STEADY, SLOW,
-	  .roles = { { hangs, 0, OVER } }, .must = { NO_HARM(1, "S5: a switch of 0.2 ms") } },
-	{ "one switch after the other", 2, STEADY, SLOW, .roles = { { switches_again } },
+	  .roles = { { hangs_once, 0, OVER } }, .must = { NO_HARM(1, "S5: a switch of 0.2 ms") } },
+	{ "one switch after the other", 2, STEADY, SLOW,
+	  .roles = { PLAYS(1, { uses, 2, 1 }, { alternate }, { alarms, 10000 }) },
 	  .must = { NO_HARM(1, "S5: switches of 0.06 ms"), { &m_lives2, 1, IS(1), "S5: switches" },
 		    { &m_interrupts, CARD, AT_LEAST(700), "S5: sleeps are no work" } } },
 	{ "eight hangs", 2, STEADY, SLOW, .roles = { { hangs_again } },
@@ -948,13 +899,14 @@ static const struct scene table[] = {
 	{ "eight hangs beside nobody", 2, STEADY, SLOW,
 	  .roles = { { hangs_again, 0, 1 } },
 	  .must = { { &m_count, DEEDS, IS(STRIKES), "S5: hangs" } } },
-	{ "work for nobody", 2, STEADY, SLOW, .roles = { { hangs_as_nobody } },
+	{ "work for nobody", 2, STEADY, SLOW,
+	  .roles = { PLAYS(0, { hangs_as_nobody, 1 }, { is_free }, { sleeps, 100 * MS }) },
 	  .must = { { &m_strikes, 0, IS(0), "S5: nobody's" }, NO_HARM(1, "S5: nobody's") } },
 	{ "an unbind that fails", 2, HOLDS, SLOW, .may_lose = true,
-	  .roles = { { hangs_as_nobody, 0, 1 } },
+	  .roles = { PLAYS(0, { hangs_as_nobody, 1, true }, { is_anew, 1 }, { sleeps, 100 * MS }) },
 	  .must = { { &m_lost, CARD, IS(1), "S2: a channel can't be unbound" } } },
 
-	{ "faults", 2, STEADY, SLOW, .roles = { { faults } },
+	{ "faults", 2, STEADY, SLOW, .roles = { { faults_and_tells } },
 	  .must = { { &m_strikes, 0, IS(0), "S5: a fault" }, NO_HARM(1, "S5: a fault") } },
 	BUDGET("faults without end", HOLDS, FAULT, 60),
 	BUDGET("unbinds without end", HOLDS, MISNAME, 100),
@@ -968,14 +920,25 @@ static const struct scene table[] = {
 	  .must = { { &m_count, DEEDS, AT_LEAST(20), "other memory" } } },
 
 	{ "an id of a hang gets another owner", 2, { .eager = true, .late = 1, .idles = true },
-	  SLOW, .roles = { { neighbour_gets_id } },
+	  SLOW, .roles = { PLAYS(0, { is_holder, 1 }, { hangs, 1 },
+			 { before_write, (u64)leaves_late }, { sleeps, 1000 * MS },
+			 { writes, PMC_ENABLE, 0 }, { gets_id, 9, .i = 1 },
+			 { has_kernel, 9, 1500 * MS, .i = 1 }, { sleeps, 2000 * MS },
+			 { lives, 9, true, .i = 1 }) },
 	  .must = { { &m_strikes, 1, IS(0), "S5: a hang" } } },
 
 	{ "a PBDMA that goes on", 2, STEADY, SLOW,
-	  .roles = { { goes_on_or_stops, 0, PBDMA_INTR0_UNK28 } } },
+	  .roles = { PLAYS(0, { gets_loaded, 1 }, { is_at_method },
+			   { pbdma_tells, PBDMA_INTR0_UNK28 }, { method_is, A_METHOD },
+			   { reads, METHOD, 0 }) } },
 	{ "a PBDMA that stops", 2, STEADY, SLOW,
-	  .roles = { { goes_on_or_stops, 0, PBDMA_INTR0_UNK28 | PBDMA_INTR0_DEVICE } } },
-	{ "a PBDMA that stops later", 2, STEADY, SLOW, .roles = { { stops_later } } },
+	  .roles = { PLAYS(0, { gets_loaded, 1 }, { is_at_method },
+			   { pbdma_tells, PBDMA_INTR0_UNK28 | PBDMA_INTR0_DEVICE },
+			   { method_is, PBDMA_METHOD_SKIP }, { reads, METHOD, A_METHOD }) } },
+	{ "a PBDMA that stops later", 2, STEADY, SLOW,
+	  .roles = { PLAYS(0, { gets_loaded, 1 }, { is_next, 1, .i = 1 },
+			   { pbdma_tells, PBDMA_INTR0_UNK28 }, { enabled, 1, true },
+			   { enabled, 1, false, .i = 1 }) } },
 	STORM("a storm in an unbind after recovery", IN_ORDER),
 	STORM("a storm in an unbind before recovery", 0),
 	{ "a storm that begins in an unbind", 1, { .idles = true, .late = 200 }, COARSE,
@@ -1036,7 +999,7 @@ static const struct scene table[] = {
 	{ "a hang beside unbinds behind copies", 2,
 	  { .busy = true, .eager = true, .late = 1, .copies_stay = true },
 	  VERY_COARSE, .ms = 20000,
-	  .roles = { { hangs }, { unbinds_again, 1, COPY } },
+	  .roles = { { hangs_once }, { unbinds_again, 1, COPY } },
 	  .must = { { &m_count, TOOK, AT_MOST(4000), "S5: a hang" },
 		    { &m_count, DEEDS, AT_LEAST(10), "no unbinds" } } },
 	{ "kernels of 5 ms beside unbinds behind copies", 2,
@@ -1056,7 +1019,7 @@ static const struct scene table[] = {
 	     QUIET(20, .waiters_stay = true, .names_next = true), false),
 
 	{ "a channel that never leaves", 2, STEADY, { .oversleep_ns = 1000000 },
-	  .may_lose = true, .before = sys_directory, .roles = { { never_leaves } } },
+	  .may_lose = true, .first = SYS_DIRECTORY, .roles = { { never_leaves } } },
 	{ "errors of the register ring", 2, { .eager = true, .load_ppm = 20000, .look_ppm = 2000,
 	  .late = 8, .error_ppm = 50000 }, { .switch_ppm = 4000, .oversleep_ns = 100000 },
 	  .ms = 1000,

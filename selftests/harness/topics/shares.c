@@ -366,11 +366,7 @@ static void flushes(const struct role *r)
 		work_flush(r->vgpu);
 }
 
-static void slow_flushes(const struct scene *s)
-{
-	work_slow_flushes(72);
-	harness_sleep(500 * MS);
-}
+DO(slow_flushes, work_slow_flushes(a))
 
 MEASURE(reads, "reads of the card by the host", host_reads, GROWTH);
 
@@ -585,7 +581,7 @@ static const struct scene table[] = {
 	SAVED("saves beside a light helper", 3, 476, EQUAL " 2 weight 10", 15000, 1),
 
 	{ "a long poll now and then", 2, PLAIN(), { .oversleep_ns = 20 * US }, .ms = 36000,
-	  .before = slow_flushes,
+	  .first = STEPS({ slow_flushes, 72 }, { sleeps, 500000 }),
 	  .roles = { { times_turns, 0, 7900 }, { honest, 0 }, { honest, 1 },
 		     { flushes, 0, 50 * MS } },
 	  .must = { { &m_count, 0, AT_LEAST(2000), "no turns" },

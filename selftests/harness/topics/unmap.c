@@ -5,7 +5,7 @@
  * stand-ins fail there). Guests that were kept from pinning meanwhile pin again afterwards (S5).
  */
 #include "selftests/harness/kernel/services.h"
-#include "selftests/harness/scene.h"
+#include "selftests/harness/steps.h"
 
 #define G	 V(0)
 #define RAM	 SETUP_RAM
@@ -128,14 +128,11 @@ static void two_pieces(const struct scene *s)
 }
 
 /* The thread that unmaps has its answer, and is not back yet. Other memory is not unmapped. */
-static void maps_meanwhile(const struct role *r)
-{
-	UNTIL_IN(5000 * MS, MS / 10, !container_pins(setup_c));
-	g_map_sys(G, 0, 16, 8 * RAM);
-	g_map_sys(G, 0, 17, 8 * RAM);
-	g_tlb(G, 0);
-	scene_count[0] = container_pins(setup_c);
-}
+DO(pins_are_gone, UNTIL_IN(5000 * MS, MS / 10, !container_pins(setup_c)))
+DO(counts_pins, scene_count[0] = container_pins(setup_c))
+#define MAPS_MEANWHILE                                                                         \
+	PLAYS(0, { pins_are_gone }, { sys, 0, 16, 8 * RAM }, { sys, 0, 17, 8 * RAM }, { tlb }, \
+	      { counts_pins })
 
 /* The memory of a VMM that is killed never comes. */
 static void is_killed(const struct role *r)
@@ -279,7 +276,7 @@ static void ask_never_comes(void)
 }
 
 /* iommufd waits 60 s for that thread. Then the next VMM comes (.arg), and the vGPU is removed. */
-static void closes(const struct role *r)
+static void closes_late(const struct role *r)
 {
 	struct container *c;
 
@@ -298,39 +295,9 @@ static void closes(const struct role *r)
 	world_unmake(0);
 }
 
-static void guest_maps(const struct role *r)
-{
-	u32 i;
-
-	for (i = 0; i < 3; i++) {
-		g_map_sys(G, 0, 20, RAM + 0x10000 * (i + 1));
-		g_tlb(G, 0);
-		g_unmap(G, 0, 16);
-		g_tlb(G, 0);
-		g_map_sys(G, 0, 16, RAM);
-		g_unmap(G, 0, 20);
-		g_tlb(G, 0);
-	}
-}
-
-static void detaches(const struct role *r)
-{
-	ioas_detach(world.vgpu[0].dev);
-	FAIL_ON(container_pins(setup_c),
-		"S2: a device that is attached to nothing has pinned pages");
-	world_check("a device was detached");
-	harness_sleep(300 * US);
-	g_tlb(G, 0);
-	world_check("a device is detached");
-	FAIL_ON(ioas_attach(world.vgpu[0].dev) || ioas_attach(world.vgpu[0].dev) != -EBUSY,
-		"S6: a device is attached twice, or can't be attached again");
-}
-
-static void resets(const struct role *r)
-{
-	world_reset(0);
-	setup_run(0, 1, 0);
-}
+DO(detaches, ioas_detach(V(i)->dev))
+ASK(pins_nothing, !container_pins(setup_c))
+ASK(attaches_once, !ioas_attach(V(i)->dev) && ioas_attach(V(i)->dev) == -EBUSY)
 
 /* ------------------------------------------------------------------ */
 
@@ -358,9 +325,16 @@ static void resets(const struct role *r)
 	{ n, 1, { .late = 1 }, .ms = END, .before = two_pieces,                            \
 	  .roles = { { hands_over }, { unmaps_slowly, no_file, RAM } },                    \
 	  .must = { { &m_count, 0, AT_LEAST(1), "S5: a vGPU is opened that may not pin" } } }
-#define RACE(n, act, ...) \
-	{ n, 1, .before = by_iommufd, .interleaved = true, .roles = { { act }, { __VA_ARGS__ } }, \
+#define RACE(n, one, ...) \
+	{ n, 1, .before = by_iommufd, .interleaved = true, .roles = { one, __VA_ARGS__ }, \
 	  .after = pin_again }
+#define REMAPS_AT(at) { sys, 0, 20, at }, { tlb }, { none, 0, 16 }, { tlb }, { sys, 0, 16, RAM }, \
+		      { none, 0, 20 }, { tlb }
+#define GUEST_MAPS PLAYS(0, REMAPS_AT(RAM + 0x10000), REMAPS_AT(RAM + 0x20000), \
+			 REMAPS_AT(RAM + 0x30000))
+/* A device that is attached to nothing has pinned no page (S2). It is attached once (S6). */
+#define DETACHES PLAYS(0, { detaches }, { pins_nothing }, { is_well }, { sleeps, 300 * US }, \
+		       { tlb }, { is_well }, { attaches_once })
 
 static const struct scene table[] = {
 	BESIDE("two guests pin", 0, 2, { invalidates, 0 }, { invalidates, 1 }),
@@ -378,15 +352,15 @@ static const struct scene table[] = {
 	REMAPS("no file is left", RAM, { unmaps_slowly, 1, 64 * RAM, true }),
 	{ "other memory is pinned", 1, { .late = 1 },
 	  { .seed = 5, .delay_ppm = 1000000, .delay_ns = MS }, END, .before = two_pieces,
-	  .roles = { { unmaps_slowly, 0, RAM, true }, { maps_meanwhile } },
+	  .roles = { { unmaps_slowly, 0, RAM, true }, MAPS_MEANWHILE },
 	  .must = { { &m_count, 0, IS(1), "S5: a guest waits for its VMM and pins nothing" } } },
 	{ "a VMM is killed", 1, RESTLESS, .ms = END, .roles = { { unmaps }, { is_killed } },
 	  .must = { { &m_count, 0, AT_MOST(1000), "S5: a close waits for a VMM's memory" } } },
 	NEXT("the next tenant pins", 0),
 	NEXT("the next tenant pins, no file is left", 1),
-	RACE("iommufd: memory is unmapped", guest_maps, unmaps, .arg = 1),
-	RACE("iommufd: a device is detached", guest_maps, detaches),
-	RACE("iommufd: a detached one is reset", resets, detaches),
+	RACE("iommufd: memory is unmapped", GUEST_MAPS, { unmaps, .arg = 1 }),
+	RACE("iommufd: a device is detached", GUEST_MAPS, DETACHES),
+	RACE("iommufd: a detached one is reset", PLAYS(0, { resets }, { uses, 1 }), DETACHES),
 	AREAS("iommufd: areas with holes", 120, 2, 1),
 	AREAS("iommufd: a hundred areas", 100, 1, 1),
 	AREAS("iommufd: one more area", 101, 1, 1),
@@ -394,9 +368,9 @@ static const struct scene table[] = {
 	AREAS("iommufd: three vGPUs in turns", 128, 1, 3, { takes_turns },),
 	{ "iommufd: a late thread, the next tenant", 1, { .eager = true }, .ms = END,
 	  .before = by_iommufd,
-	  .roles = { { closes, 0, 1 }, { unmaps, 0, 1, true } } },
+	  .roles = { { closes_late, 0, 1 }, { unmaps, 0, 1, true } } },
 	{ "iommufd: a late thread, no vGPU", 1, { .eager = true }, .ms = END, .before = by_iommufd,
-	  .roles = { { closes }, { unmaps, 0, 1, true } } },
+	  .roles = { { closes_late }, { unmaps, 0, 1, true } } },
 };
 
 /* clang-format on */
