@@ -292,9 +292,16 @@ static void config_arrives(struct pci_dev *p)
 	config_posted = false;
 }
 
+int pci_enable_device_mem(struct pci_dev *p)
+{
+	p->enabled = true;
+	return 0;
+}
+
 void pci_disable_device(struct pci_dev *p)
 {
 	config_arrives(p);
+	p->enabled = false;
 }
 
 void pci_set_master(struct pci_dev *p)
