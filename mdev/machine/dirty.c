@@ -219,7 +219,6 @@ void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len)
 	for (page = off >> PAGE_SHIFT; page <= (off + len - 1) >> PAGE_SHIFT; page++)
 		vmach_page_mark_dirty(v, min_t(u64, page, NO_PAGE), KVGPU_BAR3);
 	mutex_unlock(&v->map_lock);
-	vmach_written_settle(v);
 }
 
 void vmach_mmu_hide(struct kvgpu_vgpu *v)

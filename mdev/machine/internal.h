@@ -878,7 +878,10 @@ void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 u64 vmach_dirty_log_take(void *ctx, struct kvgpu_gaddr a, u32 nr);
 bool vmach_pages_are_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr);
 void vmach_tables_forget(void *ctx, struct kvgpu_gaddr a, u32 nr);
-/* marks the pages of [@off, @off + @len) of the partition as dirty: the host writes there */
+/*
+ * Marks the pages of [@off, @off + @len) of the partition as dirty: the host writes there. Call
+ * vmach_shadow_settle() afterwards.
+ */
 void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len);
 /* the page of the MMU's registers: the guest's next access to it faults, and has a sync made */
 void vmach_mmu_hide(struct kvgpu_vgpu *v);

@@ -71,7 +71,6 @@ static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 uses)
 	space_invalidate(v, sp);
 	list_del(&sp->node);
 	kvfree(kvgpu_shadow_as_destroy(sp->as));
-	vmach_written_settle(v);
 	kfree(sp);
 }
 

@@ -4,7 +4,9 @@
  * another's (S4); what that takes of the host is bounded (S5, S6).
  */
 #include "gk110/bar.h"
+#include "gk110/falcon.h"
 #include "gk110/fifo.h"
+#include "gk110/gr.h"
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
 #include "selftests/harness/oracle.h"
@@ -514,6 +516,7 @@ static void is_listed_late(const struct role *r)
 	  .roles = { { act, 0, ##__VA_ARGS__ } } }
 #define PLAY(n, ...) ROW(n, 1, plays, (u64)STEPS(__VA_ARGS__))
 #define UNMAPPED_PLAY(n, ...) UNMAPPED_ROW(n, 1, plays, (u64)STEPS(__VA_ARGS__))
+#define FECS(reg, val) { writes, GR_FECS + (reg), val }
 #define PLAY2(n, ...) ROW(n, 2, plays, (u64)STEPS(__VA_ARGS__))
 #define BOTH(n, ...) BOTH_FROM(n, begins, __VA_ARGS__)
 #define BOTH_FROM(n, begin, all, start, one, other, end)                                      \
@@ -641,6 +644,13 @@ static const struct scene table[] = {
 	     STEPS({ tlb }, { pokes, 248, PTE(0, G_DATA) }, { tlb }, { as_stored, 31 }),
 	     STEPS({ pokes, 240, PTE(0, G_DATA) }, { tlb }, { as_stored, 30 }),
 	     STEPS({ tlb }, { as_stored, 30 }, { as_stored, 31 })),
+	/* the host stores its golden image where the context is: in the table */
+	PLAY("a context is saved over a table", { vram, 0, 20, G_DATA },
+	     { vram, 0, 256, G_TABLE(0) }, { vram, 0, 257, G_TABLE(0) + PAGE_SIZE }, { tlb },
+	     { has, 1, 20 }, { inst, 2, 0, 256 << 12 }, FECS(FALCON_CPUCTL, FALCON_CPUCTL_START),
+	     FECS(FECS_WRCMD_DATA, FECS_CHAN_VALID | G_INST(2) >> 12),
+	     FECS(FECS_WRCMD_CMD, FECS_OS_CMD_SET_CHAN), { tlb }, { has, 1, 20 },
+	     FECS(FECS_WRCMD_CMD, FECS_OS_CMD_SAVE), { tlb }, { lacks, 1, 20 }),
 	PLAY("an invalidate names a space", { space, 1, 2 }, { binds, 2 }, { vram, 0, 20, G_DATA },
 	     { vram, 1, 20, G_DATA }, { tlb, 1 }, { has, 2, 20 }, { tlb }, { has, 1, 20 },
 	     { none, 0, 20 }, { none, 1, 20 }, { tlb_all }, { lacks, 1, 20 },
