@@ -45,8 +45,8 @@ DO(faults, UNTIL(chip_fault(id_of(i, a), 0x1000)))
 DO(before_write, chip_before_write = (void (*)(u32, u32))a)
 DO(faults_now, NEEDS(chip_fault_now(id_of(i, a))))
 
+/* What must be so, or (.b is 0) must not. is_well: all that the oracle asks for */
 DO(is_well, world_check(scene->name))
-/* What must be so, or (.b is 0) must not */
 ASK(loaded, chip_loaded(id_of(i, a)) == b)
 ASK(lives, admin_chan_lives(i, a) == b)
 
