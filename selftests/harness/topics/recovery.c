@@ -21,7 +21,7 @@
 #define EVENTUALLY(step, cond) UNTIL_IN(20000 * MS, step, cond)
 
 /* in scene_count[]: thousandths of the time, us, numbers, ms */
-enum { HAD, STILL, DEEDS, TOOK, HELD };
+enum { HAD, STILL, DEEDS, TOOK, HELD, BEGUN };
 
 MEASURE(lives2, "lives2", admin_chan_lives(vgpu, 2), VALUE);
 
@@ -182,11 +182,22 @@ enum deed { FAULT, MISNAME, KERNELS };
 static u16 holder, waiter; /* channel .holder has GR, .waiter waits for it on PBDMA 0 */
 static u32 kernels; /* that begin on the waiter when GR is free and up, before the next preempt */
 
+static struct context kept;
+
+/* The waiter has not left its PBDMA when the holder has left GR. BEGUN: kernels that it began. */
 static void waiter_begins(u32 reg, u32 val)
 {
-	if (kernels && reg == PFIFO_PREEMPT && chip.reg[PMC_ENABLE / 4] & PMC_ENABLE_GR &&
-	    !chip_is_stuck() && chip_begin_held(waiter, scene->arg[3] * MS))
-		kernels--;
+	if (reg != PFIFO_PREEMPT)
+		return;
+	if (chip_is_stuck() && chip.pbdma[0].chid == waiter)
+		kept = chip.pbdma[0];
+	if (!kernels || val != waiter || !kept.inst || chip_is_stuck() ||
+	    !(chip.reg[PMC_ENABLE / 4] & PMC_ENABLE_GR))
+		return;
+	chip.pbdma[0] = kept;
+	chip_begin_held(waiter, scene->arg[3] * MS);
+	kernels--;
+	scene_count[BEGUN]++;
 }
 
 static void one_deed(enum deed d)
@@ -398,31 +409,19 @@ static void watches(const struct role *r)
 	while (chip_is_held(&id) && id == holder)
 		harness_sleep(MS / 2);
 	scene_count[HELD] = (harness_now - began) / MS;
+	WITHIN(500 * MS, MS, !kernels);
 	while (chip_is_held(&id))
 		harness_sleep(MS / 2);
 	harness_sleep(5 * MS);
 }
 
-static struct context theirs, kept;
-
-/* The waiter has not left its PBDMA when the holder has left GR, and has a kernel then. */
-static void waiter_follows(u32 reg, u32 val)
-{
-	if (reg == PFIFO_PREEMPT && chip_is_stuck() && chip.pbdma[0].chid == waiter)
-		kept = chip.pbdma[0];
-	if (!kernels || reg != PFIFO_PREEMPT || val != waiter || chip_is_stuck() || !kept.inst)
-		return;
-	chip.pbdma[0] = kept;
-	kernels -= chip_begin_held(waiter, scene->arg[3] * MS);
-	scene_count[DEEDS]++;
-}
+static struct context theirs;
 
 /* The neighbour's turn has come. TOOK: ms until GR is free for it. */
 static void waits_for_gr(const struct role *r)
 {
 	u64 began;
 
-	chip_before_write = waiter_follows;
 	g_ring(V(1), 1, 1);
 	EVENTUALLY(20 * US, listed(id_of(1, 1)) && !listed(id_of(0, 1)));
 	began = harness_now;
@@ -857,6 +856,7 @@ static void takes_memory_back(const struct role *r)
 	       { &m_count, STILL, IS(0), "S5: a neighbour's kernel is lost" }
 #define SOON { &m_count, TOOK, AT_MOST(5000), "S5: a register access" }
 #define ENDS { &m_lives, 1, IS(0), "S5: endless" }
+#define FOLLOWS { &m_count, BEGUN, IS(1), "no kernel follows" }
 #define KEPT(ms) { &m_count, HELD, AT_LEAST(ms), "S5: a kernel is lost" }
 
 /* Threads get a CPU 10 ms late. The runlist must not stand still for so long. */
@@ -953,7 +953,11 @@ static const struct scene table[] = {
 	WAIT("behind a long kernel, unnamed", UNNAMED, A(1, 1800), waits, NOTHING, PAYS, UNHURT,
 	     KEPT(1790)),
 	WAIT("a kernel of a second behind a long one", UNNAMED, A(1, 3000, 1, 1000), waits, NOTHING,
-	     UNHURT),
+	     UNHURT, FOLLOWS, { &m_strikes, 1, IS(0), "S5: it ends in time" }),
+	WAIT("an endless kernel behind a long one", UNNAMED, A(1, 3000, 1, 8000), waits, NOTHING,
+	     FOLLOWS, { &m_lives2, 0, IS(0), "S5: endless" }),
+	WAIT("an endless kernel behind another one", NAMES, A(1, ENDLESS, 1, 8000), waits, NOTHING,
+	     FOLLOWS, { &m_lives2, 0, IS(0), "S5: endless" }, ENDS),
 	WAIT("a preempt behind an endless kernel", NAMES, A(1, ENDLESS), waits, PREEMPT, UNHURT,
 	     ENDS),
 	{ "two kernels of one tenant, one after the other, unnamed", 2, UNNAMED,
