@@ -481,7 +481,7 @@ static void third(const struct role *r)
 		    { &m_unpaid, 0, AT_MOST(MORE), DOES_NOT_PAY }, \
 		    { &m_overpaid, 0, AT_MOST(MORE), PAYS_MORE } } }
 #define WAITS(n, set_, us) \
-	{ ROW(n, 2, 1000, set_, quiet, us), \
+	{ ROW(n, 2, 2000, set_, quiet, us), \
 	  .roles = { METER, { tricks, 0, TELLS }, { tricks, 1, WAITER } }, \
 	  .must = { { &m_had, 0, IS(0), "the waiter works" }, \
 		    { &m_had, 1, AT_LEAST(100), LESS_THAN_SHARE }, \
