@@ -99,19 +99,33 @@ struct machine_preempt {
 };
 
 /*
- * A switch that waits until channels have left the chip (slice.c). .nr: number of .loaded; 0: no
- * switch waits. Of the present one, .loaded[.at]: .wait: begins anew with each channel; from then
- * on its vGPU is charged. .leave: its preempt. .other: the preempt of a channel of vGPU .other_vgpu
- * for which it may wait; .absent: so many observations have seen no engine work for that channel.
- * .asked: bit e: that of engine e was driven off. .own_time: it has the watchdog's time, else
- * WAITER_NS; .given: it had the watchdog's time again.
+ * The states of the slicer. The table of what leads from one to another is in slice.c, the drawing
+ * in README.md. Of a switch, the *present* channel or group is .loaded[.at].
+ */
+enum machine_chip_state {
+	CHIP_OPEN, /* shared mode, no switch waits */
+	CHIP_OWNED, /* exclusive mode, no switch waits: .owner has the chip, or no vGPU */
+	CHIP_LEAVES, /* the present channel is preempted, and has the watchdog's time */
+	CHIP_OTHER, /* so is another one, for which the present one may wait */
+	CHIP_OTHER_ENDS, /* the other one hangs: it is ended, its engine reset */
+	CHIP_WAITED, /* the present one is preempted again, and has WAITER_NS */
+	CHIP_WORKS, /* it has the watchdog's time again: an engine works for it */
+	CHIP_ENDS, /* it hangs: it is ended, its engine reset */
+	CHIP_LEFT, /* it has left */
+};
+
+/*
+ * A switch that waits until channels have left the chip (slice.c). .nr: number of .loaded. .wait:
+ * begins anew with each channel; from then on its vGPU is charged. .leave: preempt of the present
+ * channel. .other: that of the other one, of vGPU .other_vgpu; .absent: so many observations have
+ * seen no engine work for it. .asked: bit e: the channel that had engine e was driven off, too.
  */
 struct machine_switch {
+	enum machine_chip_state state;
 	u32 nr, at, asked, other_vgpu, absent;
 	struct machine_loaded loaded[MAX_LOADED];
 	struct machine_preempt leave, other;
 	struct kvgpu_hang hang;
-	bool own_time, given;
 	struct machine_wait wait;
 };
 

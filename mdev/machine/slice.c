@@ -23,7 +23,7 @@
  * channel.
  *
  * The slicer runs most of this file, and takes chip->event_lock, slicer->acct_lock and
- * slicer->lock. vmach_watchdog_set() runs in other threads. README.md has the slicer's states.
+ * slicer->lock. vmach_watchdog_set() runs in other threads. README.md draws the slicer's states.
  */
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -40,9 +40,7 @@
 #define WATCHDOG_MS 2000
 /* the chip's own timeout of a context switch is this much longer than the watchdog's time */
 #define SWITCH_TIMEOUT_EXTRA_MS 1000
-/* other_find(): an engine works for the channel, or will next */
-#define HAS_ENGINE (-2)
-/* ns that a channel has to leave after a channel was driven off for which it may have waited */
+/* ns that a channel has to leave in CHIP_WAITED */
 #define WAITER_NS (200ull * NSEC_PER_MSEC)
 
 /*
@@ -53,6 +51,19 @@
 #define IDS_COUNT_NS (10 * NSEC_PER_SEC)
 /* rest of the slicer's thread, ns, that may be saved up (rest_end()) */
 #define REST_SAVED_NS (4 * (s64)NSEC_PER_MSEC)
+
+/* what ends a state of the slicer (states[]) */
+enum switch_event {
+	NONE, /* the state waits for its end */
+	SHARED, /* no channel has to leave, and the mode is the shared one */
+	EXCLUSIVE, /* no channel has to leave, and the mode is the exclusive one */
+	LEAVE, /* .loaded[.at] has to leave */
+	LEFT, /* the channel that is preempted has left, or does not hang */
+	OTHER_WORKS, /* time is over: an engine works for another channel, .other */
+	WORKS, /* time is over: an engine works for the channel */
+	STAYS, /* time is over, and none of the two */
+	NR_SWITCH_EVENTS
+};
 
 /* --------------------------- a switch: find the channels that have to leave, write the new list */
 
@@ -191,23 +202,6 @@ static struct kvgpu_chan *loaded_chan(struct kvgpu_chip *chip, const struct mach
 	return vmach_on_engine(chip->gpu, l->hid) ? c : NULL;
 }
 
-/*
- * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. If @l
- * waits for an engine that another channel keeps, ends that channel instead, and returns false: @l
- * is to be preempted again.
- */
-static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l)
-{
-	struct kvgpu_chan *c = loaded_chan(chip, l);
-
-	if (!c)
-		return true;
-	if (vmach_holder_end(chip->gpu, l->hid))
-		return false;
-	vmach_hang_end(c, l->hid);
-	return true;
-}
-
 /* Returns the vGPU for which an engine works by its status @st, or NULL. */
 static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u32 st)
 {
@@ -218,13 +212,14 @@ static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u32 st)
 }
 
 /*
- * Finds a channel or group @other for which @l may wait: an engine works for @other, and the engine
- * is not in @asked. Prefers a channel that has to leave, then the first engine, which is GR.
- * Returns the engine, or -1: there is none, or @l has left; or HAS_ENGINE.
+ * Finds out what the present channel, which has used up its time, does. If it may wait for another
+ * one, because an engine that is not in .asked works for that, notes the other one in .other.
+ * Prefers one that has to leave, then the first engine, which is GR.
  */
-static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u32 asked,
-		      struct machine_loaded *other)
+static enum switch_event late_event(struct kvgpu_chip *chip)
 {
+	struct machine_switch *sw = &chip->slicer.sw;
+	const struct machine_loaded *l = &sw->loaded[sw->at];
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u32 engine[KVGPU_MAX_ENGINE];
 	bool leaves = false, leave, works = false;
@@ -236,20 +231,24 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
 		works |= engine[e] & PFIFO_STATUS_BUSY && vmach_engine_has(gpu, e, l->hid);
 		m = worked_for(chip, engine[e]);
-		if (!m || asked & BIT(e))
+		if (!m || sw->asked & BIT(e))
 			continue;
 		leave = !vmach_list_resident(m);
 		if (found >= 0 && (leaves || !leave))
 			continue;
-		*other = (struct machine_loaded){ m->v->id, vmach_status_hid(engine[e]) };
+		sw->other.hid = vmach_status_hid(engine[e]);
+		sw->other_vgpu = m->v->id;
 		leaves = leave;
 		found = e;
 	}
 	if (!loaded_chan(chip, l))
-		found = -1;
-	else if (works)
-		found = HAS_ENGINE;
-	return found;
+		return LEFT;
+	if (works)
+		return WORKS;
+	if (found < 0)
+		return STAYS;
+	sw->asked |= BIT(found);
+	return OTHER_WORKS;
 }
 
 /*
@@ -275,15 +274,15 @@ static u64 switch_unpaid(struct kvgpu_chip *chip)
 }
 
 /*
- * The present channel or group has left the chip at @now. Its vGPU pays for @ns (switch_unpaid())
- * if it was at work. Counts and traces the preempt.
+ * The present channel or group has left the chip, or is about to be ended. Its vGPU pays for the
+ * time for which no vGPU was charged if it was at work. Counts and traces the preempt.
  */
-static void eviction_note(struct kvgpu_chip *chip, u64 ns, u64 now)
+static void eviction_note(struct kvgpu_chip *chip)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
 	const struct machine_loaded *l = &sw->loaded[sw->at];
 	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu);
-	u64 took = now - sw->wait.began;
+	u64 took = ktime_get_ns() - sw->wait.began, ns = switch_unpaid(chip);
 
 	if (!m)
 		return;
@@ -399,26 +398,33 @@ static u64 rest_end(struct machine_slicer *s)
 	return turn;
 }
 
-/* A turn is over: the poll, and the switch if there was one. @now: when the switch ended. */
-static void turn_over(struct kvgpu_chip *chip, u64 now)
+/* CHIP_OPEN: a turn is over: the poll, and the switch if there was one. */
+static enum switch_event turn_over(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 
-	if (!s->lists.shared) {
-		spin_lock(&s->lock);
-		/* kvgpu_sched_choose() did not know when the switch would end */
-		s->rest.next = kvgpu_sched_started(&s->sched, now);
-		spin_unlock(&s->lock);
-	}
 	if (s->poll.flush_due)
 		serve_flushes(chip);
 	s->poll.flush_due = false;
 	s->rest.until = rest_end(s);
+	return NONE;
 }
 
-/* ------------------------------------------- a switch: wait until the loaded channels have left */
+/* CHIP_OWNED: the same, and a turn of the owner has begun, unless it had before. */
+static enum switch_event owned(struct kvgpu_chip *chip)
+{
+	struct machine_slicer *s = &chip->slicer;
 
-static void leave_begin(struct kvgpu_chip *chip);
+	spin_lock(&s->lock);
+	/* kvgpu_sched_choose() did not know when the switch would end */
+	s->rest.next = kvgpu_sched_started(&s->sched, ktime_get_ns());
+	spin_unlock(&s->lock);
+	return turn_over(chip);
+}
+
+/* -------------------------- a switch: wait until the loaded channels have left, state by state */
+
+static void switch_go(struct kvgpu_chip *chip, enum switch_event ev);
 
 /* The switch has ended: the vGPUs that had to leave are off the chip. */
 static void switch_end(struct kvgpu_chip *chip)
@@ -446,104 +452,28 @@ static void switch_end(struct kvgpu_chip *chip)
 		slice_restore(s->lists.owner);
 	WRITE_ONCE(s->samples.paused, s->samples.paused - 1);
 	write_sequnlock(&s->acct_lock);
-	s->sw.nr = 0;
 	vmach_samples_set(chip, now, kvgpu_sched_sample_mean(&alternates));
-	turn_over(chip, now);
-}
-
-/* The present channel had left at time @now, or its recovery had begun. @ns: eviction_note() */
-static void left(struct kvgpu_chip *chip, u64 ns, u64 now)
-{
-	struct machine_switch *sw = &chip->slicer.sw;
-
-	eviction_note(chip, ns, now);
-	vmach_engines_observe(chip->gpu);
-	sw->wait.began = chip->slicer.samples.charged;
-	sw->wait.paid = chip->slicer.samples.paid_ns;
-	sw->at++;
-	leave_begin(chip);
-}
-
-static void leave_again(struct kvgpu_chip *chip)
-{
-	struct machine_switch *sw = &chip->slicer.sw;
-
-	kvgpu_sched_hang_begin(&sw->hang, sw->leave.ns);
-	vmach_preempt_add(chip, &sw->leave);
-}
-
-/*
- * The preempt of a channel or group for which the present one may wait. It has the watchdog's time,
- * also if it is the next owner's. If it does not leave in that time, and each observation of that
- * time saw an engine work for it, it hangs, and is ended. If an observation did not, it is no hang,
- * whatever the preempt register says: the register may still tell of the preempt of the channel
- * that waits (T13 of docs/supported.md).
- */
-static void other_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret)
-{
-	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
-	struct machine_switch *sw = &chip->slicer.sw;
-	bool late = ret == -ETIMEDOUT && !vmach_gpu_lost(chip->gpu);
-
-	if (late && p->ns < watchdog) {
-		vmach_preempt_add(chip, p);
-		return;
-	}
-	if (late && !sw->absent)
-		chan_recover(chip, &(struct machine_loaded){ sw->other_vgpu, p->hid });
-	leave_again(chip);
-}
-
-/*
- * The present channel has used up its time at @at. Drives off what it may wait for, gives it more
- * time if that has left, or ends it.
- */
-static void leave_late(struct kvgpu_chip *chip, u64 at)
-{
-	struct machine_switch *sw = &chip->slicer.sw;
-	struct machine_loaded *l = &sw->loaded[sw->at], other;
-	int e = other_find(chip, l, sw->asked, &other);
-	u64 ns;
-
-	if (e >= 0) {
-		sw->asked |= BIT(e);
-		sw->own_time = false;
-		sw->other_vgpu = other.vgpu;
-		sw->other = (struct machine_preempt){ .hid = other.hid, .over = other_over };
-		sw->absent = 0;
-		vmach_preempt_add(chip, &sw->other);
-	} else if (e == HAS_ENGINE && !sw->own_time && !sw->given) {
-		sw->own_time = sw->given = true;
-		leave_again(chip);
-	} else {
-		ns = switch_unpaid(chip);
-		if (chan_recover(chip, l))
-			left(chip, ns, at);
-		else
-			leave_again(chip);
-	}
 }
 
 /* A turn of the present channel's preempt is over. */
 static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret)
 {
-	u64 now = ktime_get_ns(), watchdog;
+	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
 	struct machine_switch *sw = &chip->slicer.sw;
 	enum kvgpu_hang_step step;
 
 	if (ret != -ETIMEDOUT || vmach_gpu_lost(chip->gpu)) {
-		left(chip, switch_unpaid(chip), now);
+		switch_go(chip, LEFT);
 		return;
 	}
-	watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
-	if (!sw->own_time)
+	if (sw->state == CHIP_WAITED)
 		watchdog = min(watchdog, WAITER_NS);
 	step = kvgpu_sched_hang_next(&sw->hang, watchdog, p->ns);
 	if (step != KVGPU_HANG_WAIT)
 		trace_kvgpu_hang(sw->loaded[sw->at].vgpu, p->hid.tsg, p->hid.id,
 				 step == KVGPU_HANG_RECOVER, p->ns);
 	if (step == KVGPU_HANG_RECOVER) {
-		leave_late(chip, now);
+		switch_go(chip, late_event(chip));
 		return;
 	}
 	if (step == KVGPU_HANG_POLL)
@@ -551,8 +481,122 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 	vmach_preempt_add(chip, p);
 }
 
+/* CHIP_WAITED, CHIP_WORKS: the present channel has more time. */
+static enum switch_event leave_again(struct kvgpu_chip *chip)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+
+	kvgpu_sched_hang_begin(&sw->hang, sw->leave.ns);
+	vmach_preempt_add(chip, &sw->leave);
+	return NONE;
+}
+
+/* CHIP_LEAVES */
+static enum switch_event leave_begin(struct kvgpu_chip *chip)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+
+	sw->asked = 0;
+	sw->leave = (struct machine_preempt){ .hid = sw->loaded[sw->at].hid, .over = leave_over };
+	return leave_again(chip);
+}
+
 /*
- * Begins to drive off channel or group .loaded[.at], or ends the switch if all have left.
+ * A turn of the other channel's preempt is over. If each observation of its time saw an engine work
+ * for it, it hangs. If one did not, it is no hang, whatever the preempt register says: the register
+ * may still tell of the preempt of the channel that waits (T13 of docs/supported.md).
+ */
+static void other_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret)
+{
+	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
+	bool late = ret == -ETIMEDOUT && !vmach_gpu_lost(chip->gpu);
+
+	if (late && p->ns < watchdog)
+		vmach_preempt_add(chip, p);
+	else
+		switch_go(chip, late && !chip->slicer.sw.absent ? STAYS : LEFT);
+}
+
+/* CHIP_OTHER */
+static enum switch_event other_begin(struct kvgpu_chip *chip)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+
+	sw->other = (struct machine_preempt){ .hid = sw->other.hid, .over = other_over };
+	sw->absent = 0;
+	vmach_preempt_add(chip, &sw->other);
+	return NONE;
+}
+
+/* CHIP_OTHER_ENDS */
+static enum switch_event other_end(struct kvgpu_chip *chip)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+	struct machine_loaded l = { sw->other_vgpu, sw->other.hid };
+	struct kvgpu_chan *c = loaded_chan(chip, &l);
+
+	if (c && !vmach_holder_end(chip->gpu, l.hid))
+		vmach_hang_end(c, l.hid);
+	return LEFT;
+}
+
+/* Returns LEAVE if .loaded[.at] has to leave, or else ends the switch. */
+static enum switch_event switch_next(struct kvgpu_chip *chip)
+{
+	if (chip->slicer.sw.at < chip->slicer.sw.nr)
+		return LEAVE;
+	switch_end(chip);
+	return chip->slicer.lists.shared ? SHARED : EXCLUSIVE;
+}
+
+/* The present channel has left: goes on to the next one. */
+static enum switch_event present_gone(struct kvgpu_chip *chip)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+
+	vmach_engines_observe(chip->gpu);
+	sw->wait.began = chip->slicer.samples.charged;
+	sw->wait.paid = chip->slicer.samples.paid_ns;
+	sw->at++;
+	return switch_next(chip);
+}
+
+/* CHIP_LEFT */
+static enum switch_event left(struct kvgpu_chip *chip)
+{
+	eviction_note(chip);
+	return present_gone(chip);
+}
+
+/*
+ * CHIP_ENDS: ends the present channel if it is still loaded, with a reset of its engine if
+ * necessary. If it waits for an engine that another channel keeps, ends that channel instead.
+ */
+static enum switch_event present_end(struct kvgpu_chip *chip)
+{
+	const struct machine_loaded *l = &chip->slicer.sw.loaded[chip->slicer.sw.at];
+	struct kvgpu_chan *c = loaded_chan(chip, l);
+
+	if (c && vmach_holder_end(chip->gpu, l->hid))
+		return OTHER_WORKS;
+	eviction_note(chip);
+	if (c)
+		vmach_hang_end(c, l->hid);
+	return present_gone(chip);
+}
+
+/* clang-format off */
+/* the next state if no channel has to leave, or no further one, or if one has to */
+#define SETTLED_OR_NEXT \
+	[SHARED] = CHIP_OPEN, [EXCLUSIVE] = CHIP_OWNED, [LEAVE] = CHIP_LEAVES
+/* clang-format on */
+/* the next state if the channel leaves; else, by the one for which an engine works in the end */
+#define LEFT_OR(another, this, none) \
+	[LEFT] = CHIP_LEFT, [OTHER_WORKS] = (another), [WORKS] = (this), [STAYS] = (none)
+
+/*
+ * The slicer's states. .enter() is called when a state begins, and returns the event that ends the
+ * state at once, or NONE. .next: the next state, by event.
  *
  * A channel that waits on its PBDMA for an engine does not leave before another channel's kernel
  * has ended, and the engine may name only the other one (T18 and T19 of docs/supported.md). So
@@ -565,19 +609,30 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
  * chip forgets the preempt. Such an eviction has reset an engine, which is counted for its vGPU
  * (docs/invariants.md), or waits for another channel (holder.h).
  */
-static void leave_begin(struct kvgpu_chip *chip)
-{
-	struct machine_switch *sw = &chip->slicer.sw;
+static const struct {
+	enum switch_event (*enter)(struct kvgpu_chip *chip);
+	u8 next[NR_SWITCH_EVENTS];
+} states[] = {
+	[CHIP_OPEN] = { turn_over, { SETTLED_OR_NEXT } },
+	[CHIP_OWNED] = { owned, { SETTLED_OR_NEXT } },
+	[CHIP_LEAVES] = { leave_begin, { LEFT_OR(CHIP_OTHER, CHIP_ENDS, CHIP_ENDS) } },
+	[CHIP_OTHER] = { other_begin, { [LEFT] = CHIP_WAITED, [STAYS] = CHIP_OTHER_ENDS } },
+	[CHIP_OTHER_ENDS] = { other_end, { [LEFT] = CHIP_WAITED } },
+	[CHIP_WAITED] = { leave_again, { LEFT_OR(CHIP_OTHER, CHIP_WORKS, CHIP_ENDS) } },
+	[CHIP_WORKS] = { leave_again, { LEFT_OR(CHIP_ENDS, CHIP_ENDS, CHIP_ENDS) } },
+	[CHIP_ENDS] = { present_end, { [OTHER_WORKS] = CHIP_LEAVES, SETTLED_OR_NEXT } },
+	[CHIP_LEFT] = { left, { SETTLED_OR_NEXT } },
+};
 
-	if (sw->at == sw->nr) {
-		switch_end(chip);
-		return;
+/* Event @ev ends the present state. Goes from state to state, until one waits for its end. */
+static void switch_go(struct kvgpu_chip *chip, enum switch_event ev)
+{
+	enum machine_chip_state *state = &chip->slicer.sw.state;
+
+	while (ev != NONE) {
+		*state = states[*state].next[ev];
+		ev = states[*state].enter(chip);
 	}
-	sw->asked = 0;
-	sw->own_time = true;
-	sw->given = false;
-	sw->leave = (struct machine_preempt){ .hid = sw->loaded[sw->at].hid, .over = leave_over };
-	leave_again(chip);
 }
 
 /* ------------------------------------------------------------------ a turn of the slicer */
@@ -619,15 +674,20 @@ static void slicer_turn(struct kvgpu_chip *chip)
 	s->rest.from = ktime_get_ns();
 	s->rest.used = s->rest.from - now;
 	if (!leave) {
-		turn_over(chip, now);
+		switch_go(chip, c.shared ? SHARED : EXCLUSIVE);
 		return;
 	}
 	vmach_wait_begin(&s->sw.wait, chip->gpu);
 	s->sw.at = 0;
-	leave_begin(chip);
+	switch_go(chip, switch_next(chip));
 }
 
 /* -------------------------------------------- the slicer's thread: main loop, start and stop */
+
+static bool switch_waits(const struct machine_slicer *s)
+{
+	return s->sw.state != CHIP_OPEN && s->sw.state != CHIP_OWNED;
+}
 
 /* Sleeps until @until, or until there is something to do. */
 static void slicer_sleep(struct machine_slicer *s, unsigned long kicked, u64 until)
@@ -663,13 +723,14 @@ static int slicer_main(void *arg)
 		if (test_and_clear_bit(SLICER_RECOVER, &s->kicked))
 			vmach_chans_recover(chip);
 		busy |= vmach_preempts_step(chip);
-		if (s->sw.nr && test_bit(SLICER_SAMPLED, &s->kicked)) {
+		if (switch_waits(s) && test_bit(SLICER_SAMPLED, &s->kicked)) {
 			vmach_nonstall_poll(chip, ktime_get_ns());
 			serve_flushes(chip);
 		}
 		kicked = READ_ONCE(s->kicked);
-		poll = s->sw.nr ? ~0ull :
-				  max(kicked & BIT(SLICER_POLL) ? 0 : s->rest.next, s->rest.until);
+		poll = max(kicked & BIT(SLICER_POLL) ? 0 : s->rest.next, s->rest.until);
+		if (switch_waits(s))
+			poll = ~0ull;
 		if (ktime_get_ns() >= poll) {
 			clear_bit(SLICER_POLL, &s->kicked);
 			slicer_turn(chip);
