@@ -26,7 +26,7 @@ struct chip_manners {
 	bool idles;
 	/* the preempt of a channel that waits for a held engine ends only when that is free */
 	bool waiters_stay;
-	/* the preempt of a channel that copies (chip_copies()) ends only when its copies do */
+	/* that of a channel that copies, or (.waiters_stay) waits for that, ends when copies do */
 	bool copies_stay;
 	/*
 	 * while a channel holds GR, and another one with work waits for it on its PBDMA, the status

@@ -215,7 +215,8 @@ bool chip_held_up(void)
 	u32 r, v = chip.reg[PFIFO_PREEMPT / 4];
 
 	if (chip.manners.copies_stay && harness_now < chip.copying_until &&
-	    !(v & PFIFO_PREEMPT_TSG) && FIELD_GET(PFIFO_PREEMPT_ID, v) == chip.copying)
+	    ((!(v & PFIFO_PREEMPT_TSG) && FIELD_GET(PFIFO_PREEMPT_ID, v) == chip.copying) ||
+	     (chip.manners.waiters_stay && chip_is_preempted(&chip.pbdma[0]))))
 		return true;
 	for (r = 0; r < CHIP_RUNLS && chip.manners.interrupts_stay; r++)
 		if (chip.reg[(PBDMA(r) + PBDMA_INTR0) / 4] && chip_is_preempted(&chip.pbdma[r]))

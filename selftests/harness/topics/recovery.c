@@ -21,7 +21,7 @@
 #define EVENTUALLY(step, cond) UNTIL_IN(20000 * MS, step, cond)
 
 /* in scene_count[]: thousandths of the time, us, numbers, ms */
-enum { HAD, STILL, DEEDS, TOOK, HELD, BEGUN };
+enum { HAD, STILL, DEEDS, TOOK, HELD, TO_BEGIN };
 
 MEASURE(lives2, "lives2", admin_chan_lives(vgpu, 2), VALUE);
 
@@ -154,6 +154,7 @@ static void hangs_again(const struct role *r)
 
 /* The engine names a channel that nobody has, or (.b) even after its reset. */
 DO(hangs_as_nobody, EVENTUALLY(100 * US, chip_misname(id_of(i, a), CHIP_NOBODY, b)))
+DO(copies, chip_copies(id_of(i, a), harness_now + b))
 DO(is_free, EVENTUALLY(MS, !chip_is_stuck()))
 
 static void faults_and_tells(const struct role *r)
@@ -180,24 +181,21 @@ static void faults_and_tells(const struct role *r)
 
 enum deed { FAULT, MISNAME, KERNELS };
 static u16 holder, waiter; /* channel .holder has GR, .waiter waits for it on PBDMA 0 */
-static u32 kernels; /* that begin on the waiter when GR is free and up, before the next preempt */
 
 static struct context kept;
 
-/* The waiter has not left its PBDMA when the holder has left GR. BEGUN: kernels that it began. */
+/* The waiter is still on its PBDMA when GR is free and up. TO_BEGIN: its kernels to come. */
 static void waiter_begins(u32 reg, u32 val)
 {
-	if (reg != PFIFO_PREEMPT)
-		return;
-	if (chip_is_stuck() && chip.pbdma[0].chid == waiter)
+	if (reg == PFIFO_PREEMPT && chip_is_stuck() && chip.pbdma[0].chid == waiter)
 		kept = chip.pbdma[0];
-	if (!kernels || val != waiter || !kept.inst || chip_is_stuck() ||
+	if (reg != PFIFO_PREEMPT || val != waiter || !kept.inst || chip_is_stuck() ||
 	    !(chip.reg[PMC_ENABLE / 4] & PMC_ENABLE_GR))
 		return;
 	chip.pbdma[0] = kept;
-	chip_begin_held(waiter, scene->arg[3] * MS);
-	kernels--;
-	scene_count[BEGUN]++;
+	kept.inst = 0;
+	if (scene_count[TO_BEGIN])
+		scene_count[TO_BEGIN] -= chip_begin_held(waiter, scene->arg[3] * MS);
 }
 
 static void one_deed(enum deed d)
@@ -206,7 +204,7 @@ static void one_deed(enum deed d)
 	EVENTUALLY(100 * US, d == FAULT	  ? chip_fault(waiter, 0x1000) :
 			     d == MISNAME ? chip_misname(waiter, CHIP_NOBODY, false) :
 					    chip_hold(waiter, ENDLESS * MS));
-	kernels = d == KERNELS ? 4 : 0;
+	scene_count[TO_BEGIN] = d == KERNELS ? 4 : 0;
 	if (d == FAULT)
 		EVENTUALLY(MS, !admin_chan_lives(0, 1));
 	g_chan_anew(V(0), 1);
@@ -385,9 +383,8 @@ static void waits(const struct scene *s)
 	harness_sleep(20 * US);
 	ring2(0, true);
 	EVENTUALLY(100 * US, on_pbdma(waiter));
-	kernels = s->arg[2];
-	if (!chip_before_write)
-		chip_before_write = waiter_begins;
+	scene_count[TO_BEGIN] = s->arg[2];
+	chip_before_write = chip_before_write ?: waiter_begins;
 }
 
 static void acts(const struct role *r)
@@ -409,7 +406,7 @@ static void watches(const struct role *r)
 	while (chip_is_held(&id) && id == holder)
 		harness_sleep(MS / 2);
 	scene_count[HELD] = (harness_now - began) / MS;
-	WITHIN(500 * MS, MS, !kernels);
+	WITHIN(500 * MS, MS, !scene_count[TO_BEGIN]);
 	while (chip_is_held(&id))
 		harness_sleep(MS / 2);
 	harness_sleep(5 * MS);
@@ -439,13 +436,13 @@ static u64 theirs_until;
 
 static void neighbour_begins(u32 reg, u32 val)
 {
-	if (kernels && reg == PFIFO_RUNLIST_BLOCK && !chip_is_stuck()) {
+	if (scene_count[TO_BEGIN] && reg == PFIFO_RUNLIST_BLOCK && !chip_is_stuck()) {
 		if (!val && chip.pbdma[0].chid == waiter)
 			kept = chip.pbdma[0];
 		if (!val || !kept.inst)
 			return;
 		chip.pbdma[0] = kept; /* it has not left */
-		kernels = 0;
+		scene_count[TO_BEGIN] = 0;
 		theirs_until = ~0ull;
 		if (scene->arg[3])
 			chip_begin_held(waiter, scene->arg[3] * MS);
@@ -472,12 +469,12 @@ static void waits_beside(const struct scene *s)
 /* The holder's next kernel begins when a preempt names its channel at last. */
 static void holder_begins(u32 reg, u32 val)
 {
-	if (!kernels || reg != PFIFO_PREEMPT || val != holder || chip_is_stuck() ||
+	if (!scene_count[TO_BEGIN] || reg != PFIFO_PREEMPT || val != holder || chip_is_stuck() ||
 	    chip.engine[0].chid != holder)
 		return;
 	chip.engine[0].stuck = true;
 	chip.hold_until = harness_now + scene->arg[3] * MS;
-	kernels--;
+	scene_count[TO_BEGIN]--;
 }
 
 static void waits_again(const struct scene *s)
@@ -488,9 +485,8 @@ static void waits_again(const struct scene *s)
 
 static void both_live(const struct scene *s)
 {
-	FAIL_ON(!admin_chan_lives(s->arg[0], 1),
-		"S5: a channel is ended because another one is evicted");
-	NEEDS(!kernels);
+	FAIL_ON(!admin_chan_lives(s->arg[0], 1), "S5: another one's eviction ends a channel");
+	NEEDS(!scene_count[TO_BEGIN]);
 }
 
 #define PREEMPTS 0
@@ -856,7 +852,7 @@ static void takes_memory_back(const struct role *r)
 	       { &m_count, STILL, IS(0), "S5: a neighbour's kernel is lost" }
 #define SOON { &m_count, TOOK, AT_MOST(5000), "S5: a register access" }
 #define ENDS { &m_lives, 1, IS(0), "S5: endless" }
-#define FOLLOWS { &m_count, BEGUN, IS(1), "no kernel follows" }
+#define FOLLOWS { &m_count, TO_BEGIN, IS(0), "no kernel follows" }
 #define KEPT(ms) { &m_count, HELD, AT_LEAST(ms), "S5: a kernel is lost" }
 
 /* Threads get a CPU 10 ms late. The runlist must not stand still for so long. */
@@ -956,6 +952,10 @@ static const struct scene table[] = {
 	     UNHURT, FOLLOWS, { &m_strikes, 1, IS(0), "S5: it ends in time" }),
 	WAIT("an endless kernel behind a long one", UNNAMED, A(1, 3000, 1, 8000), waits, NOTHING,
 	     FOLLOWS, { &m_lives2, 0, IS(0), "S5: endless" }),
+	{ "behind a kernel and a copy", 2, PLAIN(.waiters_stay = true, .copies_stay = true),
+	  VERY_COARSE, .arg = { 1, 3000 }, .before = waits,
+	  .roles = { PLAYS(1, { uses, 2, 1 }, { copies, 2, 4000 * MS }, { sleeps, 6000 * MS }) },
+	  .must = { UNHURT, { &m_strikes, 1, IS(0), "S5: it ends in time" } } },
 	WAIT("an endless kernel behind another one", NAMES, A(1, ENDLESS, 1, 8000), waits, NOTHING,
 	     FOLLOWS, { &m_lives2, 0, IS(0), "S5: endless" }, ENDS),
 	WAIT("a preempt behind an endless kernel", NAMES, A(1, ENDLESS), waits, PREEMPT, UNHURT,
