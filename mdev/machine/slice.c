@@ -398,28 +398,22 @@ static u64 rest_end(struct machine_slicer *s)
 	return turn;
 }
 
-/* CHIP_OPEN: a turn is over: the poll, and the switch if there was one. */
+/* CHIP_OPEN, CHIP_OWNED: a turn is over: the poll, and the switch if there was one. */
 static enum switch_event turn_over(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 
+	if (s->sw.state == CHIP_OWNED) {
+		spin_lock(&s->lock);
+		/* kvgpu_sched_choose() did not know when the switch would end */
+		s->rest.next = kvgpu_sched_started(&s->sched, ktime_get_ns());
+		spin_unlock(&s->lock);
+	}
 	if (s->poll.flush_due)
 		serve_flushes(chip);
 	s->poll.flush_due = false;
 	s->rest.until = rest_end(s);
 	return NONE;
-}
-
-/* CHIP_OWNED: the same, and a turn of the owner has begun, unless it had before. */
-static enum switch_event owned(struct kvgpu_chip *chip)
-{
-	struct machine_slicer *s = &chip->slicer;
-
-	spin_lock(&s->lock);
-	/* kvgpu_sched_choose() did not know when the switch would end */
-	s->rest.next = kvgpu_sched_started(&s->sched, ktime_get_ns());
-	spin_unlock(&s->lock);
-	return turn_over(chip);
 }
 
 /* -------------------------- a switch: wait until the loaded channels have left, state by state */
@@ -614,7 +608,7 @@ static const struct {
 	u8 next[NR_SWITCH_EVENTS];
 } states[] = {
 	[CHIP_OPEN] = { turn_over, { SETTLED_OR_NEXT } },
-	[CHIP_OWNED] = { owned, { SETTLED_OR_NEXT } },
+	[CHIP_OWNED] = { turn_over, { SETTLED_OR_NEXT } },
 	[CHIP_LEAVES] = { leave_begin, { LEFT_OR(CHIP_OTHER, CHIP_ENDS, CHIP_ENDS) } },
 	[CHIP_OTHER] = { other_begin, { [LEFT] = CHIP_WAITED, [STAYS] = CHIP_OTHER_ENDS } },
 	[CHIP_OTHER_ENDS] = { other_end, { [LEFT] = CHIP_WAITED } },
