@@ -59,7 +59,7 @@ enum switch_event {
 	EXCLUSIVE, /* no channel has to leave, and the mode is the exclusive one */
 	LEAVE, /* .loaded[.at] has to leave */
 	LEFT, /* the channel that is preempted has left, or does not hang */
-	OTHER_WORKS, /* time is over: an engine works for another channel, .other */
+	OTHER_WORKS, /* time is over: the channel may wait for .other; CHIP_ENDS: waited for one */
 	WORKS, /* time is over: an engine works for the channel */
 	STAYS, /* time is over, and none of the two */
 	NR_SWITCH_EVENTS
