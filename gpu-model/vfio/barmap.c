@@ -159,6 +159,10 @@ static int ops_flush(struct barmap *b)
 	return ret;
 }
 
+/*
+ * Gather an operation. The gathered ones may be sent first, which may take all pages back and
+ * empties the record then: record what @op shows after this call.
+ */
 static void op_add(struct barmap *b, const struct barmap_op *op)
 {
 	struct barmap_op *last = b->nr_ops ? &b->op[b->nr_ops - 1] : NULL;
@@ -184,16 +188,16 @@ static void op_show(struct barmap *b, enum bar_window w, uint32_t page, uint32_t
 		op.file_page = show & SHOW_PAGE;
 		op.flags = show & SHOW_PRIVATE ? BARMAP_F_PRIVATE : 0;
 	}
-	show_set(&b->win[w], page, nr, show);
 	op_add(b, &op);
+	show_set(&b->win[w], page, nr, show);
 }
 
 static void op_zap(struct barmap *b, enum bar_window w, uint32_t page, uint32_t nr)
 {
 	struct barmap_op op = { .code = BARMAP_ZAP, .win = w, .page = page, .nr_pages = nr };
 
-	show_set(&b->win[w], page, nr, 0);
 	op_add(b, &op);
+	show_set(&b->win[w], page, nr, 0);
 }
 
 /* ------------------------------------------------------------------ translating */

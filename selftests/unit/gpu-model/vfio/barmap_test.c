@@ -632,6 +632,33 @@ static void test_mapping_budget(void **state)
 	pthread_mutex_unlock(&fake.s.barmap->lock);
 }
 
+/*
+ * An invalidate that changes more pages than one batch holds reaches the budget at the first full
+ * batch: all pages are taken back while further ones are still to be changed. A page that is shown
+ * after that has to be in the record: the next invalidate moves it, too.
+ */
+static void test_mapping_budget_within_an_invalidate(void **state)
+{
+	enum { PAGES = BARMAP_MAX_OPS + 100 };
+	uint32_t i, wrong = 0;
+
+	point(WIN_BAR1, FIRST, PAGES, 1, 2);
+	for (i = 0; i < PAGES; i++)
+		store(bar1, FIRST + i, 0, i);
+	pthread_mutex_lock(&fake.s.barmap->lock);
+	fake.s.barmap->max_cuts = fake.s.barmap->cuts + BARMAP_MAX_OPS / 2;
+	pthread_mutex_unlock(&fake.s.barmap->lock);
+	point(WIN_BAR1, FIRST, PAGES, 2001, 2);
+	invalidate(WIN_BAR1);
+	point(WIN_BAR1, FIRST, PAGES, 4001, 2);
+	invalidate(WIN_BAR1);
+	for (i = 0; i < PAGES; i++) {
+		*vram(4000 + 2 * i, 0) = 4000 + i;
+		wrong += load(bar1, FIRST + i, 0) != 4000 + i;
+	}
+	assert_int_equal(wrong, 0);
+}
+
 /* ------------------------------------------------------------------ hammering */
 
 #define HAMMER_PAGES 16
@@ -797,6 +824,7 @@ int main(void)
 		T(test_replug),
 		T(test_helper_dies),
 		T(test_mapping_budget),
+		T(test_mapping_budget_within_an_invalidate),
 		T(test_hammer_repoint),
 		T(test_hammer_gaps),
 		T(test_no_store_reaches_the_old_page),
