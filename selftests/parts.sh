@@ -298,7 +298,7 @@ for type in 512m 1g; do
 	done
 done
 for kind in registers runlists blocks invalidates bells; do
-	part hostile-volume-$kind ls 2000 tap_run "hostile: one in numbers, beside seven that verify" $LIMIT env KVGPU_TB_NAME=hostile-$kind selftests/hostile/run.sh volume $kind
+	part hostile-volume-$kind ls 2000 tap_run "hostile: one in numbers, beside seven that verify" $LIMIT selftests/hostile/run.sh volume $kind
 done
 part bench	ls	1200	tap_run "make bench: what each operation costs, against bounds" $LIMIT selftests/bench/run.sh
 part debug-kernel l	900	tap_step "the debug kernel is built" $LIMIT testbed/tb setup --debug-kernel
