@@ -7,7 +7,7 @@
 
 SHARES_WINDOWS=${SHARES_WINDOWS:-5}
 SHARES_WINDOW_S=2
-BUSY_AT_MOST_S=600
+BUSY_AT_MOST_S=3600	# all_busy_end() ends them; one that runs as long as this hangs
 
 # sample_shares FILE SAMPLES SECONDS GUEST...: writes the output of inside/shares.sh to FILE
 sample_shares()
