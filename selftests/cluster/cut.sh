@@ -177,7 +177,7 @@ relays_that_stop()
 
 programs remote/faults remote/several cluster/pieces cluster/peers
 find_mpis
-[ ${#mpis[@]} != 0 ] || { echo "1..0 # SKIP there is no MPI here: openmpi-bin and libopenmpi-dev, or mpich and libmpich-dev"; exit; }
+[ ${#mpis[@]} != 0 ] || { echo "Bail out! there is no MPI here: openmpi-bin and libopenmpi-dev, or mpich and libmpich-dev"; exit 1; }
 relays_that_stop || exit 2
 machines_up || { echo "Bail out! the namespaces do not reach each other"; exit 1; }
 export OMPI_MCA_plm_rsh_agent=$work/far.py PRTE_MCA_plm_ssh_agent=$work/far.py HYDRA_LAUNCHER_EXEC=$work/far.py
