@@ -59,6 +59,7 @@ void vmach_gpu_declare_lost(struct kvgpu_gpu *gpu, const char *why)
 
 	if (vmach_gpu_lost(gpu))
 		return;
+	WRITE_ONCE(gpu->chip->going, true);
 	pci_clear_master(gpu->hw.pdev);
 	/*
 	 * A write to configuration space may be posted. The card answers this read after it has

@@ -298,7 +298,8 @@ struct kvgpu_chip {
 		u64 size;
 		struct kvgpu_vram dummy_page;
 	} pool;
-	bool lost; /* the card has failed: bus mastering is off; no lock */
+	/* The card has failed. .lost: bus mastering is off; .going: it may be; no lock. */
+	bool lost, going;
 	/*
 	 * Under .lock, in ns. .base: PTIMER minus ktime. .last: the latest time returned. .taken:
 	 * ktime of the chip's last answer.

@@ -95,6 +95,9 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->mem.stage.dma, (hvram_t){ v->part.v + at }, len))
 		return -EFAULT;
 	dma_rmb();
+	/* without bus mastering a copy ends, too, and has written nothing */
+	if (READ_ONCE(v->gpu->chip->going))
+		return -EFAULT;
 	m->mem.stage.at = at;
 	m->mem.stage.len = len;
 	m->mem.stage.next = at + len;

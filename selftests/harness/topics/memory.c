@@ -168,6 +168,10 @@ DO(reach, iommu_kind = a; *(b ? &world.pdev.dev.bus_dma_limit : &world.pdev.dev.
 	   (frame_of(40) << PAGE_SHIFT) + 3 * PAGE_SIZE - 2)
 DO(holds, chip.copy_held = a)
 ASK(within, harness_now - began <= a)
+/* The card goes while the host waits for a copy, which ends without having copied. */
+DO(goes, UNTIL(chip.copy_held && chip.copy_put);
+   the_pci_driver->err_handler->reset_prepare(&world.pdev))
+DO(lets_end, UNTIL(chip.no_master); chip.copy_held = false)
 ASK(maps, (at = mm_map(setup_mm, g->dev, a, b)))
 ASK(may_map, !mm_map(setup_mm, g->dev, a, b) == !c)
 ASK(moves, (at = mm_move(setup_mm, at, a)))
@@ -759,6 +763,12 @@ static const struct scene table[] = {
 	{ "a copy ends late", 1, LATE, .roles = { PLAYS(0, { holds, 1 }, { space, 0, 2 },
 	     { binds, 2 }, { within, 25000 * MS }, { closes }, { unmakes }, { holds, 0 },
 	     { sleeps, 100 * MS }, { lost }, { remakes, 0 }) } },
+	{ "a table is read while the card goes", 1, BUSY,
+	  { .delay_ppm = 1000000, .delay_ns = 20 * MS }, .before = begins, .may_lose = true,
+	  .roles = { PLAYS(0, { space, 1, 2 },
+	     { binds, 2 }, { vram, 0, 20, G_DATA }, { tlb }, { vram, 1, 30, G_DATA },
+	     { holds, 1 }, { tlb, 1 }, { lacks, 2, 20 }, { sleeps, 100 * MS }, { lost }),
+	     { plays, 0, (u64)STEPS({ goes }), .lazy = true }, PLAYS(0, { lets_end }) } },
 	{ "a scrub ends late", 1, LATE, .roles = { PLAYS(0, { closes }, { holds, 1 },
 	     { unmakes }, { holds, 0 }, { sleeps, 100 * MS }, { remakes, 0 }) } },
 	UNMAPPED_ROW("a vGPU that outlives its device", 1, is_listed_late),
