@@ -228,6 +228,8 @@ void oracle_mapping(const struct vfio_device *vdev, unsigned long pfn, const cha
 	off -= bar == 3 ? BAR3_PHYS : BAR1_PHYS;
 	switch (chip_show(bar, off, &at)) {
 	case SHOWS_HOST:
+		if (chip.no_master)
+			break;
 		oracle_host_page(at, when);
 		FAIL_ON(!container_pinned(iommu_find(at)->pfn, vdev->container),
 			"S1: %s: a VMM of vGPU %u has a mapping of BAR%u that shows memory pinned for another",

@@ -87,9 +87,13 @@ static unsigned int where(const void *at, u64 *off)
 	harness_fail("%p is no address of the card's", at);
 }
 
-/* Return what is behind address @at of a BAR. *@vram: its address in video memory, or HOST. */
+/*
+ * Return what is behind address @at of a BAR. *@vram: its address in video memory, or HOST. A card
+ * that was cut off reaches no memory of the host's, whatever its tables and TLBs say.
+ */
 static u8 *behind(const void *at, u64 *vram)
 {
+	static u8 nowhere[PAGE_SIZE];
 	u64 off;
 	unsigned int bar = where(at, &off);
 	u8 *page;
@@ -99,7 +103,8 @@ static u8 *behind(const void *at, u64 *vram)
 	case SHOWS_VRAM:
 		return chip_vram(*vram);
 	case SHOWS_HOST:
-		page = oracle_host_page(*vram & PAGE_MASK, "a CPU uses a BAR");
+		page = chip.no_master ? nowhere :
+					oracle_host_page(*vram & PAGE_MASK, "a CPU uses a BAR");
 		*vram = HOST;
 		return page + offset_in_page(off);
 	default:
