@@ -17,10 +17,11 @@
  * (VGPU_OWN_MMU), which the VMM maps into the guest. A page fault maps it while it is *shown*:
  * while no page of a table is marked, so that an invalidate has nothing to do. A fault on it at
  * other times has all spaces and windows brought up to date first (space.c). Before a page of a
- * table is marked for a fault, the MMU's page is *hidden*: unmapped. Both need vgpu->lock, so the
- * handler of the fault gives mmap_lock back, and the access faults anew (mapping.c). The CPU's
- * writes to a table in system memory are not seen, so no such table is read once the VMM has mapped
- * the MMU's page.
+ * table is marked for a fault, the MMU's page is *hidden*: unmapped. Some ms after a pin has failed
+ * it is hidden, too, so that the next invalidate tries the pin again (pin.c). Showing and hiding
+ * need vgpu->lock, so the handler of the fault gives mmap_lock back, and the access faults anew
+ * (mapping.c). The CPU's writes to a table in system memory are not seen, so no such table is read
+ * once the VMM has mapped the MMU's page.
  *
  * vgpu->lock is held; vmach_page_mark_dirty() and vmach_page_is_table() need map_lock only.
  */

@@ -486,7 +486,7 @@ struct kvgpu_machine {
 	 * and read. .refused: pins that VFIO refused for want of memory: .nr since .at (ktime, ns).
 	 * Threads of VMMs that unmap memory (unmap.c): .unmaps: list of struct unmap_known;
 	 * unmappings_lock. .opener: process that opened the vGPU last. .forbidden_by: number of
-	 * unmapping threads that forbid pins to the vGPU.
+	 * unmapping threads that forbid pins to the vGPU. .retry: a pin has failed since .work ran.
 	 */
 	struct {
 		struct xarray pages;
@@ -497,7 +497,7 @@ struct kvgpu_machine {
 			u64 at;
 			u32 nr;
 		} refused;
-		bool allowed;
+		bool allowed, retry;
 		struct list_head unmaps;
 		struct pid *opener;
 		atomic_t forbidden_by;

@@ -211,7 +211,10 @@ void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last)
 	unpin_due_pages(v, iova >> PAGE_SHIFT, last >> PAGE_SHIFT, U64_MAX);
 }
 
-/* The work item: releases due pages, in pieces. */
+/*
+ * The work item: releases due pages, in pieces. After a pin that failed, hides the MMU's page: the
+ * guest's next invalidate faults, and a sync tries the pin again (dirty.c).
+ */
 static void unpin_some_pages(struct work_struct *work)
 {
 	struct kvgpu_machine *m =
@@ -222,16 +225,23 @@ static void unpin_some_pages(struct work_struct *work)
 	/* do not wait for vgpu->lock: its holder may wait for the VMM's memory */
 	for (i = 0; i < DUE_PIECES && mutex_trylock(&v->lock); i++) {
 		unpin_due_pages(v, 0, ULONG_MAX, DUE_AT_ONCE);
+		if (m->pin.retry)
+			vmach_mmu_hide(v);
+		WRITE_ONCE(m->pin.retry, false);
 		mutex_unlock(&v->lock);
 		cond_resched();
 	}
-	if (READ_ONCE(m->pin.nr_due))
+	if (READ_ONCE(m->pin.nr_due) || READ_ONCE(m->pin.retry))
 		queue_delayed_work(v->gpu->chip->wq.unpin, &m->pin.work, 1);
 }
 
-int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
+static void work_queue(struct kvgpu_vgpu *v)
 {
-	struct kvgpu_vgpu *v = ctx;
+	queue_delayed_work(v->gpu->chip->wq.unpin, &v->m->pin.work, msecs_to_jiffies(DUE_MS));
+}
+
+static int pages_pin(struct kvgpu_vgpu *v, const iova_t *iova, u32 nr, u64 *dma)
+{
 	struct kvgpu_machine *m = v->m;
 	int got, i, ret = 0;
 
@@ -272,6 +282,18 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	return ret ?: -EFAULT;
 }
 
+int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
+{
+	struct kvgpu_vgpu *v = ctx;
+	int ret = pages_pin(v, iova, nr, dma);
+
+	if (ret) {
+		WRITE_ONCE(v->m->pin.retry, true);
+		work_queue(v);
+	}
+	return ret;
+}
+
 /* Marks @nr pages from @iova on as due. Call it after the TLB was invalidated. */
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr)
 {
@@ -282,7 +304,7 @@ void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr)
 	for (i = 0; i < nr; i++)
 		xa_set_mark(&m->pin.pages, (iova.v >> PAGE_SHIFT) + i, DUE);
 	WRITE_ONCE(m->pin.nr_due, m->pin.nr_due + nr);
-	queue_delayed_work(v->gpu->chip->wq.unpin, &m->pin.work, msecs_to_jiffies(DUE_MS));
+	work_queue(v);
 }
 
 void vmach_pins_init(struct kvgpu_vgpu *v)

@@ -690,6 +690,11 @@ static const struct scene table[] = {
 	AT_THE_END("an IOMMU does not translate behind a bridge", IOMMU_IDENTITY, 1, lacks, has),
 	/* the stand-in's addresses are not those of RAM: page 41 is refused, too */
 	AT_THE_END("no IOMMU", IOMMU_NONE, 0, lacks, lacks),
+	/* invalidates of a page that is mapped do not fault again and again meanwhile */
+	PLAY("an entry before its memory", { sys, 0, 40, LOCKED }, { tlb }, { lacks, 1, 40 },
+	     { counts }, { tlb, 0, 99 }, { faulted, 0, 1 }, { memory, LOCKED },
+	     { sleeps, 100 * MS }, { tlb }, { has, 1, 40 }, { sleeps, 100 * MS }, { tlb },
+	     { counts }, { sleeps, 100 * MS }, { tlb }, { faulted, 0, 0 }),
 	PLAY("a bounce buffer", { bounces }, { sys, 0, 40, IOVA(40) }, { tlb }, { lacks, 1, 40 },
 	     { pinned, 0 }),
 	PLAY2("a page of a BAR for memory", { gives_bar3 }, { sys, 0, 20, LOCKED }, { tlb },
