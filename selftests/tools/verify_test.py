@@ -137,6 +137,9 @@ FAULTS = (
 
 
 def test_log():
+    with open(f"{TREE}/hw/hw.c") as f:
+        steps = re.findall(r'^\t{ "(.*)", ', f.read(), re.M)
+    check(tuple(steps[:3]) == module.POST_STEPS and {step for step, *_ in FAULTS} <= set(steps), "the module has the steps that are named")
     b = module.BringUp(LOG.splitlines(), CARD)
     check(not b.failed_at and b.steps == {"chip": 12, "VBIOS": 8123}, "the steps of this card, and not another one's failure")
     for step, word, why, error in FAULTS:
