@@ -236,6 +236,35 @@ def test_run():
             check((json.load(f), t.read()) == (data, page), "the first run's report stays beside the next one's")
 
 
+def refused(m, out):
+    said = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+        status = command.main(["--root", m.root, "--out", out, "--until", "machine"])
+    return said.getvalue() if status == 2 else f"exit code {status}"
+
+
+def test_out():
+    """Others have been where the reports go: nothing is written elsewhere."""
+    with machine() as m:
+        os.mkdir(f"{m.root}/out")
+        for name in ("report.json", "report.txt", "0000.01.00.0.rom"):
+            os.symlink(f"{m.root}/elsewhere", f"{m.root}/out/{name}")
+        m.verify()
+        check(not os.path.exists(f"{m.root}/elsewhere"), "links in the folder are not followed")
+        check(sorted(n for n in os.listdir(f"{m.root}/out") if not os.path.islink(f"{m.root}/out/{n}")) ==
+              ["0000.01.00.0.rom", "report.json", "report.txt"], "and files take their places")
+        check(os.stat(f"{m.root}/out/0000.01.00.0.rom").st_mode & 0o777 == 0o600, "the ROM is its owner's alone")
+        os.symlink("out", f"{m.root}/link")
+        os.symlink("nowhere", f"{m.root}/dangling")
+        for name in ("link", "dangling"):
+            check("it is a link" in refused(m, f"{m.root}/{name}"), f"a folder by a link is refused: {name}")
+        mine, os.geteuid = os.geteuid, lambda: mine() + 1
+        try:
+            check("another user's folder" in refused(m, f"{m.root}/out"), "another user's folder is refused")
+        finally:
+            os.geteuid = mine
+
+
 def test_stops():
     with machine(dict.fromkeys(board_registers(), 0xffffffff), b"\xff" * 512) as m:
         status, data, page = m.verify("--until", "two guests")
@@ -430,7 +459,7 @@ def test_documents():
     check(report.MARK.keys() == {"pass", "fail", "skip"}, "each outcome has a word")
 
 
-for test in (test_rom, test_registers, test_log, test_run, test_stops, test_module, test_pick, test_documents):
+for test in (test_rom, test_registers, test_log, test_run, test_out, test_stops, test_module, test_pick, test_documents):
     test()
 print(f"1..{len(results)}")
 sys.exit(not all(results))

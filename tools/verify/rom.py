@@ -62,9 +62,8 @@ def stage(run):
     cause, facts = check(data)
     if cause:
         return failed(cause, "without a VBIOS kvgpu can't POST the card; is the ROM chip there, and the bus alive?", facts)
-    path = os.path.join(run.out, f"{run.card.address.replace(':', '.')}.rom")
-    with open(path, "wb") as f:
-        f.write(data)
-    os.chmod(path, 0o600)
+    name = f"{run.card.address.replace(':', '.')}.rom"
+    path = os.path.join(run.out, name)
+    run.folder.write(name, data, 0o600)
     return passed(dict(facts, file=path), [f"{facts['bytes']} bytes saved as {path}: yours alone, NVIDIA's copyright; "
                                            f"KVGPU_VBIOS={path} make check PARTS=unit runs its boot scripts"])
