@@ -9,6 +9,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,11 +26,14 @@ def load_command():
 
 
 command = load_command()
-import system  # noqa: E402 (kvgpu-card has made its folder known)
+import lives  # noqa: E402 (kvgpu-card has made its folders known)
+import system  # noqa: E402
 
 A, B, AUDIO = "0000:01:00.0", "0000:02:00.0", "0000:01:00.1"
 V = "11111111-0000-4000-8000-00000000000a"
 PCI = "/sys/bus/pci"
+# devices that each machine has, in the place of those of VFIO and DRM
+GROUP_13, GROUP_20, VFIO3, RENDER, NVIDIA0 = "/dev/zero", "/dev/null", "/dev/full", "/dev/random", "/dev/urandom"
 results = []
 
 
@@ -74,6 +78,8 @@ class Stand(system.System):
             self.link(f"{real}/iommu_group", f"../../../kernel/iommu_groups/{group}")
             self.put(f"/sys/kernel/iommu_groups/{group}/type", "DMA\n")
             self.link(f"/sys/kernel/iommu_groups/{group}/devices/{address}", f"../../../../devices/pci0000:00/{address}")
+            if group == 13:
+                self.node("/sys/class/vfio/13", GROUP_13)
 
     def module(self, version, source):
         self.programs["modinfo -F version"], self.programs["modinfo -F srcversion"] = (0, version), (0, source)
@@ -82,10 +88,15 @@ class Stand(system.System):
         os.makedirs(self.path(f"{PCI}/drivers/{driver}"), exist_ok=True)
         self.link(f"{PCI}/devices/{address}/driver", f"../../../bus/pci/drivers/{driver}")
         if driver == "nouveau":
-            self.put(f"{PCI}/devices/{address}/drm/renderD128/dev", "226:128")
+            self.node(f"{PCI}/devices/{address}/drm/renderD128", RENDER)
+
+    def node(self, folder, device):
+        rdev = os.stat(device).st_rdev
+        self.put(f"{folder}/dev", f"{os.major(rdev)}:{os.minor(rdev)}\n")
 
     def vgpu(self, address, uuid, group):
         self.link(f"{PCI}/devices/{address}/{uuid}/iommu_group", f"../../../../kernel/iommu_groups/{group}")
+        self.node(f"/sys/class/vfio/{group}", GROUP_20)
 
     def process(self, pid, comm, words, *files):
         self.put(f"/proc/{pid}/comm", comm + "\n")
@@ -105,6 +116,10 @@ class Stand(system.System):
             os.makedirs(self.path(f"{PCI}/drivers/{argv[1]}"), exist_ok=True)
             self.did[-1] += f" with autoprobe {self.read(f'{PCI}/drivers_autoprobe')}"
         return status, said
+
+    def write_apart(self, name, text):
+        self.write(name, text)
+        return subprocess.Popen(["true"], stderr=subprocess.PIPE)
 
     def write(self, name, text):
         if name.endswith("/unbind"):
@@ -212,35 +227,85 @@ def refused(s, word, *argv):
 def test_holders():
     with stand("kvgpu") as s:
         s.vgpu(A, V, 20)
-        s.process(4711, "qemu-system-x86", ["qemu", "-name", "guest=web,debug-threads=on"], "/dev/kvm", "/dev/vfio/20")
+        s.process(4711, "qemu-system-x86", ["qemu", "-name", "guest=web,debug-threads=on"], "/dev/tty", GROUP_20)
         held = refused(s, f"guest web (process 4711) holds vGPU {V}", "whole", A)
         check(held == [{"kind": "guest", "name": "web", "pid": 4711, "holds": f"vGPU {V}"}], f"the holder as JSON ({held})")
         check(f"guest web (process 4711) holds vGPU {V}" in s.card("status", A)[1], "and status names it")
         check("web" not in s.card("status", B)[1], "but not at the other card")
         shutil.rmtree(s.path("/proc/4711"))
-        s.link(f"{PCI}/devices/{A}/{V}/vfio-dev/vfio3", "x")
-        s.process(5, "vmm", ["vmm"], "/dev/vfio/devices/vfio3")
+        s.node(f"{PCI}/devices/{A}/{V}/vfio-dev/vfio3", VFIO3)
+        s.process(5, "vmm", ["vmm"], VFIO3)
         refused(s, f"process vmm (process 5) holds vGPU {V}", "host", A)
         shutil.rmtree(s.path("/proc/5"))
         status, said, _ = s.card("whole", A)
         check(status == 0 and V in said and not os.path.exists(s.path(f"{PCI}/devices/{A}/{V}")), "a vGPU that nobody uses goes, and is named")
-        s.process(12, "qemu-system-x86", ["qemu", "-name", "db"], "/dev/vfio/13")
+        s.process(12, "qemu-system-x86", ["qemu", "-name", "db"], GROUP_13)
         os.unlink(s.path("/etc/kvgpu/cards/" + A))
         refused(s, "guest db (process 12) holds the card", "share", A)
     with stand("nouveau") as s:
-        s.process(7, "X\033[2Jorg", ["Xorg"], "/dev/dri/renderD128")
+        s.process(7, "X\033[2Jorg", ["Xorg"], RENDER)
         refused(s, "process X?[2Jorg (process 7) holds the card", "share", A)
         shutil.rmtree(s.path("/proc/7"))
-        s.process(8, "reader", ["reader"], f"/sys/devices/pci0000:00/{A}/resource0")
+        s.put(f"{PCI}/devices/{A}/resource0", "")
+        s.process(8, "reader", ["reader"], s.path(f"{PCI}/devices/{A}/resource0"))
         refused(s, "process reader (process 8)", "share", A)
         shutil.rmtree(s.path("/proc/8"))
-        s.process(9, "kvgpu-remoted", ["kvgpu-remoted"], "/dev/dri/renderD128")
+        s.process(9, "kvgpu-remoted", ["kvgpu-remoted"], RENDER)
         refused(s, "process kvgpu-remoted (process 9)", "share", A)
         s.programs["kvgpu-remotectl list"] = (0, json.dumps({"clients": [{"pid": 9, "who": "tls:lab-1"}]}))
         refused(s, "client tls:lab-1 of kvgpu-remoted (process 9)", "share", A)
     with stand("nvidia") as s:
-        s.process(10, "nvidia-persiste", ["x"], "/dev/nvidia0")
+        s.put("/proc/devices", "Character devices:\n  5 tty\n  1 nvidia-frontend\n")
+        s.process(10, "nvidia-persiste", ["x"], NVIDIA0)
         refused(s, "process nvidia-persiste (process 10)", "share", A)
+
+
+def test_hidden():
+    """A VMM may open a vGPU so that none of its files has the node's name."""
+    counts = f"/sys/kernel/debug/kvgpu/{A}/vgpus"
+    row = f"1 {V} 512m %s partition 0x1 bar1 0x2 bar3 0x3 pramin 0x4\n"
+    with stand("kvgpu", "kvgpu") as s:
+        s.vgpu(A, V, 20)
+        s.link("/tmp/moved", GROUP_20)
+        s.process(3, "moved", ["vmm"], s.path("/tmp/moved"))
+        refused(s, f"process moved (process 3) holds vGPU {V}", "host", A)
+        s.put(counts, row % "open")
+        check(len(json.loads(s.card("status", A, "--json")[1])["cards"][0]["holders"]) == 1, "a vGPU whose holder was found has no other one")
+        shutil.rmtree(s.path("/proc/3"))
+        s.process(4, "silent\033", ["vmm"], "anon_inode:[vfio-device]")
+        s.process(5, "mapper", ["vmm"])
+        s.put("/proc/5/maps", "7f00-7f10 rw-s 0 00:0f 9 anon_inode:[vfio-device]\n")
+        s.process(6, "other", ["sh"], "/dev/tty")
+        held = refused(s, f"vGPU {V} is held by a process that can't be named", "host", A)
+        check(held == [{"kind": "unknown", "name": None, "pid": None, "holds": f"vGPU {V}", "may_be": ["silent? (process 4)", "mapper (process 5)"]}],
+              f"those that it may be ({held})")
+        s.put(counts, row % "closed")
+        check(s.card("host", A)[0] == 0, "a vGPU that is closed is nobody's")
+    with stand("kvgpu", "kvgpu") as s:
+        s.vgpu(A, V, 20)
+        s.put("/sys/module/kvgpu/refcnt", "1\n")
+        refused(s, "a vGPU of a card of kvgpu's is held by a process that can't be named", "host", A)
+        s.process(7, "qemu-system-x86", ["qemu", "-name", "b"], VFIO3)
+        s.node(f"{PCI}/devices/{B}/{V}/vfio-dev/vfio3", VFIO3)
+        check(s.card("host", A)[0] == 0, "without debugfs, the module's use count: what another card's guest uses is not hidden")
+
+
+def test_wait():
+    """unbind is a pipe here: who writes to it waits until somebody reads."""
+    with stand("kvgpu") as s:
+        os.mkdir(s.path(f"{PCI}/drivers/nouveau"))
+        pipe = s.path(f"{PCI}/drivers/kvgpu/unbind")
+        os.mkfifo(pipe)
+        script = "import sys; sys.argv[0] = 'x'; sys.dont_write_bytecode = True\nfrom card_test import *\nlives.PATIENCE_S = 0.1\nsys.exit(command.main(sys.argv[1:]))"
+        with subprocess.Popen([sys.executable, "-c", script, "host", A, "--root", s.root], cwd=os.path.dirname(os.path.realpath(__file__)),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            first = child.stderr.readline().decode()
+            check(f"kvgpu lets go of {A} when nobody uses it any more" in first, f"what it waits for is said ({first.strip()})")
+            child.send_signal(signal.SIGINT)
+            said, err = child.communicate(timeout=120)
+        check(child.returncode == 1 and f"ended before {A} is host" in err.decode() and not said, f"and it can be ended ({err.decode().strip()})")
+        with open(pipe) as f:
+            check(f.read() == A, "the child waits on by itself")
 
 
 def test_group():
@@ -357,7 +422,8 @@ def test_files():
     check(not out or not out.returncode and not out.stderr, f"the man page is read without a warning{'' if out else ' # SKIP no man'}")
 
 
-for test in (test_lives, test_post, test_holders, test_group, test_failures, test_boot, test_usage, test_signs, test_files):
-    test()
-print(f"1..{len(results)}")
-sys.exit(not all(results))
+if __name__ == "__main__":
+    for test in (test_lives, test_post, test_holders, test_hidden, test_wait, test_group, test_failures, test_boot, test_usage, test_signs, test_files):
+        test()
+    print(f"1..{len(results)}")
+    sys.exit(not all(results))

@@ -1,31 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Who holds a card or a vGPU of it: the processes that have one of its device files open, as guests, as clients of
-kvgpu-remoted, or as what they are."""
+kvgpu-remoted, or as what they are. A vGPU that is open by kvgpu's own count, but whose holder was not found, has an unknown one."""
 import json
 import os
+import re
+import stat
+
+from system import Card, find_cards
+
+VFIO_DEVICE = "[vfio-device]"  # what VFIO calls a device that was opened by its group
 
 
-def links(system, folder):
-    """What the files of a folder link to, as it is written there."""
-    for name in system.names(folder):
-        try:
-            yield os.readlink(system.path(f"{folder}/{name}"))
-        except OSError:
-            pass  # the process has closed it, or has ended
+def file_id(system, name):
+    """What a file is, whatever path it was opened by: a device's number, or a file system and an inode. None: it is not there."""
+    try:
+        s = os.stat(system.path(name))
+    except OSError:
+        return None  # the process has closed it, or has ended
+    return ("device", os.major(s.st_rdev), os.minor(s.st_rdev)) if stat.S_ISCHR(s.st_mode) else ("file", s.st_dev, s.st_ino)
 
 
 def device_files(system, card):
-    """The device files by which a program holds the card or a vGPU: path -> what it is of."""
-    real = "/" + os.path.relpath(os.path.realpath(system.path(card.folder)), os.path.realpath(system.root))
-    files = {f"{real}/resource{i}{wc}": "the card" for i in range(6) for wc in ("", "_wc")}
-    files.update({f"/dev/dri/{n}": "the card" for n in system.names(f"{card.folder}/drm")})
-    if card.driver() == "nvidia":
-        files.update({f"/dev/nvidia{i}": "the card" for i in range(32)})  # which one is this card's, only that driver knows
+    """The files by which a program holds the card or a vGPU: file_id() -> what it is of."""
+    files = {}
+
+    def add(what, folder):
+        number = re.fullmatch(r"(\d+):(\d+)", system.read(f"{folder}/dev", ""))
+        if number:
+            files["device", int(number[1]), int(number[2])] = what
+
+    for name in [f"resource{i}{wc}" for i in range(6) for wc in ("", "_wc")]:
+        files[file_id(system, f"{card.folder}/{name}")] = "the card"
+    files.pop(None, None)
+    for name in system.names(f"{card.folder}/drm"):
+        add("the card", f"{card.folder}/drm/{name}")
+    nvidia = re.search(r"^ *(\d+) nvidia(-frontend)?$", system.read("/proc/devices", ""), re.MULTILINE)
+    if card.driver() == "nvidia" and nvidia:  # which minor number is this card's, only that driver knows
+        files.update({("device", int(nvidia[1]), minor): "the card" for minor in range(32)})
     for what, folder in [("the card", card.folder)] + [(f"vGPU {v}", f"{card.folder}/{v}") for v in card.vgpus()]:
-        group = system.link(f"{folder}/iommu_group")
-        if group:
-            files[f"/dev/vfio/{group}"] = what
-        files.update({f"/dev/vfio/devices/{n}": what for n in system.names(f"{folder}/vfio-dev")})
+        add(what, f"/sys/class/vfio/{system.link(f'{folder}/iommu_group')}")
+        for name in system.names(f"{folder}/vfio-dev"):
+            add(what, f"{folder}/vfio-dev/{name}")
     return files
 
 
@@ -51,11 +66,15 @@ def clients(system):
         return {}
 
 
-def holders(system, card):
-    """A list of {kind: guest, client or process, name, pid, holds}."""
+def processes(system):
+    return filter(str.isdigit, system.names("/proc"))
+
+
+def named_holders(system, card):
     files, found, remote = device_files(system, card), [], None
-    for pid in filter(str.isdigit, system.names("/proc")):
-        held = {files[f] for f in links(system, f"/proc/{pid}/fd") if f in files}
+    for pid in processes(system):
+        ids = {file_id(system, f"/proc/{pid}/fd/{n}") for n in system.names(f"/proc/{pid}/fd")}
+        held = {files[i] for i in ids if i in files}
         if not held:
             continue
         name = system.read(f"/proc/{pid}/comm", "?")
@@ -70,6 +89,40 @@ def holders(system, card):
     return found
 
 
+def open_vgpus(system, card, found):
+    """The vGPUs that are open by kvgpu's count. Without debugfs the use count of the module tells, for all cards together, whether
+    there are more than were found."""
+    said = system.read(f"/sys/kernel/debug/kvgpu/{card.address}/vgpus")
+    if said is not None:
+        return [f"vGPU {words[1]}" for words in map(str.split, said.splitlines()) if words[3:4] == ["open"]]
+    others = [Card(system, a) for a in find_cards(system) if a != card.address]
+    known = sum(len({h["holds"] for h in f}) for f in [found] + [named_holders(system, c) for c in others if c.driver() == "kvgpu"])
+    return ["a vGPU of a card of kvgpu's"] if system.number("/sys/module/kvgpu/refcnt", 0) > known else []
+
+
+def has_vfio_device(system, pid):
+    return any(VFIO_DEVICE in (system.link(f"/proc/{pid}/fd/{n}") or "") for n in system.names(f"/proc/{pid}/fd")) or \
+        VFIO_DEVICE in system.read(f"/proc/{pid}/maps", "")
+
+
+def unknown_holders(system, card, found):
+    held = {h["holds"] for h in found}
+    unknown = [what for what in open_vgpus(system, card, found) if what not in held] if card.vgpus() else []
+    may_be = [f"{printable(system.read(f'/proc/{pid}/comm', '?'))} (process {pid})" for pid in processes(system)
+              if unknown and has_vfio_device(system, pid)]
+    return [{"kind": "unknown", "name": None, "pid": None, "holds": what, "may_be": may_be} for what in unknown]
+
+
+def holders(system, card):
+    """A list of {kind: guest, client, process or unknown, name, pid, holds}; name and pid of an unknown one are None, and may_be
+    says which processes it may be."""
+    found = named_holders(system, card)
+    return found + unknown_holders(system, card, found)
+
+
 def tell(holder):
+    if holder["kind"] == "unknown":
+        return f"{holder['holds']} is held by a process that can't be named: it has closed the VFIO group's file" + (
+            f". These have a VFIO device: {', '.join(holder['may_be'])}" if holder["may_be"] else ", and no process shows a VFIO device")
     of = " of kvgpu-remoted" if holder["kind"] == "client" else ""
     return f"{holder['kind']} {holder['name']}{of} (process {holder['pid']}) holds {holder['holds']}"

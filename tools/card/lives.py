@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A card's lives, told by the driver that has it, and how a card changes from one to another: by driver_override, so that no
 other card changes. What was chosen is kept in CHOSEN, a file for each card, for the next boot."""
-import os
+import subprocess
+import sys
 
 import module
+from files import Folder
 from holders import holders, tell
 from module import BringUp, advice, card_lines
 from system import KernelLog
@@ -11,6 +13,7 @@ from system import KernelLog
 DRIVERS = {"shared": "kvgpu", "whole": "vfio-pci", "host": "nouveau"}
 CHOSEN = "/etc/kvgpu/cards"
 SETTLE_S = 60
+PATIENCE_S = 10
 
 
 class Refused(Exception):
@@ -38,9 +41,8 @@ def chosen(system, address):
 
 
 def choose(system, address, wanted):
-    os.makedirs(system.path(CHOSEN), exist_ok=True)
-    system.write(f"{CHOSEN}/{address}.new", wanted + "\n")
-    os.replace(system.path(f"{CHOSEN}/{address}.new"), system.path(f"{CHOSEN}/{address}"))
+    with Folder(system.path(CHOSEN)) as folder:
+        folder.write(address, wanted + "\n")
 
 
 # ------------------------------------------------------------------ the IOMMU group
@@ -82,13 +84,28 @@ def load(system, driver):
         raise Refused(f"{driver} can't be loaded: {error}{remedy(error)}")
 
 
+def leave(system, card, driver):
+    """Takes the card from its driver. The kernel waits until nobody has the card or a vGPU open, and who writes to unbind can't be
+    ended meanwhile: a child does it."""
+    child = system.write_apart(f"/sys/bus/pci/drivers/{driver}/unbind", card.address)
+    try:
+        child.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        who = "; ".join(map(tell, holders(system, card))) or "somebody has the card or a vGPU open, and is not seen"
+        print(f"kvgpu-card: {driver} lets go of {card.address} when nobody uses it any more. {who}. End that. To wait no longer: Ctrl-C; the "
+              "kernel waits on", file=sys.stderr, flush=True)
+        child.wait()
+    if child.returncode:
+        raise Refused(f"{driver} does not let go of it: {child.stderr.read().decode('utf-8', 'replace').strip()}")
+
+
 def move(system, card, driver):
     """Takes the card from its driver and gives it to another one. Returns what the kernel said of it."""
     log, old = KernelLog(system), card.driver()
     log.mark()
     system.write(f"{card.folder}/driver_override", driver + "\n")
     if old:
-        system.write(f"/sys/bus/pci/drivers/{old}/unbind", card.address)
+        leave(system, card, old)
     try:
         system.write("/sys/bus/pci/drivers_probe", card.address)
     except OSError:
