@@ -121,6 +121,7 @@ test_wrong()
 	fresh
 	bad_line 1 'before the first' 'weight = 3\n'
 	bad_line 2 'neither .section. nor key' '[card]\npolicy\n'
+	bad_line 2 'a?.2Jb. is neither' '[card]\na\033[2Jb\n'
 	bad_line 1 'is none of' '[cards]\npolicy = equal-share\n'
 	bad_line 1 'is none of' '[card 1:0.0]\n'
 	bad_line 1 'is none of' '[type 3g]\n'

@@ -38,7 +38,11 @@ machine()
 	echo "BOOT_IMAGE=/vmlinuz root=LABEL=secret-label intel_iommu=on quiet vfio_iommu_type1.dma_entry_limit=9 rd.luks.key=secret-key" >"$KVGPU_ROOT/proc/cmdline"
 	echo 'model name : secretless CPU' >"$KVGPU_ROOT/proc/cpuinfo"
 	echo 'MemTotal: 1 kB' >"$KVGPU_ROOT/proc/meminfo"
-	printf '# a comment\n[tag secretless]\nvgpus = %s\n' $A >"$KVGPU_ROOT/etc/kvgpu/profile.conf"
+	mkdir -p "$KVGPU_ROOT/etc/modprobe.d"
+	printf '# secret comment\nsoftdep nouveau pre: kvgpu # secret\n' >"$KVGPU_ROOT/etc/modprobe.d/kvgpu.conf"
+	printf '%s\n' '# secret comment' '[tag secret-bank]	# secret contract' "vgpus = $A # secret guest" 'weight = 400' '[tag other-secret]' \
+		'[tag secret-bank]' 'policy = secret' 'secret line' '[secret]' '[card]' 'policy = equal-share' 'types = 512m 1g' \
+		>"$KVGPU_ROOT/etc/kvgpu/profile.conf"
 	echo firmware >"$KVGPU_ROOT/lib/firmware/kvgpu/gk110.fw"
 	echo 'boot0 0x0f0000a1 vram 5120 MiB' >"$debug/card"
 	echo "policy best-effort, $A runs" >"$debug/sched"
@@ -47,7 +51,15 @@ machine()
 [2.0] kvgpu $GPU: vGPU $A: a strike; $B waits, and ${A^^}
 [3.0] secret-driver: secret line of another driver
 [4.0] vfio-pci on secret-host from 192.168.1.77 and 52:54:00:12:34:56
-[5.0] audit: secret-program of uid 1000"
+[5.0] audit: secret-program of uid 1000
+[6.0] audit: type=1400 apparmor=\"DENIED\" profile=\"libvirt-secret\" name=\"/dev/vfio/20\"
+[7.0] kvgpu $GPU: Device is currently in use, task \"secret \" vm\" (4711) blocked until device is released
+[8.0] nouveau 0000:02:00.0: secret: prog[1234]: failed to idle channel 4
+[9.0] nouveau 0000:02:00.0: fifo: fault 00 [READ] at 0 reason 02 [PTE] on channel 4 [00ff secret prog[1234]]
+[10.0] watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [CPU 0/secret:4712]
+[11.0] oom-kill:task_memcg=/machine.slice/machine-qemu-secret-vfio.scope,task=secret
+[12.0] WARNING: CPU: 1 PID: 4711 Comm: secret vm Tainted: G
+[13.0] mdev_$(tr - _ <<<$A)_0000_01_00_0: a \033 name of libvirt's"
 	command_says dkms "kvgpu/0.4, 6.12.1, x86_64: installed"
 	command_says modinfo 6.12.1
 	command_says dpkg-query "kvgpu-tools 0.4 installed"
@@ -63,7 +75,10 @@ has 'Linux 6.12.1' 'command line: intel_iommu=on vfio_iommu_type1.dma_entry_limi
 	'kvgpu/0.4, 6.12.1' 'kvgpu-tools 0.4 installed' 'gk110.fw' "== card $GPU" 'device: 0x1028' 'kvgpu/engine_resets: 105' \
 	'kvgpu-512m/available_instances: 8' 'boot0 0x0f0000a1' '== vGPU vgpu-1 of kvgpu-512m' '== vGPU vgpu-2 of kvgpu-1g' \
 	'kvgpu/strikes: 1006' "kvgpu $GPU: the card was cut off" "vGPU vgpu-1: a strike; vgpu-2 waits, and vgpu-1" \
-	'vfio-pci on HOST from ADDRESS and MAC' 'vgpus = vgpu-1' 'policy best-effort, vgpu-1 runs'
+	'vfio-pci on HOST from ADDRESS and MAC' 'vgpus = vgpu-1' 'policy best-effort, vgpu-1 runs' 'softdep nouveau pre: kvgpu' \
+	'profile.conf: [tag 1]' 'profile.conf: [tag 2]' 'weight = 400' 'profile.conf: (line 7 is not' 'policy = equal-share' 'types = 512m 1g' \
+	'task "PROCESS" (4711) blocked' "PROCESS[1234]: failed to idle" 'channel 4 [00ff PROCESS[1234]]' '22s! [PROCESS:4712]' \
+	'Comm: PROCESS Tainted' 'mdev_vgpu-1_0000_01_00_0'
 ! grep -i secret "$dir/out" | grep -qv secretless
 result $? "it has nothing of tenants or of the machine's owner" "$(grep -i -m 1 secret "$dir/out")"
 ! grep -qiE "$A|$B|192\.168|52:54:00" "$dir/out"
@@ -72,6 +87,12 @@ run --output "$dir/report"
 result "$([ $? -eq 0 ] && [ -s "$dir/report" ] && [ "$(stat -c %a "$dir/report")" = 600 ]; echo $?)" "--output makes a file that its owner alone reads"
 run --output "$dir/report"
 result "$([ $? -eq 1 ] && grep -q 'there already' "$dir/err"; echo $?)" "--output overwrites nothing"
+ln -s victim "$dir/link"
+mkfifo "$dir/pipe"
+for file in link pipe none/file; do
+	run --output "$dir/$file"
+	result "$([ $? -eq 1 ] && grep -q "can't make $dir/$file" "$dir/err" && [ ! -e "$dir/victim" ]; echo $?)" "--output is no $file of others"
+done
 "$command" >/dev/full 2>"$dir/err"
 result "$([ $? -eq 1 ]; echo $?)" "a full disk: exit code 1"
 for args in x --output '--output a b'; do
