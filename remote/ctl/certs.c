@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <remote/conf/kept.h>
+
 #include <cuda/driver/text.h>
 
 #include "ctl.h"
@@ -144,10 +146,21 @@ static void path_of(char to[PATH], const char *folder, const char *name)
 
 static bool make_folder(const char *path, unsigned int mode)
 {
-	if (!mkdir(path, mode) || errno == EEXIST)
-		return true;
-	complain("%s: %s", path, strerror(errno));
-	return false;
+	char bad[PATH_MAX];
+	int r;
+
+	if (mkdir(path, mode) && errno != EEXIST) {
+		complain("%s: %s", path, strerror(errno));
+		return false;
+	}
+	r = kept_look(path, bad);
+	if (r < 0)
+		complain("%s: %s", bad, strerror(-r));
+	else if (r)
+		complain(
+			"%s: others may write there, and so exchange keys and certificates: take a folder of root's, such as /etc/kvgpu/tls",
+			bad);
+	return !r;
 }
 
 static bool load_file(gnutls_datum_t *to, const char *path)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <remote/channel/layout.h>
+#include <remote/conf/kept.h>
 
 #include "pmem.h"
 
@@ -68,43 +69,19 @@ uint32_t file_endpoints(const char *text, uint64_t bytes)
 
 /* ------------------------------------------------------------------ whose files they are */
 
-static bool is_ours(const struct stat *st)
-{
-	return !st->st_uid || st->st_uid == geteuid();
-}
-
-static bool others_may_write(const struct stat *st)
-{
-	return !is_ours(st) || st->st_mode & (S_IWGRP | S_IWOTH);
-}
-
-/*
- * Whether nobody but root, and this user, can put files into the folder @path, or exchange it. A
- * folder above it in which files stay their owners', such as /dev/shm, may be for all.
- */
 static bool folder_is_kept(const char *path)
 {
-	char *whole = realpath(path, NULL);
-	bool last = true, kept = whole;
-	struct stat st;
+	char bad[PATH_MAX];
+	int r = kept_look(path, bad);
 
-	if (!whole)
-		complain("%s: %s", path, strerror(errno));
-	while (kept) {
-		kept = !lstat(*whole ? whole : "/", &st) &&
-		       (!others_may_write(&st) || (!last && is_ours(&st) && st.st_mode & S_ISVTX));
-		if (!kept)
-			complain(
-				"%s: others may write there, and so make or exchange the file that VMs get as memory: "
-				"take a folder of root's, such as /dev/shm/kvgpu",
-				*whole ? whole : "/");
-		if (!*whole)
-			break;
-		*strrchr(whole, '/') = 0;
-		last = false;
-	}
-	free(whole);
-	return kept;
+	if (r < 0)
+		complain("%s: %s", bad, strerror(-r));
+	else if (r)
+		complain(
+			"%s: others may write there, and so make or exchange the file that VMs get as memory: "
+			"take a folder of root's, such as /dev/shm/kvgpu",
+			bad);
+	return !r;
 }
 
 /* the folder of the file @path, which the caller frees; NULL: no memory */

@@ -621,6 +621,36 @@ static void makes_no_second(void **state)
 	assert_int_equal(st.st_mode & 0777, 0700);
 }
 
+/* Who may exchange the files in a folder has the CA that is in it, or is put into it. */
+static void makes_none_where_others_write(void **state)
+{
+	static const char *const ann[] = { "ann" };
+	struct certs_wish w = { strdup(path("shared")), 30, ann, 1 };
+
+	assert_int_equal(mkdir(w.folder, 0755) || chmod(w.folder, 0777), 0);
+	assert_int_equal(certs_client(&w), 1);
+	assert_non_null(strstr(complaint, "shared: others may write there"));
+	assert_int_equal(access(path("shared/ca.key"), F_OK), -1);
+	assert_int_equal(chmod(w.folder, 0755), 0);
+	if (!geteuid()) {
+		assert_int_equal(chown(w.folder, 12345, 12345), 0);
+		assert_int_equal(certs_server(&w), 1);
+		assert_non_null(strstr(complaint, "shared: others may write there"));
+		assert_int_equal(chown(w.folder, 0, 0), 0);
+	}
+	free((void *)w.folder);
+	w.folder = strdup(path("link"));
+	assert_int_equal(symlink("shared", w.folder), 0);
+	if (!geteuid()) {
+		assert_int_equal(lchown(w.folder, 12345, 12345), 0);
+		assert_int_equal(certs_client(&w), 1);
+		assert_non_null(strstr(complaint, "link: others may write there"));
+		assert_int_equal(lchown(w.folder, 0, 0), 0);
+	}
+	assert_int_equal(certs_client(&w), 0);
+	free((void *)w.folder);
+}
+
 /* Of our CA, but with a key of another kind than kvgpu-remotectl's. */
 static void kinds_of_keys(void **state)
 {
@@ -879,6 +909,7 @@ int main(void)
 		cmocka_unit_test(files),
 		cmocka_unit_test(not_for_this_user),
 		cmocka_unit_test(makes_no_second),
+		cmocka_unit_test(makes_none_where_others_write),
 		cmocka_unit_test(no_tls_there),
 		cmocka_unit_test(no_tls_comes),
 		cmocka_unit_test(renewed_keys),
