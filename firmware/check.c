@@ -87,6 +87,19 @@ static bool section_ok(const struct image *img, const struct kvgpu_fw_section *s
 	return true;
 }
 
+/* The origin is a text of the image's maker, which the checksum does not cover. */
+static void print_head(const struct image *img, struct kvgpu_fw_header *h)
+{
+	char *c;
+
+	h->origin[sizeof(h->origin) - 1] = 0;
+	for (c = h->origin; *c; c++)
+		if (*c < 0x20 || *c > 0x7e)
+			*c = '?';
+	printf("GK110 firmware from nouveau of %s, %zu bytes, crc32 %08x\n", h->origin, img->size,
+	       le32toh(h->crc32));
+}
+
 bool image_check(const struct image *img, bool list)
 {
 	struct kvgpu_fw_section s;
@@ -96,8 +109,7 @@ bool image_check(const struct image *img, bool list)
 	if (!header_ok(img, &h))
 		return false;
 	if (list)
-		printf("GK110 firmware from nouveau of %.*s, %zu bytes, crc32 %08x\n",
-		       (int)sizeof(h.origin) - 1, h.origin, img->size, le32toh(h.crc32));
+		print_head(img, &h);
 	for (i = 0; i < le32toh(h.nr_sections); i++) {
 		memcpy(&s, img->data + sizeof(h) + i * sizeof(s), sizeof(s));
 		if (!section_ok(img, &s))

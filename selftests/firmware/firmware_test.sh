@@ -86,6 +86,15 @@ for i in 0 9 13 17 21 25 30 200 500 $((size / 2)) $((size - 1)); do
 	"$tool" --check "$work/flip" >/dev/null 2>"$work/err" && bad=$((bad + 1))
 done
 if [ "$bad" -eq 0 ]; then ok "a damaged firmware file is noticed"; else not_ok "$bad damaged firmware files pass"; fi
+# the checksum does not cover the origin (at byte 32), which its maker chose
+cp "$work/fw" "$work/sent"
+printf 'a\033]0;b\007\303\251' | dd of="$work/sent" bs=1 seek=32 conv=notrunc 2>/dev/null
+"$tool" --check "$work/sent" >"$work/log" 2>"$work/err"
+if grep -q 'nouveau of a?\]0;b???' "$work/log" && ! LC_ALL=C grep -q '[^ -~]' "$work/log"; then
+	ok "an origin reaches no terminal but as what can be printed"
+else
+	not_ok "an origin reaches no terminal but as what can be printed"
+fi
 "$tool" --check /dev/null >/dev/null 2>"$work/err"
 if [ $? -eq 1 ]; then ok "an empty firmware file is refused"; else not_ok "an empty firmware file is refused"; fi
 
