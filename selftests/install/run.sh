@@ -97,13 +97,15 @@ hook_cell()
 	for uuid in $by_hand $auto 11111111-1111-1111-1111-111111111111; do
 		printf "  <hostdev><source>\n    <address uuid='%s'/>\n  </source></hostdev>\n" $uuid
 	done >"$work/domain.xml"
-	hook() { PATH=$work/bin:$PATH "$@" <"$work/domain.xml" >"$work/log" 2>&1; }
+	hook() { KVGPU_RUN=$work/run PATH=$work/bin:$PATH "$@" <"$work/domain.xml" >"$work/log" 2>&1; }
 	: >"$work/refuses"
 	! hook "$1" guest prepare begin - && rm "$work/refuses"
 	result $? "the hook fails where a vGPU can't start" "$(head -n 1 "$work/log")"
 	hook "$1" guest prepare begin - && hook "$1" guest prepare begin - && hook "$1" guest start begin - &&
 		[ "$(ls "$work/there")" = "$(printf '%s\n' $by_hand $auto | sort)" ]
 	result $? "it starts the vGPU that mdevctl knows, once" "$(head -n 1 "$work/log")"
+	hook "$1" other prepare begin - && hook "$1" other release end - && [ -e "$work/there/$by_hand" ]
+	result $? "a guest that could not start, because another one has the vGPU, leaves it there" "$(head -n 1 "$work/log")"
 	hook "$1" guest release end - && [ "$(ls "$work/there")" = $auto ]
 	result $? "and stops it, but not one that starts at boot" "$(head -n 1 "$work/log")"
 }
