@@ -5,10 +5,13 @@
 CUDA_OUT	:= $(O)/cuda
 # its path from cuda/, which is the same in each clone
 CUDA_OUT_HERE	:= $(patsubst build/o/%,../build/o/%,$(GENERATED)/cuda)
+# what build-exec makes in a folder that is not mounted in its root is not there afterwards
+arrived		= test -e '$(1)' || { echo "make: tb build-exec was to make $(1), and did not: is that folder mounted in its root?" >&2; exit 1; }
 
 cuda: ## libcuda.so.1 and libcudart.so.11.0 for stock nouveau (for Debian 12 and 13)
 	@mkdir -p '$(CUDA_OUT)'
 	$(call Q,MAKE)$(TB) build-exec -- make -s -j2 -C cuda 'OUT=$(CUDA_OUT_HERE)'
+	@$(call arrived,$(CUDA_OUT)/libcuda.so.1)
 
 CUDA_DEB	:= build/kvgpu-cuda_$(KVGPU_VERSION)_amd64.deb
 
@@ -33,6 +36,7 @@ REMOTE_DEBS	:= $(foreach p,kvgpu-remote-client kvgpu-remote-server kvgpu-apertur
 remote-package: cuda ## Debian packages of remoting in build/: kvgpu-remote-client, kvgpu-remote-server, kvgpu-aperture; prints where they are
 	@mkdir -p build '$(REMOTE_DEB_OUT)'
 	$(call Q,MAKE)$(TB) build-exec -- make -s -j2 remote 'O=$(REMOTE_DEB_OUT)' 'GENERATED=$(GENERATED)/remote-package' > /dev/null
+	@$(call arrived,$(REMOTE_DEB_OUT)/remote/libcuda.so.1)
 	@for p in client server aperture; do \
 		mv "$$(remote/package.sh $$p '$(REMOTE_DEB_OUT)' '$(CUDA_OUT)' '$(REMOTE_DEB_OUT)/remote' '$(KVGPU_VERSION)')" build/ || exit 1; done
 	@printf '%s\n' $(REMOTE_DEBS)

@@ -24,6 +24,9 @@ override KVGPU_CACHE := $(abspath $(KVGPU_CACHE))
 ifeq ($(strip $(O)),)
 override O := $(KVGPU_CACHE)/build/$(shell echo -n '$(CURDIR)' | sha256sum | cut -c1-12)
 GENERATED	:= $(shell { mkdir -p build '$(O)' && { [ "$$(readlink build/o)" = '$(O)' ] || ln -sfn '$(O)' build/o; } && echo build/o; } 2> /dev/null)
+else
+# for tb build-exec, which mounts it
+export O
 endif
 override O := $(abspath $(O))
 GENERATED	:= $(or $(GENERATED),$(O))

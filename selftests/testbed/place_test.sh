@@ -155,6 +155,16 @@ relative_paths()
 		[ "$(readlink "$here/build/o")" = "$link" ]
 }
 
+# A stand-in for tb, which makes nothing.
+given_folder()
+{
+	cd "$tmpfs" || return
+	printf '#!/bin/sh\necho "$O" >"%s/told"\n' "$scratch" > "$scratch/tb"
+	chmod +x "$scratch/tb"
+	refused "was to make $scratch/out/cuda/libcuda.so.1, and did not" make O="$scratch/out" TB="$scratch/tb" cuda &&
+		[ "$(cat "$scratch/told")" = "$scratch/out" ]
+}
+
 # ------------------------------------------------------------------ test of mode long
 
 # boots FOLDER [VARIABLE=VALUE...]: boots a server with kvgpu.ko by the tree in FOLDER
@@ -205,6 +215,7 @@ try "a copy without .git has the same list of files" files_seen "$odd"
 try "a copy with a .git that does not answer has it, too" files_seen "/srv/kvgpu-place.$$"
 try "lint finds what is wrong in a tarball" lint_looks
 try "O and KVGPU_CACHE may be relative or empty" relative_paths
+try "tb build-exec is told O of make's command line; what it left out is an error" given_folder
 
 try "a blank in the tree's path is refused" tree_refused "$scratch/two words/kvgpu" 'a blank'
 try "a colon in the tree's path is refused" tree_refused "$scratch/a:b/kvgpu" 'a colon'
