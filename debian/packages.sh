@@ -54,4 +54,5 @@ gpg --clearsign --output InRelease "$work/Release"
 	printf 'Types: deb\nURIs: file:%s\nSuites: ./\nSigned-By:\n' "$repository"
 	gpg --armor --export | sed 's/^$/./; s/^/ /'
 } > kvgpu.sources
+echo "signed with $key, which has no passphrase: who can read it has root on each machine that installs from $repository"
 printf '%s: cp it to /etc/apt/sources.list.d/, then: apt update && apt install kvgpu\n' "$repository/kvgpu.sources"
