@@ -353,7 +353,8 @@ static const char *wrong_hello(const struct starter *s, int fd, struct kvgpu_rem
 
 /*
  * Fewer bytes than poll() waits for are no client's: by a UNIX socket or a vsock, where it does not
- * wait for more, the hello of a client comes as a whole.
+ * wait for more, the hello of a client comes as a whole. Where poll() has seen something and recv()
+ * sees nothing (an urgent byte by a UNIX socket), poll() would see it again at once.
  */
 void preauth_look(struct starter *s, struct preauth_conn *c, bool gone)
 {
@@ -367,8 +368,10 @@ void preauth_look(struct starter *s, struct preauth_conn *c, bool gone)
 				MSG_PEEK | MSG_DONTWAIT);
 	const char *wrong;
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (n < 0 && errno == EAGAIN) {
+		drop_conn(s, c, "it begins with an urgent byte, as no client does");
 		return;
+	}
 	if (n <= 0) {
 		rights_close(c->fd);
 		preauth_forget(s, c);

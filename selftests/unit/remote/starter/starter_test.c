@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The exit code of the first process, which tells systemd whether to start it again; clients whose
- * processes were reaped, while memory of them is kept; and a report with a descriptor.
+ * processes were reaped, while memory of them is kept; a report with a descriptor; and silent peers,
+ * for which the loop has nothing to do.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,13 +20,20 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/vm_sockets.h>
+
+#include <remote/channel/channel.h>
 #include <remote/channel/memory.h>
+#include <remote/channel/rights.h>
+#include <remote/channel/shmem.h>
 #include <remote/starter/starter.h>
 #include <remote/wire/frame.h>
 
+#include "selftests/unit/own_folder.h"
 #include "selftests/unit/remote/linger.h"
 
 static struct remoted_conf conf;
@@ -34,6 +43,8 @@ static int poll_errno; /* the next poll() fails with it; 0: it does not fail */
 static bool drains; /* a drain has begun by the time of the next poll() */
 static unsigned int polls;
 static int poll_ms; /* how long the last poll() may take */
+static struct pollfd *polled; /* what it looks at */
+static nfds_t nr_polled;
 static uint64_t clock_ms = 1000000; /* moves only where a scene moves it */
 /* what happens by the time of the poll() number @polls; false: SIGTERM comes, too */
 static bool (*scene)(void);
@@ -98,8 +109,12 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int ms)
 {
 	int error = poll_errno;
 
+	if (fds->events == POLLRDHUP)
+		return __real_poll(fds, n, ms); /* not the loop's, where signals are the first */
 	polls++;
 	poll_ms = ms;
+	polled = fds;
+	nr_polled = n;
 	poll_errno = 0;
 	if (scene && scene())
 		return __real_poll(fds, n, 0);
@@ -339,6 +354,169 @@ static void a_report_with_a_descriptor(void **state)
 	old_kernel = false;
 }
 
+/* ------------------------------------------------------------------ silent peers */
+
+/*
+ * What a peer says by the time of the first poll(), before it is silent: a byte for each letter, !
+ * for an urgent byte, $ for its end. No deadline passes, as the clock stands still: once the loop
+ * has heard this, it is to sleep, whatever the peer has sent.
+ */
+static const char *const patterns[] = {
+	"",	"!",	      "!!",
+	"a",	"a!",	      "!a",
+	"!a!",	"abcd!abcd!", "0123456789abcdef0123456789abcdef0123456789abcdef",
+	"!a!$", "a$",	      "0123456789abcdef0123456789abcdef!0123456789abcdef!",
+};
+
+/* HEARD: rounds in which the loop may hear them: a connection, and each part of what it sends */
+enum { NR_PATTERNS = sizeof(patterns) / sizeof(*patterns), HEARD = 8, QUIET_MS = 20 };
+
+/* what a peer comes to: one of these is served alone */
+struct carrier {
+	const char *name;
+	int family;
+	bool tls, admin, doorbell;
+};
+
+static const struct carrier carriers[] = {
+	{ .name = "unix:", .family = AF_UNIX },
+	{ .name = "tcp:", .family = AF_INET },
+	{ .name = "tls:", .family = AF_INET, .tls = true },
+	{ .name = "vsock:", .family = AF_VSOCK },
+	{ .name = "the admin's socket", .family = AF_UNIX, .admin = true },
+	{ .name = "an aperture's bell", .family = AF_UNIX, .doorbell = true },
+};
+
+static const struct carrier *carrier;
+static unsigned int pattern;
+static int listening, peer;
+static bool quiet;
+static union {
+	struct sockaddr any;
+	struct sockaddr_un un;
+	struct sockaddr_in in;
+	struct sockaddr_vm vm;
+} at;
+static socklen_t at_bytes;
+
+static bool listen_there(void)
+{
+	memset(&at, 0, sizeof(at));
+	at.any.sa_family = carrier->family;
+	at_bytes = sizeof(at.un);
+	if (carrier->family == AF_UNIX) {
+		snprintf(at.un.sun_path, sizeof(at.un.sun_path), "%s/s", own_folder());
+		unlink(at.un.sun_path);
+	} else if (carrier->family == AF_INET) {
+		at.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		at_bytes = sizeof(at.in);
+	} else {
+		at.vm.svm_cid = VMADDR_CID_LOCAL;
+		at.vm.svm_port = VMADDR_PORT_ANY;
+		at_bytes = sizeof(at.vm);
+	}
+	if (carrier->doorbell)
+		return true; /* the endpoint listens */
+	listening = socket(carrier->family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	rights_refuse(listening);
+	return listening >= 0 && !bind(listening, &at.any, at_bytes) && !listen(listening, 8) &&
+	       !getsockname(listening, &at.any, &at_bytes);
+}
+
+static void serve_aperture(void)
+{
+	struct listener *l = &s.listeners[0];
+	char address[300], path[100];
+	const char *why = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/aperture", own_folder());
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(ftruncate(fd, SHMEM_MIN + (1 << 20)), 0);
+	close(fd);
+	snprintf(address, sizeof(address), "aperture:%s,bell=unix:%s", path, at.un.sun_path);
+	*l = (struct listener){ .fd = -1, .who = "aperture:/a" };
+	if (kvgpu_remote_endpoint_open(address, 0, s.version, &l->endpoint, &why))
+		fail_msg("%s", why);
+}
+
+static void serve_carrier(void)
+{
+	if (carrier->doorbell)
+		serve_aperture();
+	else if (carrier->admin)
+		s.admin_fd = listening;
+	else
+		s.listeners[0] = (struct listener){ .fd = listening, .tls = carrier->tls };
+	s.nr_listeners = !carrier->admin;
+}
+
+/* a carrier without urgent bytes refuses them */
+static void say_pattern(void)
+{
+	const char *c;
+
+	peer = socket(carrier->family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(peer, &at.any, at_bytes), 0);
+	for (c = patterns[pattern]; *c; c++)
+		if (*c == '$')
+			shutdown(peer, SHUT_WR);
+		else if (send(peer, c, 1, MSG_NOSIGNAL | (*c == '!' ? MSG_OOB : 0)) < 0)
+			assert_int_equal(errno, EOPNOTSUPP);
+}
+
+static bool is_heard(void)
+{
+	if (polls == 1) {
+		serve_carrier();
+		say_pattern();
+		return true;
+	}
+	quiet = !__real_poll(polled, nr_polled, QUIET_MS) && poll_ms;
+	return !quiet && polls < HEARD;
+}
+
+static void hear_patterns(void)
+{
+	unsigned int i;
+
+	for (pattern = 0; pattern < NR_PATTERNS; pattern++) {
+		if (!listen_there()) {
+			/* cmocka's skip() would print "not ok" */
+			print_message("# %s: not run, this machine can't\n", carrier->name);
+			return;
+		}
+		scene = is_heard;
+		assert_int_equal(exit_code(0), 0);
+		if (!quiet)
+			fail_msg("%s, \"%s\": the loop does not sleep", carrier->name,
+				 patterns[pattern]);
+		for (i = 0; i < ADMINS; i++)
+			if (s.admins[i].fd >= 0)
+				close(s.admins[i].fd);
+		if (carrier->admin)
+			close(listening);
+		close(peer);
+		/* a child of rights.h may have a copy of the aperture, with its lock */
+		while (waitpid(-1, NULL, 0) > 0)
+			;
+	}
+}
+
+static void silent_peers(void **state)
+{
+	unsigned int i;
+
+	alarm(HANGS_S);
+	for (i = 0; i < 2 * sizeof(carriers) / sizeof(*carriers); i++) {
+		old_kernel = i % 2;
+		carrier = &carriers[i / 2];
+		hear_patterns();
+	}
+	old_kernel = false;
+	alarm(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +528,7 @@ int main(void)
 		cmocka_unit_test(a_deadline_of_kept_memory),
 		cmocka_unit_test(no_row_beside_kept_memory),
 		cmocka_unit_test(a_report_with_a_descriptor),
+		cmocka_unit_test(silent_peers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
