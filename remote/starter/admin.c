@@ -61,8 +61,10 @@ void admin_accept(struct starter *s)
 	struct address_source from;
 	unsigned int i, nr;
 
-	if (fd < 0)
+	if (fd < 0) {
+		accept_failed(s);
 		return;
+	}
 	if (is_process_of_client(s, fd)) {
 		from = address_of_source(fd);
 		say_of_clients(

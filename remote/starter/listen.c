@@ -489,6 +489,14 @@ bool listen_all(struct starter *s)
 	return s->nr_listeners || s->nr_awaited;
 }
 
+void accept_failed(struct starter *s)
+{
+	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+		return;
+	say_of_clients(ABOUT_NEWCOMERS, NULL, "accept: %s", strerror(errno));
+	s->accept_ms = now_ms() + AGAIN_MS;
+}
+
 void listen_end(struct starter *s)
 {
 	unsigned int i;

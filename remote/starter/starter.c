@@ -137,10 +137,7 @@ static bool accept_preauth(struct starter *s, unsigned int listener)
 		return true;
 	if ((errno == EMFILE || errno == ENFILE) && preauth_make_room(s))
 		return true;
-	if (errno != EAGAIN) {
-		say_of_clients(ABOUT_NEWCOMERS, NULL, "accept: %s", strerror(errno));
-		usleep(100000);
-	}
+	accept_failed(s);
 	return false;
 }
 
@@ -553,17 +550,18 @@ static void add_preauth(struct starter *s, struct sources *p)
  */
 static void collect_sources(struct starter *s, int signals, struct sources *p)
 {
+	bool accepts = s->accept_ms <= now_ms();
 	unsigned int i;
 
 	p->n = 0;
-	p->look_ms = -1;
+	p->look_ms = accepts ? -1 : AGAIN_MS;
 	add_source(p, signals, SOURCE_SIGNAL, 0);
 	add_preauth(s, p);
 	for (i = 0; i < s->nr_listeners; i++) {
-		add_source(p, s->listeners[i].fd, SOURCE_LISTENER, i);
+		add_source(p, accepts ? s->listeners[i].fd : -1, SOURCE_LISTENER, i);
 		add_endpoint(s, &s->listeners[i], i, p);
 	}
-	add_source(p, s->admin_fd, SOURCE_ADMIN, 0);
+	add_source(p, accepts ? s->admin_fd : -1, SOURCE_ADMIN, 0);
 	for (i = 0; i < ADMINS; i++)
 		add_source(p, s->admins[i].fd, SOURCE_ADMINS, i);
 	for (i = 0; i < s->nr_clients; i++)

@@ -165,6 +165,7 @@ struct starter {
 	} awaited[LISTENERS];
 	unsigned int nr_awaited;
 	uint64_t next_try_ms;
+	uint64_t accept_ms; /* nothing is accepted before, as there was too little of something */
 	struct client *clients;
 	struct tenant *tenants;
 	uint64_t tenants_left; /* how many tenants have left */
@@ -230,6 +231,11 @@ void listen_ready(void);
 int listen_again(struct starter *s);
 /* The memory of endpoint @l is gone. If nothing is left to listen at, the server ends. */
 void listen_lost(struct starter *s, struct listener *l);
+/*
+ * accept() has failed, and errno says why. If the peer waits still, which poll() goes on to see,
+ * nothing is accepted for AGAIN_MS.
+ */
+void accept_failed(struct starter *s);
 /* Close and forget all sockets and endpoints, also what is awaited, and end the pre-auth queue. */
 void listen_end(struct starter *s);
 void socket_file_begin(struct socket_file *f, const char *path);

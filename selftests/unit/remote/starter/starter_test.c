@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -465,15 +466,27 @@ static void say_pattern(void)
 			assert_int_equal(errno, EOPNOTSUPP);
 }
 
+static bool no_descriptors; /* the process has as many as it may, when the peer has come */
+static struct rlimit descriptors;
+
 static bool is_heard(void)
 {
+	struct rlimit few;
+
 	if (polls == 1) {
 		serve_carrier();
 		say_pattern();
+		getrlimit(RLIMIT_NOFILE, &descriptors);
+		few = (struct rlimit){ 3, descriptors.rlim_max };
+		if (no_descriptors)
+			setrlimit(RLIMIT_NOFILE, &few);
 		return true;
 	}
 	quiet = !__real_poll(polled, nr_polled, QUIET_MS) && poll_ms;
-	return !quiet && polls < HEARD;
+	if (!quiet && polls < HEARD)
+		return true;
+	setrlimit(RLIMIT_NOFILE, &descriptors);
+	return false;
 }
 
 static void hear_patterns(void)
@@ -517,6 +530,20 @@ static void silent_peers(void **state)
 	alarm(0);
 }
 
+/* poll() goes on to see a peer that can't be accepted. */
+static void no_descriptor_for_a_peer(void **state)
+{
+	unsigned int i;
+
+	no_descriptors = true;
+	for (i = 0; i < sizeof(carriers) / sizeof(*carriers); i++) {
+		carrier = &carriers[i];
+		if (!carrier->doorbell)
+			hear_patterns();
+	}
+	no_descriptors = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -529,6 +556,7 @@ int main(void)
 		cmocka_unit_test(no_row_beside_kept_memory),
 		cmocka_unit_test(a_report_with_a_descriptor),
 		cmocka_unit_test(silent_peers),
+		cmocka_unit_test(no_descriptor_for_a_peer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
