@@ -352,7 +352,7 @@ SRC_remote/channel/shmem_test := $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/endpoint_test	:= $(REMOTE_CHANNEL_SRC)
 LIBS_remote/channel/endpoint_test	:= $(addprefix -Xlinker --wrap=,clock_gettime pthread_cond_timedwait)
 SRC_remote/channel/rights_test	:= $(REMOTE_CHANNEL_SRC)
-LIBS_remote/channel/rights_test	:= $(addprefix -Xlinker --wrap=,setsockopt getsockopt)
+LIBS_remote/channel/rights_test	:= $(addprefix -Xlinker --wrap=,fork setsockopt getsockopt)
 SRC_remote/channel/guard_test	:= $(addprefix remote/channel/,guard.c signals.c)
 SRC_remote/channel/attach_test	:= selftests/unit/remote/channel/attach_room.c
 $(addprefix $(O)/asan/selftests/unit/remote/channel/,attach_test.o attach_room.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)

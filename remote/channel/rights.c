@@ -90,16 +90,35 @@ static bool is_empty(int fd)
 	return option_of(fd, SO_TYPE, 0) == SOCK_STREAM && !ioctl(fd, FIONREAD, &bytes) && !bytes;
 }
 
+/*
+ * Sockets that were shut down, and may have descriptors in them: they are closed together. A fork
+ * costs this process more than a connection costs a peer.
+ */
+static int kept[RIGHTS_KEPT];
+static unsigned int nr_kept;
+
+static void close_kept(void)
+{
+	pid_t holder = hold();
+
+	while (nr_kept)
+		close(kept[--nr_kept]);
+	let_go(holder);
+}
+
 void rights_close(int fd)
 {
 	bool may = may_come(fd);
 
 	if (may)
 		shutdown(fd, SHUT_RDWR);
-	if (may && !is_empty(fd))
-		rights_close_copy(fd);
-	else
+	if (!may || is_empty(fd)) {
 		close(fd);
+		return;
+	}
+	kept[nr_kept++] = fd;
+	if (nr_kept == RIGHTS_KEPT)
+		close_kept();
 }
 
 void rights_close_copy(int fd)
@@ -115,6 +134,7 @@ void rights_closefrom(int first)
 	pid_t holder = kernel_is_old ? hold() : -1;
 
 	closefrom(first);
+	nr_kept = 0;
 	let_go(holder);
 	if (holder > 0)
 		waitpid(holder, NULL, 0);

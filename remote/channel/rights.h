@@ -19,7 +19,12 @@
 void rights_refuse(int fd);
 /* As recv() with MSG_DONTWAIT; -1 and EPROTO: a descriptor would come with these bytes. */
 ssize_t rights_read(int fd, void *to, size_t n);
-/* Close a socket, which ends the connection for all that have a copy. */
+/*
+ * Close a socket, which ends the connection for all that have a copy. On older kernels up to
+ * RIGHTS_KEPT sockets with something unread stay open, shut down, until there are so many, or this
+ * process ends. For one thread of a process.
+ */
+enum { RIGHTS_KEPT = 16 };
 void rights_close(int fd);
 /* Close a copy of a socket, or one that listens. Another process may go on with its own copy. */
 void rights_close_copy(int fd);

@@ -23,6 +23,17 @@ int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *byt
 	return linger_getsockopt(fd, level, option, value, bytes);
 }
 
+enum { JUNK = 128 };
+
+static unsigned int forks;
+
+pid_t __real_fork(void);
+pid_t __wrap_fork(void)
+{
+	forks++;
+	return __real_fork();
+}
+
 static int set_up(void **state)
 {
 	old_kernel = true;
@@ -91,6 +102,32 @@ static void closing_does_not_wait(void **state)
 		rights_close(pair[0]);
 		linger_ends(other);
 	}
+}
+
+/*
+ * Peers that say what nobody reads, with or without a descriptor, and go: a fork costs this process
+ * more than such a connection costs a peer.
+ */
+static void junk_costs_few_forks(void **state)
+{
+	int pair[2], others[JUNK / 2];
+	unsigned int i;
+
+	forks = 0;
+	for (i = 0; i < JUNK; i++) {
+		make_pair(SOCK_STREAM, pair);
+		if (i % 2)
+			others[i / 2] = linger_send(pair[1], "abc", 3, 0);
+		else
+			assert_int_equal(send(pair[1], "abc", 3, 0), 3);
+		rights_close(pair[0]);
+		/* the peer sees the end at once */
+		assert_int_equal(recv(pair[1], pair, 1, MSG_DONTWAIT), 0);
+		close(pair[1]);
+	}
+	assert_in_range(forks, 0, JUNK / 10);
+	for (i = 0; i < JUNK / 2; i++)
+		linger_ends(others[i]);
 }
 
 /* What another process has of a connection goes on. */
@@ -233,10 +270,10 @@ int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		WITH(the_kernel_refuses),    WITH(closing_does_not_wait),
-		WITH(reading_does_not_wait), WITH(a_copy_is_not_the_connection),
-		WITH(other_bytes_are_read),  WITH(a_child_does_not_wait),
-		WITH(at_the_doorbell),
+		WITH(the_kernel_refuses),	    WITH(closing_does_not_wait),
+		WITH(junk_costs_few_forks),	    WITH(reading_does_not_wait),
+		WITH(a_copy_is_not_the_connection), WITH(other_bytes_are_read),
+		WITH(a_child_does_not_wait),	    WITH(at_the_doorbell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
