@@ -26,6 +26,35 @@
 
 #include "starter.h"
 
+/* a client's process ends soon after its client; one that was taken over is ended after LEFT_MS */
+enum { LEFT_MS = 6000, LOOK_LEFT_MS = 1000 };
+
+/* the process of a newcomer that has left may still report why it is refused */
+static void note_left(struct starter *s, struct client *c)
+{
+	if (c->left_ms)
+		return;
+	c->left_ms = now_ms();
+	if (c->state == CLIENT_NEW && c->report >= 0)
+		newcomer_failed(s, &c->from);
+}
+
+static bool is_looked_after(const struct client *c)
+{
+	return c->state == CLIENT_SERVED && c->listener && c->listener->endpoint && !c->left_ms;
+}
+
+/* nothing that poll() sees tells that a client has left its endpoint */
+static void look_for_left_ones(struct starter *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++)
+		if (is_looked_after(&s->clients[i]) &&
+		    kvgpu_remote_endpoint_left(s->clients[i].listener->endpoint))
+			note_left(s, &s->clients[i]);
+}
+
 /* ------------------------------------------------------------------ new clients */
 
 /* connections that are accepted in one round */
@@ -198,6 +227,7 @@ static void look_at(struct starter *s, struct listener *l)
 		listen_lost(s, l);
 	if (r <= 0)
 		return;
+	look_for_left_ones(s); /* of which the new client may be the next program */
 	c = make_room(s, &from) ? client_row(s) : NULL;
 	if (c)
 		start_client(s, c, l, -1, &from);
@@ -273,14 +303,22 @@ static bool is_who(const struct client *c, const struct report *r)
 			!strcmp(r->who, c->peer) && !*r->fingerprint;
 }
 
-/* read and answer the one report of a client's process */
+/* a refused client stays a newcomer, with its time limit, until its process has told it */
+static void end_report(struct starter *s, struct client *c)
+{
+	if (c->report >= 0)
+		rights_close(c->report);
+	c->report = -1;
+	c->told = false;
+	if (c->state != CLIENT_SERVED && !c->left_ms)
+		newcomer_failed(s, &c->from);
+}
+
+/* read the one report of a client's process: answer_newcomers() answers it */
 static void take_report(struct starter *s, struct client *c)
 {
-	const struct conf_share *share;
-	const char *why;
 	struct report r;
 	ssize_t n = rights_read(c->report, &r, sizeof(r));
-	uint32_t refusal;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -292,34 +330,71 @@ static void take_report(struct starter *s, struct client *c)
 	if (n == (ssize_t)sizeof(r) && !r.refused && is_who(c, &r)) {
 		strcpy(c->who, r.who);
 		strcpy(c->fingerprint, r.fingerprint);
-		share = remoted_conf_share(s->conf, c->who);
-		refusal = judge_client(s, c, share, &why);
-		c->weight = share->weight;
-		if (refusal) {
-			say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s, %s: refused: %s", c->peer,
-				       c->who, why);
-			s->refused++;
-		} else {
-			c->state = CLIENT_SERVED;
-			newcomer_is_served(s, &c->from);
-			if (s->cgroups)
-				cgroup_enter(c->tenant - s->tenants, c - s->clients, c->pid, share,
-					     s->conf->tasks);
-			arbiter_enter(s, c);
-		}
-		if (!answer_client(c, refusal))
-			client_kill(c);
-	} else if (n == (ssize_t)sizeof(r)) {
+		c->told = true;
+		return;
+	}
+	if (n == (ssize_t)sizeof(r)) {
 		say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s: refused: %s", c->peer,
 			       *r.text ? r.text : "it says of itself what can't be");
 		s->refused++;
 	}
-	/* a refused client stays a newcomer, with its time limit, until its process has told it */
-	if (c->report >= 0)
-		rights_close(c->report);
-	c->report = -1;
-	if (c->state != CLIENT_SERVED && !c->left_ms)
-		newcomer_failed(s, &c->from);
+	end_report(s, c);
+}
+
+static void answer_report(struct starter *s, struct client *c)
+{
+	const struct conf_share *share = remoted_conf_share(s->conf, c->who);
+	const char *why;
+	uint32_t refusal = judge_client(s, c, share, &why);
+
+	c->weight = share->weight;
+	if (refusal) {
+		say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s, %s: refused: %s", c->peer, c->who,
+			       why);
+		s->refused++;
+	} else {
+		c->state = CLIENT_SERVED;
+		newcomer_is_served(s, &c->from);
+		if (s->cgroups)
+			cgroup_enter(c->tenant - s->tenants, c - s->clients, c->pid, share,
+				     s->conf->tasks);
+		arbiter_enter(s, c);
+	}
+	if (!answer_client(c, refusal))
+		client_kill(c);
+	end_report(s, c);
+}
+
+/*
+ * What a program had counts for its client, and is taken on the GPU, until its process was reaped.
+ * So a newcomer that came after the end of another program of its name waits for that. Return until
+ * when at most, or 0.
+ */
+static uint64_t waits_until(const struct starter *s, const struct client *c)
+{
+	uint64_t until = 0, at;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++) {
+		const struct client *other = &s->clients[i];
+
+		if (!other->tenant || other->reaped || !other->left_ms ||
+		    other->left_ms > c->came_ms || strcmp(other->who, c->who))
+			continue;
+		at = other->left_ms + LEFT_MS;
+		until = at > until ? at : until;
+	}
+	return until > now_ms() ? until : 0;
+}
+
+static void answer_newcomers(struct starter *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++)
+		if (s->clients[i].state == CLIENT_NEW && s->clients[i].told &&
+		    !waits_until(s, &s->clients[i]))
+			answer_report(s, &s->clients[i]);
 }
 
 /* ------------------------------------------------------------------ clients that have ended */
@@ -332,7 +407,7 @@ static void end_late_ones(struct starter *s)
 	for (i = 0; i < s->nr_clients; i++) {
 		struct client *c = &s->clients[i];
 
-		if (c->state != CLIENT_NEW || c->deadline_ms > now)
+		if (c->state != CLIENT_NEW || c->told || c->deadline_ms > now)
 			continue;
 		say_of_clients(ABOUT_NEWCOMERS, &c->from,
 			       "%s: has not said who it is within %llu s: ended", c->peer,
@@ -343,38 +418,19 @@ static void end_late_ones(struct starter *s)
 	}
 }
 
-/* a client's process ends soon after its client; one that was taken over is ended after LEFT_MS */
-enum { LEFT_MS = 6000, LOOK_LEFT_MS = 1000 };
-
-/* the process of a newcomer that has left may still report why it is refused */
-static void note_left(struct starter *s, struct client *c)
-{
-	if (c->left_ms)
-		return;
-	c->left_ms = now_ms();
-	if (c->state == CLIENT_NEW && c->report >= 0)
-		newcomer_failed(s, &c->from);
-}
-
-static bool is_looked_after(const struct client *c)
-{
-	return c->state == CLIENT_SERVED && c->listener && c->listener->endpoint && !c->left_ms;
-}
-
 static void end_left_ones(struct starter *s)
 {
 	static uint64_t next_look_ms;
 	uint64_t now = now_ms();
-	bool look = now >= next_look_ms;
 	unsigned int i;
 
-	if (look)
+	if (now >= next_look_ms) {
+		look_for_left_ones(s);
 		next_look_ms = now + LOOK_LEFT_MS;
+	}
 	for (i = 0; i < s->nr_clients; i++) {
 		struct client *c = &s->clients[i];
 
-		if (look && is_looked_after(c) && kvgpu_remote_endpoint_left(c->listener->endpoint))
-			note_left(s, c);
 		if (c->state != CLIENT_SERVED || !c->left_ms || c->left_ms + LEFT_MS > now)
 			continue;
 		say_of_clients(ABOUT_PROCESSES, &c->from,
@@ -412,6 +468,8 @@ static void reap_children(struct starter *s)
 			continue;
 		if (c->report >= 0)
 			take_report(s, c);
+		if (c->report >= 0)
+			end_report(s, c);
 		log_hear(c);
 		if (WIFSIGNALED(status) && c->state != CLIENT_ENDING)
 			say_of_clients(ABOUT_PROCESSES, &c->from,
@@ -498,7 +556,7 @@ static void add_client(struct client *c, unsigned int index, struct sources *p)
 		p->look_ms = sooner(p->look_ms, ms);
 	else
 		add_source(p, c->log, SOURCE_LOG, index);
-	if (c->state == CLIENT_NEW)
+	if (c->state == CLIENT_NEW && !c->told)
 		add_source(p, c->report, SOURCE_CLIENT, index);
 	if (is_kept(c))
 		add_source(p, c->program, SOURCE_PROGRAM, index);
@@ -582,7 +640,8 @@ static int until_deadline(struct starter *s)
 	for (i = 0; i < s->nr_clients; i++) {
 		struct client *c = &s->clients[i];
 
-		at = c->state == CLIENT_NEW || is_kept(c)    ? c->deadline_ms :
+		at = c->state == CLIENT_NEW && c->told	     ? waits_until(s, c) :
+		     c->state == CLIENT_NEW || is_kept(c)    ? c->deadline_ms :
 		     c->state == CLIENT_SERVED && c->left_ms ? c->left_ms + LEFT_MS :
 		     is_looked_after(c)			     ? now + LOOK_LEFT_MS :
 							       UINT64_MAX;
@@ -665,6 +724,7 @@ static void loop(struct starter *s, int signals, struct sources *p)
 				serve_source(s, &p->of[i], p->fds[i].fd, p->fds[i].revents);
 		look_at_endpoints(s);
 		serve_preauth(s);
+		answer_newcomers(s);
 		end_late_ones(s);
 		end_left_ones(s);
 		end_kept_ones(s);

@@ -73,7 +73,8 @@ struct client {
 	/* the client's process was reaped; .pid is 0, or gives the memory back */
 	bool reaped;
 	uint64_t id; /* never used again */
-	int report; /* socket to the process; -1: its report was read */
+	int report; /* socket to the process; -1: its report was answered */
+	bool told; /* its report was read: .who is its name; not answered yet */
 	int log; /* pipe of the process's lines; -1: its end was read */
 	/* the client's own socket, looked at for its end; -1: the client came to an endpoint */
 	int life;

@@ -6,6 +6,7 @@
 #include <cuda/driver/api.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -463,6 +464,27 @@ static int quota(void)
 }
 
 /*
+ * What programs before it had is this program's to have: all of the quota. Begins by itself, and
+ * ends with all of that: by exit() or, if @how says so, by SIGKILL.
+ */
+static int takes_all(const char *how)
+{
+	size_t unused, total, had;
+	CUdeviceptr p;
+
+	MUST(cuInit(0));
+	MUST(cuCtxCreate_v2(&ctx, 0, 0));
+	MUST(cuMemGetInfo_v2(&unused, &total));
+	printf("%zu of %zu bytes unused\n", unused, total);
+	for (had = 0; had < total; had += 10 << 20)
+		MUST(cuMemAlloc_v2(&p, 10 << 20));
+	fflush(stdout);
+	if (!strcmp(how, "killed"))
+		raise(SIGKILL);
+	return unused != total;
+}
+
+/*
  * A few bytes are copied behind a kernel that ends with an exception: the copy's call tells of it.
  * Begins by itself: CUBIN has store_at(), and names nothing that prints.
  */
@@ -561,6 +583,8 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "exceptions"))
 		return exceptions(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "takes_all"))
+		return takes_all(argv[2]);
 	for (i = 0; argc == 3 && i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (!strcmp(argv[1], modes[i].name)) {
 			begin(argv[2]);

@@ -254,6 +254,22 @@ ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOLOAD | os.RTLD_NOW)
 print("it is still there")' "$work/libcuda.so.1"
 }
 
+# the quota is for all programs of this user: what the last one had is the next one's
+run_next()
+{
+	local i how wrong=0
+
+	start_server --memory 300M
+	for i in {1..20}; do
+		how=$([ $((i % 2)) = 0 ] && echo ends || echo killed)
+		{ timeout 100 "$bin/faults" takes_all $how > "$work/said" 2>&1; } 2> /dev/null
+		[ $? = "$([ $how = ends ] && echo 0 || echo 137)" ] && grep -qx '314572800 of 314572800 bytes unused' "$work/said" ||
+			wrong=$((wrong + 1))
+	done
+	result $wrong "of 20 programs in a row, half of them killed, each has all of the quota" "$wrong had less"
+	stop_server
+}
+
 run_faults()
 {
 	closed_library
@@ -273,10 +289,9 @@ run_faults()
 	stop_server
 	start_server --memory $((32 << 20))
 	step "a quota of memory" "$bin/faults" quota "$cubin"
-	# the quota is for all programs of this user: that of the last one comes back with its server process' end
-	no_children
 	step "what calls cost (not judged)" "$bin/faults" costs "$cubin"
 	stop_server
+	run_next
 }
 
 run_nonsense()

@@ -321,6 +321,88 @@ static void no_row_beside_kept_memory(void **state)
 	close(memory);
 }
 
+/* a served program of the newcomer's name, which has all of the memory, and has left */
+static struct client *leaver(void)
+{
+	struct client *c = client_row(&s);
+	int life[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, life), 0);
+	close(life[1]);
+	c->state = CLIENT_SERVED;
+	c->life = life[0];
+	strcpy(c->who, report.who);
+	assert_true(tenants_enter(&s, c));
+	assert_true(pool_take(c->tenant->pool, s.nr_clients, c - s.clients, BYTES, BYTES));
+	c->pid = fork();
+	if (!c->pid)
+		for (;;)
+			pause();
+	return c;
+}
+
+static bool is_answered(uint32_t *answer)
+{
+	return recv(told[0], answer, sizeof(*answer), MSG_DONTWAIT) == sizeof(*answer);
+}
+
+static bool stays; /* the process of the program that has left */
+static uint64_t others; /* memory that it has when the newcomer is answered */
+
+static bool comes_next(void)
+{
+	static pid_t pid;
+	struct client *next;
+	uint32_t answer = 1;
+	siginfo_t ended;
+
+	if (polls == 1) {
+		pid = leaver()->pid;
+		return true;
+	}
+	if (polls == 2) {
+		newcomer()->came_ms = now_ms();
+		assert_int_equal(send(told[0], &report, sizeof(report), 0), sizeof(report));
+		return true;
+	}
+	if (polls == 3) /* this one sees the report, the one before the program's end */
+		return true;
+	next = &s.clients[1];
+	if (is_answered(&answer)) {
+		assert_int_equal(answer, 0);
+		others = pool_others(next->tenant->pool, s.nr_clients, 1);
+		kill(pid, SIGKILL);
+		return false;
+	}
+	assert_int_equal(polls, 4);
+	assert_int_equal(next->state, CLIENT_NEW);
+	assert_int_equal(poll_ms, 6000);
+	if (stays) {
+		clock_ms += poll_ms;
+		return true;
+	}
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, pid, &ended, WEXITED | WNOWAIT), 0);
+	return true;
+}
+
+/* A program waits until nothing of an earlier one of its name counts, but not for ever. */
+static void the_next_program(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, told), 0);
+		scene = comes_next;
+		stays = i;
+		assert_int_equal(exit_code(0), 0);
+		assert_int_equal(others, stays ? BYTES : 0);
+		close(told[0]);
+		while (waitpid(-1, NULL, 0) > 0)
+			;
+	}
+}
+
 static int lingers; /* the other end of the descriptor */
 
 static bool comes_with_a_descriptor(void)
@@ -554,6 +636,7 @@ int main(void)
 		cmocka_unit_test(an_end_of_kept_memory),
 		cmocka_unit_test(a_deadline_of_kept_memory),
 		cmocka_unit_test(no_row_beside_kept_memory),
+		cmocka_unit_test(the_next_program),
 		cmocka_unit_test(a_report_with_a_descriptor),
 		cmocka_unit_test(silent_peers),
 		cmocka_unit_test(no_descriptor_for_a_peer),
