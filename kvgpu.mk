@@ -111,7 +111,7 @@ install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and d
 	install -D -m 755 tools/admin/mdevctl-callout '$(DESTDIR)/etc/mdevctl.d/scripts.d/callouts/kvgpu-profile'
 	install -D -m 644 -t '$(DESTDIR)/usr/share/man/man8' tools/admin/*.8
 	install -D -m 644 -t '$(DESTDIR)/usr/lib/udev/rules.d' tools/admin/62-kvgpu-profile.rules
-	install -D -m 644 -t '$(DESTDIR)/usr/lib/systemd/system' tools/admin/kvgpu-profile.service tools/monitoring/kvgpu-prometheus.socket 'tools/monitoring/kvgpu-prometheus@.service'
+	install -D -m 644 -t '$(DESTDIR)/usr/lib/systemd/system' tools/admin/kvgpu-profile.service tools/monitoring/kvgpu-prometheus.socket tools/monitoring/kvgpu-prometheus.service
 	install -D -m 644 -t '$(DESTDIR)/usr/share/kvgpu/prometheus' tools/monitoring/kvgpu-alerts.yml tools/monitoring/kvgpu.html
 	install -D -m 644 tools/kvgpu-top.1 '$(DESTDIR)/usr/share/man/man1/kvgpu-top.1'
 	install -D -m 644 firmware/kvgpu-firmware.8 '$(DESTDIR)/usr/share/man/man8/kvgpu-firmware.8'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kvgpu-top --http: one request on standard input, one answer. */
+/* kvgpu-top --http: requests at the socket that is standard input, and their answers. */
 #ifndef KVGPU_TOOLS_HTTP_H
 #define KVGPU_TOOLS_HTTP_H
 
@@ -7,9 +7,10 @@
 #include <stdio.h>
 
 /*
- * Read a request, and write to @out what @print prints, or an error of HTTP. @print gets @arg and
- * returns false if it has nothing. Return false if @print did, or the answer can't be written.
+ * Answer requests with what @print prints, or an error of HTTP, until nobody has come for some
+ * seconds. @print gets @arg, and returns false if it has nothing. Return false if standard input is
+ * no socket that listens, or connections can't be taken: that was printed.
  */
-bool serve_http(FILE *out, bool (*print)(FILE *out, void *arg), void *arg);
+bool serve_http(bool (*print)(FILE *out, void *arg), void *arg);
 
 #endif

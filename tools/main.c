@@ -25,7 +25,7 @@ static const char usage[] =
 	"\n"
 	"  --json              one JSON object a line, each interval\n"
 	"  --prometheus        the counters once, in the text format of Prometheus\n"
-	"  --http              the same as the answer to one request for /metrics, which is read from\n"
+	"  --http              the same as the answer to requests for /metrics, at a socket that is\n"
 	"                      standard input: for kvgpu-prometheus.socket\n"
 	"  --plan MIX          say which card, empty, has room for a mix such as 512m=4,2g=1\n"
 	"  --once              one look over one interval, then end\n"
@@ -270,7 +270,7 @@ int main(int argc, char **argv)
 	if (o.form == PROMETHEUS)
 		return !(print_counters(stdout, &o) && written());
 	if (o.form == HTTP)
-		return !serve_http(stdout, print_counters, &o);
+		return !serve_http(print_counters, &o);
 	if (o.form == PLAN)
 		return run_plan(&o);
 	if (o.form == JSON)

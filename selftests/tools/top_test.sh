@@ -344,7 +344,7 @@ test_plan()
 
 http() # STATUS REQUEST: the answer's headers are in $dir/head, its body in $dir/body
 {
-	printf '%b' "$2" | timeout 60 "$top" --http --sysfs "$dir/sys" >"$dir/out" 2>"$dir/err"
+	printf '%b' "$2" | timeout 60 "$here/http_peers.py" ask "$top" --http --sysfs "$dir/sys" >"$dir/out" 2>"$dir/err"
 	sed -n '1,/^\r$/p' "$dir/out" | tr -d '\r' >"$dir/head"
 	sed '1,/^\r$/d' "$dir/out" >"$dir/body"
 	result "$(head -n 1 "$dir/head" | grep -q "^HTTP/1.1 $1 " && [ ! -s "$dir/err" ] &&
@@ -371,8 +371,12 @@ test_http()
 	http 400 ''
 	http 400 'GET /metrics HTTP/1.1\r\nX: \0\r\n\r\n'
 	http 400 "GET /metrics HTTP/1.1\\r\\nX: $(head -c 9000 /dev/zero | tr '\0' x)\\r\\n\\r\\n"
-	printf 'GET /metrics HTTP/1.1\r\n\r\n' | "$top" --http --sysfs "$dir/nowhere" >"$dir/out" 2>"$dir/err"
-	result "$([ $? -eq 1 ] && grep -q '^HTTP/1.1 500 ' "$dir/out"; echo $?)" "HTTP: 500 without a sysfs"
+	printf 'GET /metrics HTTP/1.1\r\n\r\n' | timeout 60 "$here/http_peers.py" ask "$top" --http --sysfs "$dir/nowhere" >"$dir/out" 2>"$dir/err"
+	result "$(grep -q '^HTTP/1.1 500 ' "$dir/out"; echo $?)" "HTTP: 500 without a sysfs"
+	timeout 300 "$here/http_peers.py" silent "$top" --http --sysfs "$dir/sys" >"$dir/out" 2>&1
+	result $? "HTTP: silent peers keep nobody out, and are ended" "$(tail -n 1 "$dir/out")"
+	"$top" --http </dev/null 2>"$dir/err"
+	result "$([ $? -eq 1 ] && grep -q 'wants a socket that listens' "$dir/err"; echo $?)" "HTTP: by a socket alone"
 }
 
 test_prometheus()
