@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The exit code of the first process, which tells systemd whether to start it again; clients whose
- * processes were reaped, while memory of them is kept; a report with a descriptor; and silent peers,
- * for which the loop has nothing to do.
+ * processes were reaped, while memory of them is kept; the next program of a client; a report with
+ * a descriptor; and silent peers, for which the loop has nothing to do.
  */
 #include <setjmp.h>
 #include <stdarg.h>
