@@ -25,6 +25,19 @@
 enum { FIRST_RENDER_NODE = 128, MAX_NODES = 64, CHIP_GK110 = 0xf0, CHIP_GK110B = 0xf1 };
 #define GETPARAM_VRAM_USED 19 /* of a newer uapi nouveau_drm.h */
 
+/*
+ * When a GPU is opened first, libdrm_nouveau empties the file that this variable names, and writes
+ * there: not in a program that may write files which its caller may not.
+ */
+static bool libdrm_may_write(void)
+{
+	if (environment_is_own() || !getenv("NOUVEAU_LIBDRM_OUT"))
+		return true;
+	fprintf(stderr,
+		"libcuda: no GPU is used in a program with rights that its caller lacks while NOUVEAU_LIBDRM_OUT is set: unset it\n");
+	return false;
+}
+
 static int open_node(unsigned int node)
 {
 	char path[32];
@@ -117,6 +130,7 @@ static int by_place(const void *a, const void *b)
 
 static unsigned int count(void)
 {
+	bool may = libdrm_may_write();
 	unsigned int node, i;
 
 	pthread_mutex_lock(&gpus_lock);
@@ -124,7 +138,7 @@ static unsigned int count(void)
 		if (gpus[i].spare)
 			detach(gpus[i].spare);
 	nr_gpus = 0;
-	for (node = 0; node < MAX_NODES; node++) {
+	for (node = 0; node < MAX_NODES && may; node++) {
 		gpus[nr_gpus].spare = try_node(node);
 		gpus[nr_gpus].node = node;
 		if (gpus[nr_gpus].spare) {

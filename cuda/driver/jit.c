@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Compiles PTX, and links objects, by the toolkit's ptxas and nvlink: those of $KVGPU_PTXAS (the
- * path of ptxas; nvlink lies beside it) or of $PATH. The caller waits for the tool, with its
+ * path of ptxas; nvlink lies beside it) or of $PATH, and by none in a program with rights that its
+ * caller lacks. The caller waits for the tool, with its
  * context locked where it loads a module. There is no state but the caller's.
  */
 #ifndef _GNU_SOURCE
@@ -129,13 +130,21 @@ CUresult read_file(const char *name, uint8_t **out, size_t *size)
 /* ------------------------------------------------------------------ running a tool */
 
 /*
- * Whether this process may have children at all. A server's process of kvgpu-remoted may not: a
- * filter of system calls refuses them, after a folder was made for nothing.
+ * Whether this process may start a tool of its caller's, and have children at all. A server's
+ * process of kvgpu-remoted may not: a filter of system calls refuses them, after a folder was made
+ * for nothing.
  */
 static bool may_spawn(struct jit *j)
 {
-	pid_t pid = vfork();
+	pid_t pid;
 
+	if (!environment_is_own()) {
+		jit_say(j,
+			"PTX is not compiled in a program with rights that its caller lacks (set-user-ID, set-group-ID, capabilities), "
+			"as $PATH and $KVGPU_PTXAS are the caller's: compile with nvcc -arch=sm_35");
+		return false;
+	}
+	pid = vfork();
 	if (!pid)
 		_exit(0);
 	if (pid < 0)

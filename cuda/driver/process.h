@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How code of ours behaves in a process that others have begun: with descriptors 0 to 2 closed,
- * SIGCHLD ignored, signals blocked, any limits. Includes libc alone; used by cuda/ and remote/.
+ * SIGCHLD ignored, signals blocked, any limits, or with rights that who began it lacks. Includes
+ * libc alone; used by cuda/ and remote/.
  */
 #ifndef KVGPU_CUDA_DRIVER_PROCESS_H
 #define KVGPU_CUDA_DRIVER_PROCESS_H
@@ -10,12 +11,23 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 /* OWN_STACK: of threads, between which the limit of stacks decides */
 enum { OWN_STACK_MIN = 1 << 20, OWN_STACK_MAX = 8 << 20, OWN_DESCRIPTORS = 1024 };
+
+/*
+ * False: the program has rights that its caller lacks (set-user-ID, set-group-ID, capabilities of
+ * its file). Then nothing of the environment says what is run or loaded, or where is written.
+ */
+static inline bool environment_is_own(void)
+{
+	return !getauxval(AT_SECURE);
+}
 
 /*
  * In a library: move a new descriptor above 2, to close on exec. Descriptors 0 to 2 are the

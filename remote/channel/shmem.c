@@ -32,7 +32,7 @@ enum { PATIENCE_MS = 20000 };
 
 static uint64_t setting_of(const char *name, uint64_t otherwise, uint64_t most)
 {
-	const char *text = getenv(name);
+	const char *text = secure_getenv(name);
 	char *end;
 	uint64_t n;
 

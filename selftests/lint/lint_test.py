@@ -108,6 +108,13 @@ def offsets():
            "hw/a.c:4: 0xb8: name it", "hw/b.c:4: 0x101000", "mdev/a.c:2")
 
 
+def environment():
+    expect("environment", "a variable, a tool of $PATH, a library; not where a program or a comment does it",
+           {"cuda/driver/a.c": code('getenv("A");', 'secure_getenv("A");', "posix_spawnp(0);", "/* getenv( */ t.open(1);"),
+            "remote/client/a.c": code('dlopen("a", 1);'), "remote/pmem/a.c": code('getenv("A");')},
+           "cuda/driver/a.c:4: getenv", "cuda/driver/a.c:6: posix_spawnp", "remote/client/a.c:4: dlopen")
+
+
 def rooms():
     expect("kbuild", "a source that nobody builds, one that is not there", {"hw/new.c": C, "Kbuild": TREE["Kbuild"] + "kvgpu-y += hw/old.o\n"},
            "hw/new.o is missing", "no source for hw/old.o")
@@ -199,7 +206,7 @@ def formatting():
 def main():
     with tempfile.TemporaryDirectory() as cache:
         tree.Proofs.folder = pathlib.Path(cache)
-        for group in (files, headers, offsets, rooms, texts, documents, checkpatch, formatting):
+        for group in (files, headers, offsets, environment, rooms, texts, documents, checkpatch, formatting):
             group()
     print(f"1..{len(results)}")
     return 0 if all(results) else 1

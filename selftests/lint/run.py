@@ -14,6 +14,7 @@ import cited
 import columns
 import comments
 import documents
+import environment
 import formatted
 import headers
 import layers
@@ -38,6 +39,7 @@ RULES = {
     "marks": (cited.marks, False),              # a document gives a row's mark, like F1, once
     "columns": (columns.check, False),
     "documents": (documents.check, False),      # README.md and docs/ are short, and name no commit
+    "environment": (environment.check, False),  # no variable decides what a library runs or loads
     "formatted": (formatted.check, False),      # clang-format finds nothing to change
     "functions": (shape.functions, False),
     "prefixes": (shape.prefixes, False),        # names of the module's functions begin with their room
