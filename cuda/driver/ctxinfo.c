@@ -127,12 +127,10 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 		return r;
 	if (limit == CU_LIMIT_STACK_SIZE && value > STACK_MAX)
 		r = CUDA_ERROR_INVALID_VALUE;
-	else if (ctx->messages &&
-		 (limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE))
-		r = CUDA_ERROR_INVALID_VALUE; /* ctx->messages uses both */
+	else if (limit == CU_LIMIT_STACK_SIZE)
+		ctx->limit[limit] = (value + 15) & ~(size_t)15;
 	else
-		ctx->limit[limit] = limit == CU_LIMIT_STACK_SIZE ? (value + 15) & ~(size_t)15 :
-								   value;
+		r = messages_limit(ctx, limit, value);
 	leave(ctx);
 	return r;
 }

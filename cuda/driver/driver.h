@@ -560,7 +560,13 @@ CUresult messages_take(CUcontext ctx);
 /* messages.c: with ctx locked */
 CUresult messages_add(CUcontext ctx, CUmodule module);
 void messages_remove(CUcontext ctx, CUmodule module);
-void messages_launch(CUcontext ctx, uint8_t *const0, uint32_t size);
+/* bank 0 of a kernel that is launched now */
+void messages_launch(CUcontext ctx, const struct image_kernel *k, uint8_t *const0);
+/*
+ * Set the limit of what kernels print, or of their heap. It may wait for the GPU. INVALID_VALUE: a
+ * kernel that prints, or has a heap, was launched (NVIDIA's manual of cuCtxSetLimit()).
+ */
+CUresult messages_limit(CUcontext ctx, CUlimit limit, size_t value);
 void messages_free(CUcontext ctx);
 
 /* kernel.c. These need no lock. */

@@ -137,7 +137,7 @@ CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s
 	describe(ctx, q, &l);
 	textures_launch(ctx, &l);
 	if (q->f->module->image.syscalls)
-		messages_launch(ctx, const0, l.const0_size);
+		messages_launch(ctx, q->f->kernel, const0);
 	after = stream_begin(s);
 	r = stick(ctx, error_of(ctx->device->ops->launch(ctx->device, &after, &l, &seq)));
 	if (r == CUDA_ERROR_OUT_OF_MEMORY)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../syscalls/syscalls.h"
 #include "messages.h"
 
 enum { RING_MIN = 4096 };
@@ -29,14 +28,14 @@ static CUresult write_head(CUcontext ctx, struct messages *m)
 }
 
 /* Attributes of all devices behind the ring, for kernels that ask. */
-static CUresult tell_devices(CUcontext ctx, struct messages *m)
+static CUresult tell_devices(CUcontext ctx, struct device_memory *block)
 {
-	struct syscall_block *b = block_of(m);
-	int *value = (int *)((uint8_t *)m->block->map + RING_AT + m->ring_bytes);
+	struct syscall_block *b = block->map;
+	int *value = (int *)((uint8_t *)block->map + RING_AT + b->ring_bytes);
 	CUresult r = CUDA_SUCCESS;
 	int device, i;
 
-	b->attributes = m->block->va + RING_AT + m->ring_bytes;
+	b->attributes = block->va + RING_AT + b->ring_bytes;
 	b->device = ctx->dev;
 	b->nr_devices = driver_count();
 	for (device = 0; device < b->nr_devices && !r; device++)
@@ -45,40 +44,70 @@ static CUresult tell_devices(CUcontext ctx, struct messages *m)
 	return r;
 }
 
+/* A block with an empty ring of *ring_bytes, as the limit has it. */
+static CUresult make_block(CUcontext ctx, const struct messages *m, struct device_memory **out,
+			   uint32_t *ring_bytes)
+{
+	const struct device_ops *ops = ctx->device->ops;
+	struct syscall_block *b;
+	uint32_t n = RING_MIN;
+	CUresult r;
+
+	while (n < RING_MAX && n < ctx->limit[CU_LIMIT_PRINTF_FIFO_SIZE])
+		n *= 2;
+	r = error_of(ops->alloc(ctx->device, PLACE_HOST,
+				RING_AT + n + driver_count() * SYSCALL_ATTRIBUTES * sizeof(int),
+				out));
+	if (r)
+		return r;
+	b = (*out)->map;
+	memset(b, 0, RING_AT + n);
+	b->head = m->head->va;
+	b->ring = (*out)->va + RING_AT;
+	b->ring_bytes = *ring_bytes = n;
+	b->taken = m->taken;
+	r = tell_devices(ctx, *out);
+	if (r)
+		ops->release(ctx->device, *out);
+	return r;
+}
+
 static CUresult open_messages(CUcontext ctx)
 {
 	struct messages *m = calloc(1, sizeof(*m));
 	const struct device_ops *ops = ctx->device->ops;
-	struct syscall_block *b;
 	CUresult r;
 
 	if (!m)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	for (m->ring_bytes = RING_MIN;
-	     m->ring_bytes < RING_MAX && m->ring_bytes < ctx->limit[CU_LIMIT_PRINTF_FIFO_SIZE];)
-		m->ring_bytes *= 2;
-	r = error_of(ops->alloc(ctx->device, PLACE_HOST,
-				RING_AT + m->ring_bytes +
-					driver_count() * SYSCALL_ATTRIBUTES * sizeof(int),
-				&m->block));
+	r = error_of(ops->alloc(ctx->device, PLACE_VRAM, sizeof(struct syscall_head), &m->head));
 	if (!r)
-		r = error_of(
-			ops->alloc(ctx->device, PLACE_VRAM, sizeof(struct syscall_head), &m->head));
+		r = make_block(ctx, m, &m->block, &m->ring_bytes);
 	if (r) {
-		if (m->block)
-			ops->release(ctx->device, m->block);
+		if (m->head)
+			ops->release(ctx->device, m->head);
 		free(m);
 		return r;
 	}
 	pthread_mutex_init(&m->lock, NULL);
-	memset(m->block->map, 0, RING_AT + m->ring_bytes);
-	b = block_of(m);
-	b->head = m->head->va;
-	b->ring = m->block->va + RING_AT;
-	b->ring_bytes = m->ring_bytes;
-	r = tell_devices(ctx, m);
 	__atomic_store_n(&ctx->messages, m, __ATOMIC_RELEASE);
-	return r ? r : write_head(ctx, m);
+	return write_head(ctx, m);
+}
+
+/* Call while no kernel may run, as long as none has used a heap. */
+static CUresult make_heap(CUcontext ctx, struct messages *m)
+{
+	const struct device_ops *ops = ctx->device->ops;
+	struct device_memory *heap;
+	CUresult r = error_of(ops->alloc(ctx->device, PLACE_VRAM,
+					 ctx->limit[CU_LIMIT_MALLOC_HEAP_SIZE] | 1, &heap));
+
+	if (r)
+		return r;
+	if (m->heap)
+		ops->release(ctx->device, m->heap);
+	m->heap = heap;
+	return write_head(ctx, m);
 }
 
 static CUresult open_heap(CUcontext ctx, struct messages *m)
@@ -87,12 +116,48 @@ static CUresult open_heap(CUcontext ctx, struct messages *m)
 
 	if (m->heap)
 		return CUDA_SUCCESS;
-	r = moment_wait(ctx, &ctx->submitted); /* no kernel may run while the head is written */
-	if (!r)
-		r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM,
-						     ctx->limit[CU_LIMIT_MALLOC_HEAP_SIZE] | 1,
-						     &m->heap));
-	return r ? r : write_head(ctx, m);
+	r = moment_wait(ctx, &ctx->submitted);
+	return r ? r : make_heap(ctx, m);
+}
+
+/* The same, of the ring. What is in the old one was printed. */
+static CUresult replace_ring(CUcontext ctx, struct messages *m)
+{
+	struct device_memory *block, *old = m->block;
+	uint32_t ring_bytes;
+	CUresult r = make_block(ctx, m, &block, &ring_bytes);
+
+	if (r)
+		return r;
+	pthread_mutex_lock(&m->lock);
+	m->block = block;
+	m->ring_bytes = ring_bytes;
+	pthread_mutex_unlock(&m->lock);
+	ctx->device->ops->release(ctx->device, old);
+	return CUDA_SUCCESS;
+}
+
+CUresult messages_limit(CUcontext ctx, CUlimit limit, size_t value)
+{
+	bool ring = limit == CU_LIMIT_PRINTF_FIFO_SIZE;
+	uint32_t users = ring ? 1u << SYSCALL_VPRINTF : HEAP_SYSCALLS;
+	struct messages *m = ctx->messages;
+	size_t before = ctx->limit[limit];
+	CUresult r;
+
+	if (m && m->launched & users)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = m ? moment_wait(ctx, &ctx->submitted) : CUDA_SUCCESS;
+	if (r)
+		return r;
+	ctx->limit[limit] = value;
+	if (m && ring)
+		r = replace_ring(ctx, m);
+	else if (m && m->heap)
+		r = make_heap(ctx, m);
+	if (r)
+		ctx->limit[limit] = before;
+	return r;
 }
 
 /* Keep the first @n bytes of @in, which may have formats. */
@@ -117,7 +182,6 @@ static CUresult add_text(struct messages *m, CUmodule module, const struct devic
 
 CUresult messages_add(CUcontext ctx, CUmodule module)
 {
-	const uint32_t heap = 1u << SYSCALL_MALLOC | 1u << SYSCALL_FREE;
 	const struct image *im = &module->image;
 	CUresult r = CUDA_SUCCESS;
 
@@ -125,7 +189,7 @@ CUresult messages_add(CUcontext ctx, CUmodule module)
 		return CUDA_SUCCESS;
 	if (!ctx->messages)
 		r = open_messages(ctx);
-	if (!r && im->syscalls & heap)
+	if (!r && im->syscalls & HEAP_SYSCALLS)
 		r = open_heap(ctx, ctx->messages);
 	if (r || !(im->syscalls & 1u << SYSCALL_VPRINTF))
 		return r;
@@ -155,10 +219,15 @@ void messages_remove(CUcontext ctx, CUmodule module)
 	pthread_mutex_unlock(&m->lock);
 }
 
-void messages_launch(CUcontext ctx, uint8_t *const0, uint32_t size)
+void messages_launch(CUcontext ctx, const struct image_kernel *k, uint8_t *const0)
 {
-	if (ctx->messages && size >= SYSCALL_CONST0_AT + sizeof(uint64_t))
-		memcpy(const0 + SYSCALL_CONST0_AT, &ctx->messages->block->va, sizeof(uint64_t));
+	struct messages *m = ctx->messages;
+
+	if (!m)
+		return;
+	if (k->const0_size >= SYSCALL_CONST0_AT + sizeof(uint64_t))
+		memcpy(const0 + SYSCALL_CONST0_AT, &m->block->va, sizeof(uint64_t));
+	m->launched |= k->syscalls;
 }
 
 void messages_free(CUcontext ctx)

@@ -21,9 +21,9 @@ enum {
 #define SHF_CUDA_BARRIERS_SHIFT 20
 #define SHF_CUDA_BARRIERS_MASK	0x1f
 
-/* what the driver's functions take that a section's code calls */
+/* what the driver's functions take that a section's code calls, and which they are */
 struct cubin_callee {
-	uint32_t regs, stack, crs;
+	uint32_t regs, stack, crs, syscalls;
 };
 
 struct cubin_section {

@@ -74,6 +74,7 @@ struct image_kernel {
 	uint32_t crs; /* bytes of call/return stack beyond what the hardware holds */
 	/* of the driver's functions that the kernel calls */
 	uint32_t callee_stack, callee_crs;
+	uint32_t syscalls; /* these functions, as in image.syscalls */
 	uint32_t shared;
 	uint32_t local;
 	uint32_t barriers;

@@ -90,6 +90,7 @@ static void take_most(struct cubin_callee *a, const struct cubin_callee *b)
 	a->regs = b->regs > a->regs ? b->regs : a->regs;
 	a->stack = b->stack > a->stack ? b->stack : a->stack;
 	a->crs = b->crs > a->crs ? b->crs : a->crs;
+	a->syscalls |= b->syscalls;
 }
 
 /*
@@ -117,6 +118,7 @@ static void provide(struct cubin *c)
 		k->regs = need.regs > k->regs ? need.regs : k->regs;
 		k->callee_stack = need.stack;
 		k->callee_crs = need.crs;
+		k->syscalls = need.syscalls;
 		k->missing = k->missing ? k->missing : c->sec[s.st_shndx].missing;
 	}
 }
@@ -140,7 +142,7 @@ static enum image_error aim_at_syscall(struct cubin *c, struct cubin_section *s,
 	if (err)
 		return err;
 	take_most(&s->callee, &(struct cubin_callee){ syscalls[id].regs, syscalls[id].frame,
-						      syscalls[id].crs });
+						      syscalls[id].crs, 1u << id });
 	fix->kind = IMAGE_FIX_ADDRESS;
 	fix->target_space = IMAGE_CODE;
 	fix->target = c->syscall_at[id];

@@ -447,18 +447,74 @@ static void records_of_any_contents(void **state)
 	assert_int_equal(cuModuleUnload(m), CUDA_ERROR_ASSERT);
 }
 
+static uint64_t heap_bytes(const struct syscall_block *b)
+{
+	const struct syscall_head *h = fake_bytes(ctx->device, b->head, sizeof(*h));
+
+	assert_non_null(h);
+	assert_int_equal(h->list[0], 0);
+	return h->end - h->top;
+}
+
+/*
+ * NVIDIA's manual of cuCtxSetLimit(): they are set before a kernel that uses malloc() or free(), or
+ * printf(), is launched. A module with such kernels may be loaded, and others of its launched.
+ */
 static void limits_of_what_is_in_use(void **state)
 {
+	int rounds = 1;
+	CUdeviceptr d;
+	void *params[] = { &d, &d, &rounds }, *one[] = { &rounds };
+	CUfunction store, allocate, say;
+	const struct syscall_block *b;
 	CUmodule m;
+	size_t value;
 
+	OK(cuMemAlloc_v2(&d, 4));
 	OK(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 100000));
 	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&store, m, "store"));
+	OK(cuModuleGetFunction(&allocate, m, "allocate"));
+	OK(cuModuleGetFunction(&say, m, "say_much"));
+	b = block_of(store, params);
+	assert_int_equal(b->ring_bytes, 131072);
+	OK(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 200000));
+	OK(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 16 << 20));
+	b = block_of(allocate, params);
+	assert_int_equal(b->ring_bytes, 262144);
+	assert_in_range(heap_bytes(b), 16 << 20, (16 << 20) + 65536);
+	assert_int_equal(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 1 << 20),
+			 CUDA_ERROR_INVALID_VALUE);
+	OK(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 400000));
+	b = block_of(say, one);
+	assert_int_equal(b->ring_bytes, 524288);
+	assert_int_equal(b->nr_devices, fake_count);
+	assert_in_range(heap_bytes(b), 16 << 20, (16 << 20) + 65536);
 	assert_int_equal(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 200000),
 			 CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 200000),
-			 CUDA_ERROR_INVALID_VALUE);
 	OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2000));
+	OK(cuCtxGetLimit(&value, CU_LIMIT_PRINTF_FIFO_SIZE));
+	assert_int_equal(value, 400000);
 	OK(cuModuleUnload(m));
+}
+
+/* Without memory for a new limit the old one stays. */
+static void limits_without_memory(void **state)
+{
+	CUfunction allocate;
+	CUdeviceptr d;
+	int rounds = 1;
+	void *params[] = { &d, &d, &rounds };
+	CUmodule m;
+	size_t value;
+
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&allocate, m, "allocate"));
+	assert_int_equal(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, fake_vram + 1),
+			 CUDA_ERROR_OUT_OF_MEMORY);
+	OK(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE));
+	assert_int_equal(value, 8 << 20);
+	assert_in_range(heap_bytes(block_of(allocate, params)), 8 << 20, (8 << 20) + 65536);
 }
 
 /* ------------------------------------------------------------------ addresses */
@@ -787,6 +843,7 @@ int main(void)
 		IN_CONTEXT(callbacks_are_told_of_errors),
 		IN_CONTEXT(records_of_any_contents),
 		IN_CONTEXT(limits_of_what_is_in_use),
+		IN_CONTEXT(limits_without_memory),
 		IN_CONTEXT(pointers),
 		IN_CONTEXT(managed_memory),
 		IN_CONTEXT(pinned_memory_at_one_address),
