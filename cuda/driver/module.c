@@ -222,7 +222,7 @@ static CUresult read_image(CUmodule m, const void *data, size_t limit, struct ji
 		jit_say(jit,
 			"nothing for sm_35 is there, as its PTX is for compute_%u and later: compile with nvcc -arch=sm_35",
 			pick.later_ptx);
-	} else if (!r) {
+	} else if (!r && !pick.empty) {
 		jit_say(jit,
 			e == IMAGE_NO_BINARY ?
 				"nothing for sm_35 is there, and no PTX: compile with nvcc -arch=sm_35" :

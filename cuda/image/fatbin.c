@@ -230,6 +230,7 @@ enum image_error image_pick(const void *data, size_t limit, struct image_pick *o
 	if (c.version != FATBIN_VERSION || c.header_size < sizeof(c) || c.header_size > limit ||
 	    c.size > limit - c.header_size)
 		return IMAGE_INVALID;
+	out->empty = !c.size;
 	return walk((const uint8_t *)data + c.header_size, c.size, out);
 }
 

@@ -37,6 +37,7 @@ struct image_pick {
 	char *ptx_owned;
 	/* the oldest chip of PTX that is for later ones than 3.5, such as 52; 0: there is none */
 	unsigned int later_ptx;
+	bool empty; /* a fat binary without entries, as nvcc links one to each program */
 };
 
 /*

@@ -119,6 +119,28 @@ static void formats(void)
 	wrong += strcmp(got, wanted) != 0;
 }
 
+__global__ void take(bool *ok, int bytes)
+{
+	void *p = malloc(bytes);
+
+	*ok = p;
+	free(p);
+}
+
+/* refused once a kernel that uses them was launched: NVIDIA's manual of cudaDeviceSetLimit() */
+static void limits_before_a_launch(void)
+{
+	bool *d, ok = false;
+
+	WANT(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20), cudaSuccess);
+	WANT(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 4 << 20), cudaSuccess);
+	CHECK(cudaMalloc(&d, sizeof(ok)));
+	take<<<1, 1>>>(d, 32 << 20);
+	CHECK(cudaMemcpy(&ok, d, sizeof(ok), cudaMemcpyDeviceToHost));
+	want("malloc of more than the default heap", ok, true);
+	WANT(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 32 << 20), cudaErrorInvalidValue);
+}
+
 /* ------------------------------------------------------------------ the driver API */
 
 static CUcontext primary(void)
@@ -218,6 +240,7 @@ int main(int argc, char **argv)
 		{ "groups", groups_of_threads }, { "assert", assert_ends_the_grid },
 		{ "formats", formats },		  { "fork", forked_child },
 		{ "context", no_current_context }, { "reset", reset_by_another },
+		{ "limits", limits_before_a_launch },
 	};
 
 	for (auto &t : tests)

@@ -27,6 +27,8 @@ if [ $# = 0 ]; then
 		echo "1..0 # SKIP no CUDA toolkit (selftests/cuda/toolkit.sh fetch)"
 		exit 0
 	fi
+	KVGPU_PTXAS=$("$(dirname "$0")/../toolkit.sh")/usr/bin/ptxas
+	export KVGPU_PTXAS
 	build_here $what || { echo "run.sh: could not build the programs" >&2; exit 2; }
 else
 	folder=$1
@@ -84,10 +86,13 @@ refuses()
 	result "$rc" "$what"
 }
 
-for what_of in groups assert formats fork context reset; do
+for what_of in groups assert formats fork context reset limits; do
 	passes "what programs of others found: $what_of" ./outside $what_of
 done
 if [ $what = quick ]; then
+	# shellcheck disable=SC2016
+	passes "PTX alone, with ptxas, without a word of libcuda's" sh -c './only_ptx_static > said 2>&1; rc=$?; cat said
+		! grep -q libcuda said && exit $rc'
 	passes "kernels that call the CUDA runtime" ./device_runtime_static
 	says "which kernel is not launched, and why" 'kernel .*parent.* is not launched: it calls the CUDA runtime' ./device_runtime_static
 	refuses "code for other chips and no -arch: the static runtime's error" "no kernel image" ./other_chip_static

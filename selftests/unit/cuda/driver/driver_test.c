@@ -335,6 +335,8 @@ static void bad_images(void **state)
 	char log[100];
 	CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
 	void *values[] = { log, (void *)sizeof(log) };
+	/* magic, version and bytes of the head, bytes of entries: nvcc links one to each program */
+	static const uint32_t empty[4] = { 0xba55ed50, 16 << 16 | 1, 0, 0 };
 	char absent[64];
 	CUmodule m;
 
@@ -349,6 +351,10 @@ static void bad_images(void **state)
 			 CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
 	assert_non_null(strstr(log, "sm_35"));
 	assert_int_equal((uintptr_t)values[1], strlen(log));
+	values[1] = (void *)sizeof(log);
+	assert_int_equal(cuModuleLoadDataEx(&m, empty, 2, options, values),
+			 CUDA_ERROR_NO_BINARY_FOR_GPU);
+	assert_string_equal(log, "");
 	assert_int_equal(cuModuleLoadData(NULL, "x"), CUDA_ERROR_INVALID_VALUE);
 }
 
