@@ -11,8 +11,6 @@
 
 static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device *device)
 {
-	unsigned int i;
-
 	c->magic = MAGIC_CONTEXT;
 	pthread_mutex_lock(&c->watch);
 	c->device = device;
@@ -35,9 +33,6 @@ static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device 
 	c->limit[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
 	c->cache = CU_FUNC_CACHE_PREFER_NONE;
 	c->banks = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
-	for (i = 0; i < STAMPS; i++)
-		c->stamp_free[i] = STAMPS - 1 - i;
-	c->nr_stamp_free = STAMPS;
 }
 
 CUcontext context_new(void)
@@ -54,7 +49,7 @@ CUcontext context_new(void)
 
 CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
 {
-	struct device_memory *staging, *stamps;
+	struct device_memory *staging;
 	CUcontext c = *out;
 	struct device *device;
 	CUresult r = error_of(backend->open(driver_gpu(dev), &device));
@@ -63,8 +58,6 @@ CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
 		return r;
 	r = error_of(
 		device->ops->alloc(device, PLACE_HOST, STAGING_CHUNKS * STAGING_BYTES, &staging));
-	if (!r)
-		r = error_of(device->ops->alloc(device, PLACE_HOST, STAMPS * STAMP_BYTES, &stamps));
 	if (!c && !r)
 		c = context_new();
 	if (r || !c) {
@@ -74,7 +67,6 @@ CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
 	pthread_mutex_lock(&c->lock);
 	set_up(c, flags, dev, device);
 	c->staging = staging;
-	c->stamps = stamps;
 	c->alive = true;
 	pthread_mutex_unlock(&c->lock);
 	*out = c;

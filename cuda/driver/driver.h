@@ -38,8 +38,6 @@ enum {
 	STAGING_CHUNKS = 2,
 	STAGING_BYTES = 1 << 20,
 	CROSSING_SLOTS = 8,
-	STAMPS = 4096,
-	STAMP_BYTES = 16,
 	/*
 	 * range.flags. MODULE: a module's memory. MANAGED: one address for CPU and GPU. REGISTERED:
 	 * the application's own memory, which register.c has shown to the GPU. The bits below are
@@ -103,6 +101,12 @@ struct CUstream_st {
 	CUstream next;
 };
 
+/* where the GPU writes the time of an event */
+struct stamp {
+	uint64_t va;
+	volatile uint32_t *at;
+};
+
 struct CUevent_st {
 	uint32_t magic;
 	CUcontext ctx;
@@ -110,9 +114,7 @@ struct CUevent_st {
 	/* this and .capture change by __atomic: capture_wait() reads them with .ctx not locked */
 	bool recorded;
 	struct moment at; /* when the last record is done; valid if .recorded */
-	/* where the GPU writes the time, in ctx->stamps; .stamp NULL: no times are taken */
-	uint64_t stamp_va;
-	volatile uint32_t *stamp;
+	struct stamp stamp; /* .at NULL: no times are taken */
 	uint32_t payload;
 	/*
 	 * The id of the capture that recorded it, perhaps over by now; 0: none. graph.h has the
@@ -262,9 +264,8 @@ struct CUctx_st {
 	/* NULL: no module has needed it */
 	struct messages *messages;
 	struct host_queue *host; /* NULL: no work yet */
-	struct device_memory *stamps; /* event.c; .stamp_free: the numbers of unused ones */
-	uint16_t stamp_free[STAMPS];
-	unsigned int nr_stamp_free;
+	struct stamp *stamps; /* event.c: unused ones, with room for all that were made */
+	unsigned int nr_stamps, made_stamps;
 	struct device_memory *staging; /* transfer.c; .staging_used: the last work of a chunk */
 	struct moment staging_used[STAGING_CHUNKS];
 	unsigned int staging_next;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
  * Events: the moment of a record, and where times are taken, a stamp that the GPU writes at that
- * moment.
+ * moment. Stamps are made by thousands, and are used again.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver.h"
+
+enum { STAMPS_MIN = 4096, STAMP_BYTES = 16 };
 
 static CUevent find(CUcontext ctx, CUevent event)
 {
@@ -27,24 +30,58 @@ CUresult enter_event(CUevent event, CUcontext *ctx)
 	return enter_owner(ctx, has_event, event, CUDA_ERROR_INVALID_HANDLE);
 }
 
+/* As many stamps as there are, so that memory for many events is in few pieces. */
+static CUresult make_stamps(CUcontext ctx)
+{
+	unsigned int n = ctx->made_stamps ? ctx->made_stamps : STAMPS_MIN, i;
+	struct stamp *grown = realloc(ctx->stamps, (ctx->made_stamps + n) * sizeof(*grown));
+	struct device_memory *m;
+	CUresult r;
+
+	if (!grown)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	ctx->stamps = grown;
+	r = error_of(
+		ctx->device->ops->alloc(ctx->device, PLACE_HOST, (uint64_t)n * STAMP_BYTES, &m));
+	if (r)
+		return r;
+	ctx->made_stamps += n;
+	for (i = n; i--;)
+		grown[ctx->nr_stamps++] =
+			(struct stamp){ m->va + i * STAMP_BYTES,
+					(uint32_t *)((uint8_t *)m->map + i * STAMP_BYTES) };
+	return CUDA_SUCCESS;
+}
+
+/* A program that looks at no error would print wrong times. */
+static void tell_no_stamps(CUcontext ctx)
+{
+	static bool told;
+
+	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		fprintf(stderr,
+			"libcuda: no memory for the times of more than %u events: destroy some, or make them with cudaEventDisableTiming\n",
+			ctx->made_stamps);
+}
+
 static CUresult create(CUcontext ctx, CUevent *out, unsigned int flags)
 {
-	unsigned int slot;
+	bool timed = !(flags & CU_EVENT_DISABLE_TIMING);
+	CUresult r = timed && !ctx->nr_stamps ? make_stamps(ctx) : CUDA_SUCCESS;
 	CUevent e;
 
-	if (!(flags & CU_EVENT_DISABLE_TIMING) && !ctx->nr_stamp_free)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (r == CUDA_ERROR_OUT_OF_MEMORY)
+		tell_no_stamps(ctx);
+	if (r)
+		return r;
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*e = (struct CUevent_st){
 		.magic = MAGIC_EVENT, .ctx = ctx, .flags = flags, .next = ctx->events
 	};
-	if (!(flags & CU_EVENT_DISABLE_TIMING)) {
-		slot = ctx->stamp_free[--ctx->nr_stamp_free];
-		e->stamp_va = ctx->stamps->va + slot * STAMP_BYTES;
-		e->stamp = (uint32_t *)((uint8_t *)ctx->stamps->map + slot * STAMP_BYTES);
-	}
+	if (timed)
+		e->stamp = ctx->stamps[--ctx->nr_stamps];
 	ctx->events = e;
 	*out = e;
 	return CUDA_SUCCESS;
@@ -85,7 +122,7 @@ static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 	    ops->poll(ctx->device, QUEUE_COMPUTE, after.seq[QUEUE_COMPUTE], false) == DEVICE_OK)
 		q = copy_queue(s);
 	r = stick(ctx,
-		  error_of(ops->stamp(ctx->device, q, &after, e->stamp_va, ++e->payload, &seq)));
+		  error_of(ops->stamp(ctx->device, q, &after, e->stamp.va, ++e->payload, &seq)));
 	if (!r)
 		stream_add(s, q, seq);
 	return r;
@@ -93,7 +130,7 @@ static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 
 CUresult event_record(CUcontext ctx, CUstream s, CUevent e)
 {
-	CUresult r = e->stamp ? stamp(ctx, s, e) : CUDA_SUCCESS;
+	CUresult r = e->stamp.at ? stamp(ctx, s, e) : CUDA_SUCCESS;
 
 	if (!r) {
 		e->at = stream_begin(s);
@@ -184,11 +221,11 @@ static CUresult ready_stamp(CUcontext ctx, CUevent event, uint64_t *ns)
 
 	if (e && e->capture)
 		return capture_of_event(e, true);
-	if (!e || !e->recorded || !e->stamp)
+	if (!e || !e->recorded || !e->stamp.at)
 		return CUDA_ERROR_INVALID_HANDLE;
 	r = moment_poll(ctx, &e->at);
 	if (!r)
-		memcpy(ns, (const void *)(e->stamp + 2), sizeof(*ns));
+		memcpy(ns, (const void *)(e->stamp.at + 2), sizeof(*ns));
 	return r;
 }
 
@@ -212,9 +249,8 @@ CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end)
 static void destroy(CUcontext ctx, CUevent e)
 {
 	capture_forget(e);
-	if (e->stamp)
-		ctx->stamp_free[ctx->nr_stamp_free++] =
-			(e->stamp_va - ctx->stamps->va) / STAMP_BYTES;
+	if (e->stamp.at)
+		ctx->stamps[ctx->nr_stamps++] = e->stamp;
 	e->magic = 0;
 	free(e);
 }
@@ -231,7 +267,7 @@ CUresult cuEventDestroy_v2(CUevent event)
 	for (at = &ctx->events; *at != event; at = &(*at)->next)
 		;
 	*at = event->next;
-	if (event->recorded && event->stamp)
+	if (event->recorded && event->stamp.at)
 		r = moment_wait(ctx, &event->at);
 	destroy(ctx, event);
 	leave(ctx);
@@ -246,4 +282,7 @@ void events_free(CUcontext ctx)
 		ctx->events = e->next;
 		destroy(ctx, e);
 	}
+	free(ctx->stamps);
+	ctx->stamps = NULL;
+	ctx->nr_stamps = ctx->made_stamps = 0;
 }

@@ -656,6 +656,45 @@ static void times(void **state)
 	assert_int_equal(cuEventElapsedTime(&ms, a, c), CUDA_ERROR_INVALID_HANDLE);
 }
 
+/* as a loop that times each of its launches by a pair */
+static void many_timed_events(void **state)
+{
+	enum { EVENTS = 20000 };
+	static CUevent e[EVENTS];
+	int into[2], kept = dup(2), i;
+	char said[512] = "";
+	unsigned int n = 0;
+	CUevent more;
+	float ms;
+
+	for (i = 0; i < EVENTS; i++) {
+		OK(cuEventCreate(&e[i], 0));
+		OK(cuEventRecord(e[i], NULL));
+	}
+	OK(cuCtxSynchronize());
+	for (i = EVENTS - 2; i >= 0; i -= 999) {
+		OK(cuEventElapsedTime(&ms, e[i], e[i + 1]));
+		assert_true(ms > 0.99f && ms < 1.01f);
+	}
+	assert_int_equal(pipe(into), 0);
+	fake_host_full = true;
+	dup2(into[1], 2);
+	while (!cuEventCreate(&more, 0))
+		n++;
+	assert_int_equal(cuEventCreate(&more, 0), CUDA_ERROR_OUT_OF_MEMORY);
+	dup2(kept, 2);
+	close(kept);
+	close(into[1]);
+	fake_host_full = false;
+	assert_true(read(into[0], said, sizeof(said) - 1) > 0);
+	close(into[0]);
+	assert_non_null(strstr(said, "libcuda: no memory for the times of more than "));
+	assert_ptr_equal(strchr(said, '\n') + 1, said + strlen(said));
+	assert_int_equal(strtoul(strstr(said, "than ") + 5, NULL, 10), EVENTS + n);
+	OK(cuEventDestroy_v2(e[0]));
+	OK(cuEventCreate(&e[0], 0));
+}
+
 static void failure(enum device_status status, CUresult want)
 {
 	CUcontext ctx;
@@ -781,6 +820,7 @@ int main(void)
 		IN_CONTEXT(one_queue),
 		IN_CONTEXT(legacy_stream),
 		IN_CONTEXT(times),
+		IN_CONTEXT(many_timed_events),
 		IN_CONTEXT(a_fault_stays),
 		IN_CONTEXT(a_trap_stays),
 		IN_CONTEXT(proc_addresses),

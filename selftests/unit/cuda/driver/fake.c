@@ -47,7 +47,7 @@ unsigned int fake_launches, fake_open, fake_buffers, fake_early;
 uint64_t fake_vram = 64 << 20, fake_in_use[2];
 int fake_fail_after = -1;
 enum device_status fake_failure;
-bool fake_hold[NR_QUEUES], fake_same, fake_views, fake_one_queue;
+bool fake_hold[NR_QUEUES], fake_same, fake_views, fake_one_queue, fake_host_full;
 unsigned int fake_asked_beside;
 static uint64_t next_va = 0x100000000ull, clock_ns = 1000;
 
@@ -153,7 +153,7 @@ static enum device_status alloc(struct device *d, enum device_place place, uint6
 {
 	struct buffer *b;
 
-	if (place != PLACE_HOST && vram_used(d) + size > fake_vram)
+	if (place == PLACE_HOST ? fake_host_full : vram_used(d) + size > fake_vram)
 		return DEVICE_NO_MEMORY;
 	b = calloc(1, sizeof(*b));
 	b->same = place == PLACE_HOST && fake_same;

@@ -21,6 +21,8 @@ extern int fake_fail_after;
 extern enum device_status fake_failure;
 /* no work of a held queue is done; fake_one_queue: there is no second queue for copies */
 extern bool fake_hold[NR_QUEUES], fake_one_queue;
+/* There is no more PLACE_HOST memory. */
+extern bool fake_host_full;
 extern unsigned int fake_asked_beside;
 /* From now on PLACE_HOST memory has one address for CPU and GPU, or two. */
 extern bool fake_same;
