@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../driver/text.h"
 #include "inside.h"
 
 enum { VENDOR_NVIDIA = 0x10de, CLASS_DISPLAY = 3, SUBCLASS_3D = 2 };
@@ -22,7 +23,7 @@ nvmlReturn_t own_nvmlSystemGetCudaDriverVersion(int *version)
 	return nvml_error(cuDriverGetVersion(version));
 }
 
-/* the first word of its command line; what does not fit is left out */
+/* the first word of its command line, which it chooses; what does not fit is left out */
 nvmlReturn_t own_nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int length)
 {
 	char path[64];
@@ -38,6 +39,7 @@ nvmlReturn_t own_nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned
 	n = fread(name, 1, length - 1, f);
 	fclose(f);
 	name[n] = 0;
+	text_clean(name, length);
 	return NVML_SUCCESS;
 }
 

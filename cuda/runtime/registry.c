@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../driver/text.h"
 #include "runtime.h"
 
 enum kind { FUNCTION, VARIABLE, MANAGED, TEXTURE, SURFACE };
@@ -137,6 +138,8 @@ static cudaError_t load(struct binary *b, CUmodule *out)
 	if (b->refused)
 		return cudaErrorNotSupported;
 	e = from_driver(cuModuleLoadDataEx(out, b->image, 2, options, values));
+	log[strcspn(log, "\n")] = 0;
+	text_clean(log, sizeof(log)); /* a remote driver's is the server's */
 	if (e && log[0])
 		fprintf(stderr, "libcudart: a fat binary of this program can't be loaded: %s\n",
 			log);

@@ -220,6 +220,31 @@ static void texts(void **state)
 	assert_string_equal(nvmlErrorString(4711), "Unknown Error");
 }
 
+/* A process of somebody else's chooses its name: nvidia-smi, run by root, prints it. */
+static void names_of_others(void **state)
+{
+	char s[96] = "";
+	int to[2], i;
+	pid_t child;
+
+	assert_int_equal(pipe(to), 0);
+	child = fork();
+	if (!child) {
+		dup2(to[0], 0);
+		close(to[1]);
+		execl("/bin/cat", "\033]0;owned\007\033[2J\303\251", NULL);
+		_exit(1);
+	}
+	close(to[0]);
+	for (i = 0; i < 60000 && !strstr(s, "owned"); i++) {
+		usleep(1000);
+		OK(nvmlSystemGetProcessName(child, s, sizeof(s)));
+	}
+	close(to[1]);
+	waitpid(child, NULL, 0);
+	assert_string_equal(s, "?]0;owned??[2J??");
+}
+
 static void handles(void **state)
 {
 	static const char *const fine[] = { "00000001:A1:1F.0", "0001:a1:1f.0", "1:a1:1f" };
@@ -508,6 +533,7 @@ int main(void)
 		IN_SESSION(all_names),
 		IN_SESSION(no_null),
 		IN_SESSION(texts),
+		IN_SESSION(names_of_others),
 		IN_SESSION(handles),
 		IN_SESSION(places),
 		IN_SESSION(numbers),

@@ -22,6 +22,8 @@ struct wrapper wrap(const void *data)
  * this is refused here, too: nvcc's segment as an image, and context flags that are not for primary
  * contexts (seen with driver 580 on an H200).
  */
+const char *refusal;
+
 CUresult __real_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
 				   CUjit_option *options, void **values);
 CUresult __wrap_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
@@ -29,6 +31,10 @@ CUresult __wrap_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned
 {
 	if (image && *(const uint32_t *)image == SEGMENT_MAGIC)
 		return CUDA_ERROR_INVALID_IMAGE;
+	if (refusal) { /* the runtime asks for the log first, and for its size */
+		snprintf(values[0], (uintptr_t)values[1], "%s", refusal);
+		return CUDA_ERROR_INVALID_IMAGE;
+	}
 	__atomic_fetch_add(&loads, 1, __ATOMIC_RELEASE);
 	return __real_cuModuleLoadDataEx(module, image, n, options, values);
 }

@@ -27,6 +27,8 @@ void unregister_program(void);
 
 /* Calls of cuModuleLoadDataEx() by this program. Use __atomic. */
 extern unsigned int loads;
+/* not NULL: no module can be loaded, and this is the log */
+extern const char *refusal;
 /* what cuDriverGetVersion() gives; 0: the driver's own */
 extern int driver_version;
 

@@ -258,6 +258,30 @@ static void bad_binaries(void **state)
 	cudaGetLastError();
 }
 
+/* The driver may be another machine's: its log is text, of one line. */
+static void log_of_a_server(void **state)
+{
+	struct cudaFuncAttributes a;
+	char said[512] = "";
+	int into[2], kept = dup(2);
+
+	register_program();
+	refusal = "no \033[2Jcode\nlibcuda: fine";
+	assert_int_equal(pipe(into), 0);
+	dup2(into[1], 2);
+	FAILS(cudaFuncGetAttributes(&a, &add_stub), cudaErrorInvalidKernelImage);
+	dup2(kept, 2);
+	close(kept);
+	close(into[1]);
+	refusal = NULL;
+	assert_true(read(into[0], said, sizeof(said) - 1) > 0);
+	close(into[0]);
+	assert_string_equal(
+		said, "libcudart: a fat binary of this program can't be loaded: no ?[2Jcode\n");
+	unregister_program();
+	cudaGetLastError();
+}
+
 /* After a reset old handles name no kernel. */
 static void old_handles(void **state)
 {
@@ -462,6 +486,7 @@ int main(void)
 		TEST(drivers_context),
 		TEST(lazily_loaded),
 		TEST(bad_binaries),
+		TEST(log_of_a_server),
 		TEST(old_handles),
 		TEST(twice),
 		TEST(pushed_and_popped),
