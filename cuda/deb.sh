@@ -45,6 +45,13 @@ deb_documents()
 	} > "$tmp/usr/share/lintian/overrides/$package"
 }
 
+# libcuda.so beside libcuda.so.1, as with NVIDIA's driver: programs load that name (scikit-cuda), and -lcuda finds it
+deb_plain_name()
+{
+	ln -s libcuda.so.1 "$lib/libcuda.so"
+	overrides+=("# programs load that name, as NVIDIA's driver has it" "$package: link-to-shared-library-in-wrong-package *")
+}
+
 # deb_glibc FILE...: the oldest glibc that has all they call
 deb_glibc() { objdump -T "$@" | grep -oP 'GLIBC_\K[0-9.]+' | sort -V | tail -n 1; }
 

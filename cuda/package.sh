@@ -15,6 +15,7 @@ deb_begin kvgpu-cuda "$2" cuda include
 install -D -m 644 -t "$lib" "$out/libcuda.so.1" "$out/libnvidia-ml.so.1"
 install -D -m 644 -t "$lib/kvgpu" "$out/libcudart.so.11.0"
 strip --strip-unneeded "$lib"/*.so.1 "$lib/kvgpu"/*
+deb_plain_name
 mkdir -p "$tmp/etc/ld.so.conf.d"
 echo /usr/lib/x86_64-linux-gnu/kvgpu > "$tmp/etc/ld.so.conf.d/zz-kvgpu-cuda.conf"
 install -D -m 755 -t "$tmp/usr/bin" "$out/cuda-info" "$out/kvgpu-persist"
@@ -28,7 +29,7 @@ printf '%s kvgpu-cuda\n' 'libcuda 1' 'libcudart 11.0' 'libnvidia-ml 1' > "$tmp/D
 install -m 755 -t "$tmp/DEBIAN" cuda/persist/{postinst,prerm,postrm}
 echo 'activate-noawait ldconfig' > "$tmp/DEBIAN/triggers"
 # shellcheck disable=SC2034
-overrides=('# all of CUDA'"'"'s libraries in one' "kvgpu-cuda: package-name-doesnt-match-sonames *"
+overrides+=('# all of CUDA'"'"'s libraries in one' "kvgpu-cuda: package-name-doesnt-match-sonames *"
 	'# the runtime, for who has not the one of libcudart11.0' "kvgpu-cuda: package-modifies-ld.so-search-path *")
 deb_build "$out" libs <<C
 Depends: libc6 (>= $(deb_glibc "$lib"/*.so* "$lib"/kvgpu/* "$tmp/usr/bin"/*)), libdrm2, libdrm-nouveau2

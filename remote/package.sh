@@ -14,6 +14,7 @@ client()
 {
 	install -D -m 644 -t "$lib" "$remote"/{libcuda.so.1,libnvidia-ml.so.1} "$cuda/libcudart.so.11.0"
 	strip --strip-unneeded "$lib"/*
+	deb_plain_name
 	install -D -m 755 -t "$tmp/usr/bin" "$cuda/cuda-info"
 	strip "$tmp/usr/bin"/*
 	install -D -m 644 -t "$tmp/etc/kvgpu" remote/conf/remote.conf
@@ -23,7 +24,7 @@ client()
 	printf '%s kvgpu-remote-client\n' 'libcuda 1' 'libcudart 11.0' 'libnvidia-ml 1' > "$tmp/DEBIAN/shlibs"
 	echo 'activate-noawait ldconfig' > "$tmp/DEBIAN/triggers"
 	install -m 755 -t "$tmp/DEBIAN" remote/conf/postrm
-	overrides=('# all of CUDA'"'"'s libraries in one' "kvgpu-remote-client: package-name-doesnt-match-sonames *")
+	overrides+=('# all of CUDA'"'"'s libraries in one' "kvgpu-remote-client: package-name-doesnt-match-sonames *")
 	deb_build "$out" libs <<-C
 	Depends: libc6 (>= $(deb_glibc "$lib"/* "$tmp/usr/bin"/*))
 	Recommends: libgnutls30
@@ -92,6 +93,7 @@ run()
 	# the program's, put in front of its path: on a machine with a GPU there is another one
 	install -D -m 644 -t "$tmp/usr/lib/kvgpu-run" "$remote/libcuda.so.1" "$remote/libnvidia-ml.so.1"
 	strip --strip-unneeded "$tmp"/usr/bin/* "$tmp"/usr/lib/kvgpu-run/*
+	ln -s libcuda.so.1 "$tmp/usr/lib/kvgpu-run/libcuda.so"
 	install -D -m 644 -t "$doc" docs/cluster.md
 	install -D -m 644 -t "$man/man1" remote/cluster/run/kvgpu-run.1
 	overrides=("# each relay is for one MPI, and none is needed for one machine" "kvgpu-run: undeclared-elf-prerequisites *")

@@ -62,6 +62,7 @@ done
 [ -e built ] || typed "cmake --toolchain /usr/share/kvgpu-cuda/sm_35.cmake -B built && cmake --build built" 'Built target'
 step "the project's program" '^PASS' built/project_fft
 step "Debian's numba" '^ok 3' ./with_numba.py
+step "libcuda.so, which scikit-cuda loads" '^PASS' "python3 -c 'import ctypes; ctypes.CDLL(\"libcuda.so\"); print(\"PASS\")'"
 step "Debian's PyCUDA" '^PASS' ./with_pycuda.py
 echo "1..$n"
 exit $failed

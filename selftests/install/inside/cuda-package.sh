@@ -31,6 +31,7 @@ packages >/tmp/packages
 step "apt installs it, and all it wants is Debian's" apt install ./this.deb
 step "its files are as they were packed" as_packed
 step "the loader knows libcuda.so.1 and libcudart.so.11.0" known 2
+step "libcuda.so is a name of it, as with NVIDIA's driver" test $lib/libcuda.so -ef $lib/libcuda.so.1
 step "each library and each function that they want is there" whole
 for form in '' -L --json; do
 	# shellcheck disable=SC2086

@@ -90,6 +90,7 @@ step "and to nobody else" refused_to two "/etc/kvgpu/tls/ca.crt: you may not ope
 step "all files are as they were packed" as_packed
 step "each library and each function that they want is there" whole
 step "the loader knows libcuda.so.1 and libcudart.so.11.0" known 2
+step "libcuda.so is a name of it, as with NVIDIA's driver" test /usr/lib/x86_64-linux-gnu/libcuda.so -ef /usr/lib/x86_64-linux-gnu/libcuda.so.1
 step "the manual pages" gzip -t /usr/share/man/man8/kvgpu-remoted.8.gz /usr/share/man/man8/kvgpu-remotectl.8.gz /usr/share/man/man5/remote.conf.5.gz
 step "a drain" kvgpu-remotectl drain
 wait "$service"
