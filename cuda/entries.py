@@ -5,6 +5,7 @@
 prototypes.h	their prototypes, for driver/api.h
 entries.inc	what cuGetProcAddress() finds, for driver/procaddress.c
 refused.inc	what our own libcuda refuses, for driver/refused.c
+outside.inc	what programs call, for driver/outside.c
 
 entries.py names:  prints the names of all.
 
@@ -16,7 +17,7 @@ import sys
 
 WAYS = ("here", "async", "sync", "waits", "hand", "refused")
 OPTIONS = ("ptsz", "ptds", "why", "kepler", "nocontext", "finds", "own", "known", "clears", "touches", "works", "moves", "passes",
-           "destroys", "ends", "current", "reports", "each", "across", "parent", "wrong", "when", "tried", "unless", "stays", "after", "remark")
+           "destroys", "ends", "current", "reports", "each", "across", "parent", "direct", "wrong", "when", "tried", "unless", "stays", "after", "remark")
 TOOLKIT = 11080  # the oldest toolkit beside whose cuda.h the prototypes are used (selftests/cuda/abi.sh)
 HEADER = "/* Made by cuda/entries.py of cuda/api.def. */\n"
 
@@ -127,7 +128,8 @@ def prototypes_h(entries):
         if newer != now:
             text += "#endif\n" * bool(now) + f"#if !defined(CUDA_VERSION) || CUDA_VERSION >= {newer}\n" * bool(newer)
             now = newer
-        text += "".join(f"API {e.prototype(n[len(e.name):])};\n" for n in e.forms())
+        where = "API" if e.has("direct") else "ENTRY_POINT({})"
+        text += "".join(f"{e.prototype(n[len(e.name):])} {where.format(n)};\n" for n in e.forms())
     return text + "#endif\n" * bool(now) + "\n#endif\n"
 
 
@@ -148,6 +150,14 @@ def refused_inc(entries):
     return text
 
 
+def outside_inc(entries):
+    text = HEADER
+    for e in (e for e in entries if not e.has("direct")):
+        args = ", ".join(x.name for x in e.args)
+        text += "".join(f"OUTSIDE({n}, ({e.parameters()}), ({args}))\n" for n in e.forms())
+    return text
+
+
 def write(path, text):
     """what is as it was keeps its time"""
     if os.path.exists(path) and open(path).read() == text:
@@ -159,7 +169,7 @@ def write(path, text):
 
 def write_all(out, entries):
     os.makedirs(out, exist_ok=True)
-    for name, made in (("prototypes.h", prototypes_h), ("entries.inc", entries_inc), ("refused.inc", refused_inc)):
+    for name, made in (("prototypes.h", prototypes_h), ("entries.inc", entries_inc), ("refused.inc", refused_inc), ("outside.inc", outside_inc)):
         write(os.path.join(out, name), made(entries))
 
 

@@ -8,7 +8,7 @@ REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE -include include/user/older
 REMOTE_LTO	:= -O2 -flto=auto
 REMOTE_CFLAGS	= -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread $(REMOTE_LTO)
 REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c \
-		   prototypes.h entries.inc refused.inc nvml_calls.h nvml_calls.inc nvml_names.inc)
+		   prototypes.h entries.inc refused.inc outside.inc nvml_calls.h nvml_calls.inc nvml_names.inc)
 
 $(REMOTE_GEN)/.made: remote/api.py remote/frames.def cuda/entries.py cuda/api.def cuda/nvml/table.py cuda/nvml/nvml.def kvgpu.mk
 	@mkdir -p $(@D)
@@ -20,7 +20,7 @@ $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 # client and server both contain channel, ring and wire
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
 REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) \
-		   $(addprefix cuda/driver/,procaddress.c errors.c jit.c linking.c forked.c visible.c libraries.c libraryinfo.c newer.c) cuda/image/fatbin.c cuda/image/lz4.c $(wildcard cuda/export/*.c)
+		   $(addprefix cuda/driver/,outside.c procaddress.c errors.c jit.c linking.c forked.c visible.c libraries.c libraryinfo.c newer.c) cuda/image/fatbin.c cuda/image/lz4.c $(wildcard cuda/export/*.c)
 REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/starter/*.c remote/turns/*.c) $(REMOTE_SHARED) \
 		   $(addprefix remote/conf/,conf.c refused.c server.c)
 REMOTE_CTL	:= $(wildcard remote/ctl/*.c) $(addprefix remote/conf/,conf.c kept.c refused.c)
@@ -29,6 +29,10 @@ REMOTE_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(RE
 REMOTE_SERVER_OBJ := $(REMOTE_SERVER:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,cases.o names.o)
 REMOTE_CTL_OBJ	:= $(REMOTE_CTL:%.c=$(REMOTE_OUT)/obj/%.o)
 REMOTE_PMEM_OBJ	:= $(REMOTE_PMEM:%.c=$(REMOTE_OUT)/obj/%.o)
+
+# what programs call is in cuda/driver/outside.c alone
+$(REMOTE_OUT)/obj/remote/client/%.o $(REMOTE_OUT)/obj/cuda/driver/%.o: REMOTE_CPPFLAGS += -DKVGPU_INSIDE
+$(addprefix $(REMOTE_OUT)/obj/gen/,stubs.o refused.o): REMOTE_CPPFLAGS += -DKVGPU_INSIDE
 
 $(REMOTE_OUT)/obj/gen/%.o: $(REMOTE_GEN)/%.c remote/remote.mk
 	@mkdir -p $(@D)

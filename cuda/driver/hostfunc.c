@@ -125,6 +125,8 @@ static void *main_loop(void *arg)
 	struct host_queue *q = arg;
 	struct host_work *w;
 
+	/* by pthread_self() the program's functions can cancel this thread */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_mutex_lock(&q->lock);
 	for (;;) {
 		while (!q->first && !q->quit)

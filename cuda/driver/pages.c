@@ -372,25 +372,18 @@ static void begin_pages(void)
 
 /* ------------------------------------------------------------------ whole pages */
 
-/* the thread's state before be_quiet() */
-struct quiet {
-	sigset_t signals;
-	int cancel;
-};
-
-static void be_quiet(struct quiet *q)
+/* *before: the thread's signals, for be_as_before() */
+static void be_quiet(sigset_t *before)
 {
 	sigset_t every;
 
 	sigfillset(&every);
-	pthread_sigmask(SIG_SETMASK, &every, &q->signals);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &q->cancel);
+	pthread_sigmask(SIG_SETMASK, &every, before);
 }
 
-static void be_as_before(const struct quiet *q)
+static void be_as_before(const sigset_t *before)
 {
-	pthread_setcancelstate(q->cancel, NULL);
-	pthread_sigmask(SIG_SETMASK, &q->signals, NULL);
+	pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 static void drop(struct pages *p)
@@ -450,14 +443,14 @@ bool pages_put(struct pages *p, uint8_t *view, enum pages_means means)
 {
 	struct found view_is = { .at = (uintptr_t)view };
 	enum pages_means got;
-	struct quiet q;
+	sigset_t before;
 	size_t done, n = 0;
 	bool ok = true;
 	int fd;
 
 	pthread_once(&once, begin_pages);
 	pthread_mutex_lock(&lock);
-	be_quiet(&q);
+	be_quiet(&before);
 	fd = means == MEANS_ALONE ? -1 : open_faults(TO_PUT, &got);
 	if (!maps_each(look_at, &view_is) || !view_is.m.shared || (means != MEANS_ALONE && fd < 0))
 		ok = false;
@@ -477,7 +470,7 @@ bool pages_put(struct pages *p, uint8_t *view, enum pages_means means)
 		else
 			drop(p);
 	}
-	be_as_before(&q);
+	be_as_before(&before);
 	pthread_mutex_unlock(&lock);
 	return ok;
 }
@@ -496,13 +489,13 @@ bool pages_has(const void *at)
 
 bool pages_back(struct pages *p)
 {
-	struct quiet q;
+	sigset_t before;
 	bool ok;
 
 	pthread_mutex_lock(&lock);
-	be_quiet(&q);
+	be_quiet(&before);
 	ok = all_back(p);
-	be_as_before(&q);
+	be_as_before(&before);
 	pthread_mutex_unlock(&lock);
 	return ok;
 }

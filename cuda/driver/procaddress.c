@@ -3,6 +3,8 @@
  * cuGetProcAddress(). It is also part of remote/client's libcuda.so.1, so it uses nothing of
  * driver.h.
  */
+#undef KVGPU_INSIDE /* entries are what programs call */
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

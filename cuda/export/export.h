@@ -17,7 +17,7 @@ enum { EXPORT_PRIMARY = 2 };
  * The library's own: the handle of the device's primary context, which is neither retained nor
  * activated. cuDevicePrimaryCtxRetain() gives the same one.
  */
-CUresult export_primary(CUcontext *ctx, CUdevice dev);
+CUresult export_primary(CUcontext *ctx, CUdevice dev) INSIDE(export_primary);
 
 /*
  * storage.c: the library calls this when @ctx has ended or was reset. It calls destructors of the

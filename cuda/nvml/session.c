@@ -10,6 +10,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* under the lock */
 static bool expects_forks;
+static int cancel; /* the state of the thread that has the lock, from before */
 unsigned int nvml_count;
 struct nvml_gpu nvml_gpus[GPUS_MAX];
 /* nvmlInit() less nvmlShutdown(); written under the lock, atomic */
@@ -101,21 +102,30 @@ static nvmlReturn_t start(void)
 	return nvml_error(r);
 }
 
+/* Take the lock until nvml_leave(). The thread can't be cancelled then. */
+static void lock_calls(void)
+{
+	int before;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	pthread_mutex_lock(&lock);
+	cancel = before;
+}
+
 nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
 {
 	nvmlReturn_t r = NVML_SUCCESS;
 
 	if (flags & ~(unsigned int)(NVML_INIT_FLAG_NO_GPUS | NVML_INIT_FLAG_NO_ATTACH))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	pthread_mutex_lock(&lock);
+	lock_calls();
 	if (!inits)
 		r = start();
 	if (r == NVML_ERROR_DRIVER_NOT_LOADED && flags & NVML_INIT_FLAG_NO_GPUS)
 		r = NVML_SUCCESS;
 	if (!r)
 		__atomic_store_n(&inits, inits + 1, __ATOMIC_RELAXED);
-	pthread_mutex_unlock(&lock);
-	return r;
+	return nvml_leave(r);
 }
 
 nvmlReturn_t nvmlInit(void)
@@ -140,16 +150,16 @@ nvmlReturn_t nvmlShutdown(void)
 
 nvmlReturn_t nvml_enter(void)
 {
-	pthread_mutex_lock(&lock);
-	if (inits)
-		return NVML_SUCCESS;
-	pthread_mutex_unlock(&lock);
-	return NVML_ERROR_UNINITIALIZED;
+	lock_calls();
+	return inits ? NVML_SUCCESS : nvml_leave(NVML_ERROR_UNINITIALIZED);
 }
 
 nvmlReturn_t nvml_leave(nvmlReturn_t r)
 {
+	int before = cancel;
+
 	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(before, NULL);
 	return r;
 }
 

@@ -14,6 +14,7 @@ static struct {
 	bool retained;
 	bool resetting; /* by a thread, which alone uses .retained, without lock */
 } primary[MAX_DEVICES];
+static int cancel; /* the state of the thread that has the lock, from before */
 static pthread_cond_t reset_ended = PTHREAD_COND_INITIALIZER;
 static unsigned int resets; /* use __atomic */
 
@@ -79,22 +80,33 @@ static int device_of(CUcontext ctx)
 /*
  * Lock `primaries`, when no thread resets @device; after an error nothing is locked. A reset waits
  * for host functions and destructors, so these may not wait for it: the driver refuses host
- * functions, self.resetting is set in a destructor.
+ * functions, self.resetting is set in a destructor. The thread can't be cancelled while it has the
+ * lock.
  */
 static cudaError_t primaries_enter(int device)
 {
 	unsigned int flags;
-	int active;
+	int active, before;
 	cudaError_t e = self.resetting ?
 				cudaErrorNotPermitted :
 				from_driver(cuDevicePrimaryCtxGetState(device, &flags, &active));
 
 	if (e)
 		return e;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	pthread_mutex_lock(&primaries);
 	while (primary[device].resetting)
 		pthread_cond_wait(&reset_ended, &primaries);
+	cancel = before;
 	return cudaSuccess;
+}
+
+static void primaries_leave(void)
+{
+	int before = cancel;
+
+	pthread_mutex_unlock(&primaries);
+	pthread_setcancelstate(before, NULL);
 }
 
 /* After primaries_enter(@device). */
@@ -142,7 +154,7 @@ cudaError_t use_context(void)
 			return e;
 		seen = __atomic_load_n(&resets, __ATOMIC_ACQUIRE);
 		e = take_primary(device);
-		pthread_mutex_unlock(&primaries);
+		primaries_leave();
 	}
 	if (!e) {
 		self.chosen = false;
@@ -169,7 +181,7 @@ cudaError_t context_of(int device, CUcontext *out)
 		return e;
 	e = retain_primary(device);
 	*out = primary[device].ctx;
-	pthread_mutex_unlock(&primaries);
+	primaries_leave();
 	return e;
 }
 
@@ -244,10 +256,12 @@ static cudaError_t end_primary(int device)
 static cudaError_t reset(int device)
 {
 	cudaError_t e = primaries_enter(device);
+	int before;
 
 	if (e)
 		return e;
 	primary[device].resetting = true;
+	before = cancel;
 	pthread_mutex_unlock(&primaries);
 	self.resetting = true;
 	e = end_primary(device);
@@ -255,7 +269,8 @@ static cudaError_t reset(int device)
 	pthread_mutex_lock(&primaries);
 	primary[device].resetting = false;
 	pthread_cond_broadcast(&reset_ended);
-	pthread_mutex_unlock(&primaries);
+	cancel = before;
+	primaries_leave();
 	return e;
 }
 

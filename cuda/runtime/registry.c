@@ -60,6 +60,7 @@ struct symbol {
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static struct symbol *buckets[BUCKETS];
 static struct binary *binaries;
+static int cancel; /* the state of the thread that has the lock, from before */
 
 /*
  * What was registered and is in neither list yet, with a lock of its own. A host function may open
@@ -74,13 +75,19 @@ static struct symbol **bucket(const void *host)
 	return &buckets[((uintptr_t)host >> 3) * 0x9e3779b97f4a7c15u >> 54];
 }
 
-/* Lock `registry`, with all that was registered in the lists. */
+/*
+ * Lock `registry`, with all that was registered in the lists. The thread can't be cancelled until
+ * registry_leave().
+ */
 static void registry_enter(void)
 {
 	struct symbol *s;
 	struct binary *b;
+	int before;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	pthread_mutex_lock(&registry);
+	cancel = before;
 	pthread_mutex_lock(&arrivals);
 	while ((b = new_binaries)) {
 		new_binaries = b->next;
@@ -94,6 +101,14 @@ static void registry_enter(void)
 	}
 	last_symbol = &new_symbols;
 	pthread_mutex_unlock(&arrivals);
+}
+
+static void registry_leave(void)
+{
+	int before = cancel;
+
+	pthread_mutex_unlock(&registry);
+	pthread_setcancelstate(before, NULL);
 }
 
 static struct symbol *find(const void *host, enum kind kind)
@@ -285,7 +300,7 @@ static cudaError_t look_up(const void *host, enum kind kind, cudaError_t missing
 	}
 	if (!e)
 		*out = *s;
-	pthread_mutex_unlock(&registry);
+	registry_leave();
 	return e;
 }
 
@@ -311,7 +326,7 @@ cudaError_t find_host(CUfunction function, const void **host)
 		for (s = buckets[i]; s; s = s->next)
 			if (s->kind == FUNCTION && s->handle == function && !s->binary->gone)
 				*host = s->host;
-	pthread_mutex_unlock(&registry);
+	registry_leave();
 	return *host ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 
@@ -351,7 +366,7 @@ void remember_offset(const void *host, size_t offset)
 		s->bound = true;
 		s->offset = offset;
 	}
-	pthread_mutex_unlock(&registry);
+	registry_leave();
 }
 
 cudaError_t recall_offset(const void *host, size_t *offset)
@@ -365,7 +380,7 @@ cudaError_t recall_offset(const void *host, size_t *offset)
 		e = s->bound ? cudaSuccess : cudaErrorInvalidTextureBinding;
 		*offset = s->offset;
 	}
-	pthread_mutex_unlock(&registry);
+	registry_leave();
 	return e;
 }
 
@@ -385,7 +400,7 @@ static bool is_registered(const void *host, enum kind kind)
 
 	registry_enter();
 	known = host && find(host, kind);
-	pthread_mutex_unlock(&registry);
+	registry_leave();
 	return known;
 }
 
@@ -422,7 +437,7 @@ void forget_modules(CUcontext ctx)
 			*at = old->next;
 		free(old);
 	}
-	pthread_mutex_unlock(&registry);
+	registry_leave();
 }
 
 /* ------------------------------------------------------------------ entry points */
@@ -485,7 +500,7 @@ void __cudaUnregisterFatBinary(void **handle)
 		}
 	}
 	b->gone = true;
-	pthread_mutex_unlock(&registry);
+	registry_leave();
 }
 
 void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
@@ -545,7 +560,7 @@ char __cudaInitModule(void **handle)
 	if (!e) {
 		registry_enter();
 		e = module_in((struct binary *)handle, ctx, &module);
-		pthread_mutex_unlock(&registry);
+		registry_leave();
 	}
 	return !done(e);
 }

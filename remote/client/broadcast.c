@@ -226,7 +226,7 @@ static bool by_tree(struct tree *t, const CUdeviceptr *dst, unsigned int n, CUde
 	return all;
 }
 
-CUresult kvgpuMemcpyBroadcast(const CUdeviceptr *dst, unsigned int n, CUdeviceptr src, size_t bytes)
+static CUresult broadcast(const CUdeviceptr *dst, unsigned int n, CUdeviceptr src, size_t bytes)
 {
 	struct tree t = { .bytes = bytes };
 	enum side_of from;
@@ -249,5 +249,17 @@ CUresult kvgpuMemcpyBroadcast(const CUdeviceptr *dst, unsigned int n, CUdevicept
 	r = CUDA_SUCCESS;
 	for (i = 0; i < n && !r; i++)
 		r = cuMemcpy(dst[i], src, bytes);
+	return r;
+}
+
+/* The thread can't be cancelled meanwhile, as in CUDA's calls (cuda/driver/outside.c). */
+CUresult kvgpuMemcpyBroadcast(const CUdeviceptr *dst, unsigned int n, CUdeviceptr src, size_t bytes)
+{
+	CUresult r;
+	int before;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	r = broadcast(dst, n, src, bytes);
+	pthread_setcancelstate(before, NULL);
 	return r;
 }

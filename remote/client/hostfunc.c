@@ -80,6 +80,8 @@ uint64_t host_function(const struct peer *p, CUhostFn fn, CUstreamCallback callb
 	const struct function_of_host f = { p, fn, callback, stream, data, true, kept };
 	uint64_t i, id = 0;
 
+	/* by pthread_self() the program's functions can cancel this thread */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_mutex_lock(&lock);
 	for (i = 1; i < nr_functions && functions[i].used; i++)
 		;

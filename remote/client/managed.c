@@ -438,7 +438,7 @@ static bool is_here(uintptr_t at)
 static void fault(int signal, siginfo_t *info, void *context, unsigned int handler)
 {
 	uintptr_t at = (uintptr_t)info->si_addr;
-	int error = errno;
+	int error = errno, cancel;
 	bool mapped;
 
 	/* in a child of fork() the lock may be held for ever */
@@ -447,6 +447,8 @@ static void fault(int signal, siginfo_t *info, void *context, unsigned int handl
 		signals_hand_on(&before[handler], signal, info, context);
 		return;
 	}
+	/* what follows holds locks in system calls, and sends frames */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	call_aside(true);
 	if (!in_host_function() && is_working())
 		wait_for_work(mapped);
@@ -454,6 +456,7 @@ static void fault(int signal, siginfo_t *info, void *context, unsigned int handl
 		managed_waited();
 	open_page(at, is_write(context));
 	call_aside(false);
+	pthread_setcancelstate(cancel, NULL);
 	errno = error;
 }
 

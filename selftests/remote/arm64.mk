@@ -12,6 +12,8 @@ ARM64_RT_OBJ	:= $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard cuda/runtime/*.c))
 ARM64_TESTS	:= $(addprefix remote/ring/,ring_test stress_test interleave_test hostile_test) remote/wire/wire_test \
 		   $(addprefix remote/channel/,attach_test channel_test shmem_test endpoint_test)
 
+$(ARM64)/obj/remote/client/%.o $(ARM64)/obj/cuda/driver/%.o: ARM64_CPPFLAGS += -DKVGPU_INSIDE
+$(addprefix $(ARM64)/obj/gen/,stubs.o refused.o): ARM64_CPPFLAGS += -DKVGPU_INSIDE
 $(ARM64_CLIENT_OBJ) $(ARM64_RT_OBJ): ARM64_CFLAGS += -fvisibility=hidden
 # tests in which the hooks of $(RING_MODEL) replace accesses to shared memory
 ARM64_HOOKED	:= $(addprefix remote/,ring/interleave_test ring/hostile_test channel/attach_test)

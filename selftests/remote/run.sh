@@ -452,6 +452,7 @@ run_pinned()
 run_seen()
 {
 	over='in the process: '
+	LD_LIBRARY_PATH=$inprocess subtests cancel
 	step "mapped memory" env "LD_PRELOAD=$work/libseen.so" "LD_LIBRARY_PATH=$inprocess" "$work/mapped" work "$cubin"
 	library=$work/libseen.so
 	for name in unix aperture; do
@@ -595,7 +596,7 @@ fi
 for name in unix aperture; do
 	carrier $name
 	start_server
-	subtests device memory calls launch library stream graph array texture surface syscall faults
+	subtests device memory calls launch library stream graph array texture surface syscall cancel faults
 	run_memory
 	run_ptx
 	run_inherits

@@ -118,6 +118,7 @@ run_addresses()
 	step "a program by TLS" env "$tls" "$ann" "$work/faults" after_fork "$cubin"
 	step "a program by TCP on this machine" env "KVGPU_REMOTE=tcp:127.0.0.1:$tcp_port" "$work/faults" after_fork "$cubin"
 	step "functions of the host by TLS" env "$tls" "$ann" "$work/faults" host_functions "$cubin"
+	step "threads that are cancelled in calls by TLS" env "$tls" "$ann" "$work/kvgpu-cuda-driver" "$cubin" cancel
 	printf 'server = tls:localhost:%s\ntls-folder = %s\n' "$tls_port" "$work/tls/clients/ann" > "$work/remote.conf"
 	step "by remote.conf" env -u KVGPU_REMOTE "KVGPU_REMOTE_CONF=$work/remote.conf" "$work/faults" after_fork "$cubin"
 	printf '\nserver = gpu\n' > "$work/wrong.conf"

@@ -39,6 +39,7 @@ void test_library(const char *cubin);
 void test_stream(void);
 void test_host_functions(void);
 void test_graph(void);
+void test_cancel(void);
 void test_fault(const char *cubin);
 
 #endif

@@ -44,7 +44,8 @@ static const struct {
 	{ "graph", test_graph, NULL },	   { "array", test_array, NULL },
 	{ "texture", test_texture, NULL }, { "surface", test_surface, NULL },
 	{ "jit", test_jit, NULL },	   { "syscall", test_syscall, NULL },
-	{ "library", NULL, test_library }, { "faults", NULL, faults },
+	{ "library", NULL, test_library }, { "cancel", test_cancel, NULL },
+	{ "faults", NULL, faults },
 };
 
 enum { NR_SUBTESTS = sizeof(subtests) / sizeof(subtests[0]) };

@@ -12,6 +12,7 @@ $(INPROCESS_OUT)/libcuda.so.1: $(INPROCESS_OBJ)
 	$(call Q,LD)$(CC) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,defs $^ $(MODEL_LDLIBS) -o $@
 	@ln -sf libcuda.so.1 $(@D)/libcuda.so
 
+$(INPROCESS_OUT)/obj/cuda/driver/%.o: TEST_CPPFLAGS += -DKVGPU_INSIDE
 $(INPROCESS_OUT)/obj/%.o: %.c selftests/cuda/inprocess/inprocess.mk | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(MODEL_CFLAGS) -D_GNU_SOURCE -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
