@@ -36,7 +36,9 @@ enum {
 	TRIES = 16,
 	WINDOW_MIN = 4,
 	READ_MOSTLY = 1,
-	HANDLERS = 4
+	HANDLERS = 4,
+	/* half of what Linux lets a process have by default (vm.max_map_count) */
+	BORDERS_MAX = 32 << 10
 };
 /* bytes of a module's managed variables: the pages' states are gone through for each work */
 #define VARIABLES_MAX (64ull << 30)
@@ -45,6 +47,9 @@ enum {
  * CLOSED: the program can't access the page, and the GPU may have written it. CLEAN: open for
  * reading. DIRTY: open for writing, too; the program may have written it since it was sent.
  * TWINNED: DIRTY, and .twin has the bytes from before; of mapped memory.
+ *
+ * The program may have less access than that: Linux refuses to divide mappings where there are too
+ * many. It faults once more then. It never has more.
  */
 enum page { CLOSED, CLEAN, DIRTY, TWINNED };
 enum { WORDS = 1024, WATCH_NS = 1000000, WATCH_OF = 8 };
@@ -59,6 +64,8 @@ struct managed {
 	uint8_t *alias;
 	uint8_t *page;
 	size_t open;
+	/* pages whose access is not that of the page before: each costs a mapping */
+	size_t borders;
 	/* a fetch that begins at page .next takes twice .window pages: the program reads on */
 	size_t next, window;
 	void *ctx, *module; /* the memory ends with either of them */
@@ -81,6 +88,7 @@ struct working {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct managed *ranges;
 static unsigned int nr, max; /* nr: atomic, written under `lock` */
+static size_t borders; /* of all ranges */
 /* contexts that got work since wait_for_work() last waited for them */
 static struct working *working;
 static unsigned int nr_working, max_working;
@@ -112,9 +120,55 @@ static size_t pages_of(const struct managed *m)
 	return (m->end - m->begin) / page_bytes;
 }
 
-static void protect(const struct managed *m, size_t page, size_t n, int prot)
+/* False: the kernel has refused. All pages of a range are one mapping then: that it grants. */
+static bool protect(const struct managed *m, size_t page, size_t n, int prot)
 {
-	mprotect((uint8_t *)m->begin + page * page_bytes, n * page_bytes, prot);
+	return !mprotect((uint8_t *)m->begin + page * page_bytes, n * page_bytes, prot);
+}
+
+static void close_all(const struct managed *m)
+{
+	static bool told;
+
+	if (protect(m, 0, pages_of(m), PROT_NONE) || told)
+		return;
+	told = true;
+	client_say(
+		"managed or mapped memory can't be closed, results may be wrong: this process has too many mappings "
+		"(sysctl vm.max_map_count)");
+}
+
+static int access_of(enum page state)
+{
+	return state == CLOSED ? PROT_NONE : state == CLEAN ? PROT_READ : PROT_READ | PROT_WRITE;
+}
+
+/* at both ends of these pages, and between them */
+static size_t borders_at(const struct managed *m, size_t page, size_t n)
+{
+	size_t i, sum = 0;
+
+	for (i = page ? page : 1; i <= page + n && i < pages_of(m); i++)
+		sum += access_of(m->page[i]) != access_of(m->page[i - 1]);
+	return sum;
+}
+
+/* Whether these pages may get this access, all of them: there are not too many borders then. */
+static bool fits(const struct managed *m, size_t page, size_t n, int access)
+{
+	size_t old = borders_at(m, page, n), new = page &&access_of(m->page[page - 1]) != access;
+
+	new += page + n < pages_of(m) && access_of(m->page[page + n]) != access;
+	return new <= old || borders + new - old <= BORDERS_MAX;
+}
+
+static void note(struct managed *m, size_t page, size_t n, enum page state)
+{
+	borders -= m->borders;
+	m->borders -= borders_at(m, page, n);
+	memset(m->page + page, state, n);
+	m->borders += borders_at(m, page, n);
+	borders += m->borders;
 }
 
 static uint64_t now_ns(void)
@@ -217,16 +271,18 @@ static void flush_pages(struct managed *m)
 	for (i = 0; i < pages_of(m); i += n) {
 		n = 1;
 		if (m->page[i] == TWINNED) {
-			protect(m, i, 1, PROT_READ);
-			m->page[i] = CLEAN;
+			if (!protect(m, i, 1, PROT_READ))
+				close_all(m);
+			note(m, i, 1, CLEAN);
 			send_words(m, i);
 		}
 		if (m->page[i] != DIRTY)
 			continue;
 		while (n < most && i + n < pages_of(m) && m->page[i + n] == DIRTY)
 			n++;
-		protect(m, i, n, PROT_READ);
-		memset(m->page + i, CLEAN, n);
+		if (!protect(m, i, n, PROT_READ))
+			close_all(m);
+		note(m, i, n, CLEAN);
 		if (is_mapped(m))
 			send_mapped(m, i, n);
 		else
@@ -238,9 +294,11 @@ static void close_pages(struct managed *m)
 {
 	if (!m->open)
 		return;
-	protect(m, 0, pages_of(m), PROT_NONE);
+	close_all(m);
 	memset(m->page, CLOSED, pages_of(m));
 	m->open = 0;
+	borders -= m->borders;
+	m->borders = 0;
 	if (m->twinned)
 		madvise(m->twin, m->end - m->begin, MADV_DONTNEED);
 	m->twinned = false;
@@ -285,22 +343,31 @@ static void fetch_mapped(const struct managed *m, size_t page, size_t n)
 	fetched_ns += now_ns() - since;
 }
 
-/*
- * If the call fails, the page keeps its old bytes: a later call of the program returns the error.
- */
-static void fetch_page(struct managed *m, size_t page)
+/* a page of mapped memory was opened while the GPU may have had work */
+static void watch_pages(void)
 {
-	size_t n = window_of(m, page);
+	if (!watched)
+		pthread_cond_signal(&watch);
+	watched = true;
+}
 
+/*
+ * Get the bytes of closed pages, which are to be opened then. If the call fails, they keep their
+ * old bytes: a later call of the program returns the error.
+ */
+static void fetch_pages(struct managed *m, size_t page, size_t n)
+{
 	context_borrow(m->ctx, m->ctx_id);
 	if (is_mapped(m))
 		fetch_mapped(m, page, n);
 	else
 		fetch_managed(m, page, n);
 	context_give_back();
-	protect(m, page, n, PROT_READ);
-	memset(m->page + page, CLEAN, n);
+	note(m, page, n, CLEAN);
 	m->open += n;
+	early |= nr_working;
+	if (is_mapped(m) && nr_working)
+		watch_pages();
 }
 
 /* ----------------------------------------------------------- faults: the program touches a page */
@@ -351,32 +418,72 @@ static bool is_working(void)
 	return is;
 }
 
-/* call with the lock; a page of mapped memory was opened while the GPU may have had work */
-static void watch_pages(void)
+/* call with the lock; false: the kernel has refused */
+static bool let_write_all(struct managed *m, size_t page, size_t n)
 {
-	if (!watched)
-		pthread_cond_signal(&watch);
-	watched = true;
-}
-
-/* call with the lock */
-static void let_write(struct managed *m, size_t page)
-{
-	const size_t at = page * page_bytes;
+	const size_t most = KVGPU_REMOTE_PIECE_MAX / page_bytes, end = page + n;
 	const bool twin = is_mapped(m) && nr_working;
+	size_t i, some;
 
+	for (i = page; i < end; i += some) {
+		some = 1;
+		if (m->page[i] != CLOSED)
+			continue;
+		while (some < most && i + some < end && m->page[i + some] == CLOSED)
+			some++;
+		fetch_pages(m, i, some);
+	}
+	for (i = page; twin && i < end; i++)
+		if (m->page[i] == CLEAN)
+			memcpy(m->twin + i * page_bytes, m->alias + i * page_bytes, page_bytes);
+	if (!protect(m, page, n, PROT_READ | PROT_WRITE))
+		return false;
+	for (i = page; i < end; i++)
+		if (m->page[i] == CLEAN)
+			note(m, i, 1, twin ? TWINNED : DIRTY);
 	if (twin) {
-		memcpy(m->twin + at, m->alias + at, page_bytes);
 		m->twinned = true;
 		watch_pages();
 	}
-	protect(m, page, 1, PROT_READ | PROT_WRITE);
-	m->page[page] = twin ? TWINNED : DIRTY;
+	return true;
 }
 
+/*
+ * Call with the lock. Let the program write @page, and where there are too many mappings pages
+ * beside it, too, which are sent like those that it wrote. False: the kernel has refused all.
+ */
+static bool let_write(struct managed *m, size_t page)
+{
+	size_t first, n, size, pages = pages_of(m);
+
+	for (size = 1;; size *= 2) {
+		first = page / size * size;
+		n = size < pages - first ? size : pages - first;
+		if (fits(m, first, n, PROT_READ | PROT_WRITE) && let_write_all(m, first, n))
+			return true;
+		if (n == pages)
+			break;
+	}
+	client_say(
+		"managed or mapped memory can't be opened: this process has too many mappings (sysctl vm.max_map_count)");
+	return false;
+}
+
+/* call with the lock; false: the kernel has refused */
+static bool let_read(struct managed *m, size_t page)
+{
+	size_t n = window_of(m, page);
+	bool fit = fits(m, page, n, PROT_READ);
+
+	fetch_pages(m, page, n);
+	return fit && protect(m, page, n, PROT_READ);
+}
+
+/* False: @at is in no range, or the program can't have access to it. */
 static bool open_page(uintptr_t at, bool write)
 {
 	struct managed *m;
+	bool opened = false;
 	size_t page;
 
 	pthread_mutex_lock(&lock);
@@ -386,22 +493,16 @@ static bool open_page(uintptr_t at, bool write)
 		return false;
 	}
 	page = (at - m->begin) / page_bytes;
-	if (m->page[page] == CLOSED) {
-		fetch_page(m, page);
-		early |= nr_working;
-		if (is_mapped(m) && nr_working)
-			watch_pages();
-	} else {
-		/*
-		 * The page is open for reading, so this was a write, or another thread has opened
-		 * the page since the fault.
-		 */
-		write = true;
-	}
-	if (write && m->page[page] == CLEAN)
-		let_write(m, page);
+	if (m->page[page] == CLOSED)
+		opened = let_read(m, page);
+	/*
+	 * A page that was not closed was open for reading, so this was a write; or another thread
+	 * has opened the page since the fault.
+	 */
+	if (write || !opened)
+		opened = let_write(m, page);
 	pthread_mutex_unlock(&lock);
-	return true;
+	return opened;
 }
 
 static bool is_write(const void *context)
@@ -439,7 +540,7 @@ static void fault(int signal, siginfo_t *info, void *context, unsigned int handl
 {
 	uintptr_t at = (uintptr_t)info->si_addr;
 	int error = errno, cancel;
-	bool mapped;
+	bool mapped, opened;
 
 	/* in a child of fork() the lock may be held for ever */
 	if (info->si_code != SEGV_ACCERR || client_ready() == CUDA_ERROR_NOT_INITIALIZED ||
@@ -454,10 +555,12 @@ static void fault(int signal, siginfo_t *info, void *context, unsigned int handl
 		wait_for_work(mapped);
 	if (mapped && !is_working())
 		managed_waited();
-	open_page(at, is_write(context));
+	opened = open_page(at, is_write(context));
 	call_aside(false);
 	pthread_setcancelstate(cancel, NULL);
 	errno = error;
+	if (!opened)
+		signals_hand_on(&before[handler], signal, info, context);
 }
 
 #define HANDLER(n)                                                        \
@@ -679,6 +782,7 @@ static void unmap_managed(struct managed *m)
 		munmap(m->alias, m->end - m->begin);
 	}
 	free(m->page);
+	borders -= m->borders;
 }
 
 /* call with the lock */

@@ -326,9 +326,46 @@ static int managed_killed(void)
 	return r != CUDA_ERROR_SYSTEM_NOT_READY || i < 100;
 }
 
+static int mappings(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	int n = 0, c;
+
+	while (f && (c = getc(f)) != EOF)
+		n += c == '\n';
+	return n;
+}
+
+/*
+ * The program writes every second page of more memory than Linux has mappings for: a process may
+ * have 65,530 by default.
+ */
+static int scattered(void)
+{
+	enum { WORDS = 70 << 20, EVERY = 2048 };
+	volatile unsigned int *at = managed(4ull * WORDS);
+	unsigned int i, wrong = 0, word;
+
+	for (i = 0; i < WORDS; i += EVERY)
+		at[i] = i;
+	want(mappings() < 40000, "the program has too many mappings");
+	MUST(cuMemsetD32_v2(AT(at + 1), 5, 1));
+	for (i = 0; i < WORDS; i += EVERY)
+		at[i] += 7;
+	MUST(cuMemsetD32_v2(AT(at + 2), 5, 1));
+	for (i = 0; i < WORDS; i += 8 * EVERY) {
+		MUST(cuMemcpyDtoH_v2(&word, AT(at + i), 4));
+		wrong += word != i + 7;
+	}
+	want(!wrong && at[1] == 5 && at[2] == 5, "scattered words");
+	printf("scattered: %u things wrong\n", bad);
+	return bad != 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct mode modes[] = { { "managed", managed_memory },
+					     { "scattered", scattered },
 					     { "killed", managed_killed } };
 
 	return run_mode(argc, argv, modes, sizeof(modes) / sizeof(modes[0]), load);

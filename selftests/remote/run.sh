@@ -598,6 +598,7 @@ for name in unix aperture; do
 	start_server
 	subtests device memory calls launch library stream graph array texture surface syscall cancel faults
 	run_memory
+	step "managed memory that is written here and there" "$work/managed" scattered "$cubin"
 	run_ptx
 	run_inherits
 	run_faults

@@ -3,6 +3,8 @@
  * Managed memory at the client: which pages are sent, when, and how many at a time. The server is
  * an array in this test.
  */
+#include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -219,6 +221,23 @@ CUresult call_async(struct call *c)
 
 /* ------------------------------------------------------------------ */
 
+/* so many times Linux divides mappings; others may change as a whole, if .all is false */
+static struct {
+	unsigned int left;
+	bool all;
+} divides = { UINT_MAX, false };
+
+int __real_mprotect(void *address, size_t bytes, int prot);
+int __wrap_mprotect(void *address, size_t bytes, int prot)
+{
+	if ((bytes != BYTES || divides.all) && !divides.left) {
+		errno = ENOMEM;
+		return -1;
+	}
+	divides.left -= divides.left && divides.left != UINT_MAX;
+	return __real_mprotect(address, bytes, prot);
+}
+
 static void work(void)
 {
 	managed_work_begins(peers, NULL);
@@ -251,6 +270,8 @@ static int tear_down(void **state)
 {
 	result = CUDA_SUCCESS;
 	inside = false;
+	divides.left = UINT_MAX;
+	divides.all = false;
 	managed_freed(base);
 	managed_end(&context);
 	assert_false(managed_any());
@@ -561,6 +582,51 @@ static void second(int signal, siginfo_t *info, void *context)
 	siglongjmp(after, 1);
 }
 
+/* Where Linux divides no mapping any more, what is written and read is right all the same. */
+static void too_many_mappings(void **state)
+{
+	unsigned int i, round;
+
+	begin_test();
+	for (round = 1; round < 4; round++) {
+		divides.left = 100;
+		for (i = 0; i < BYTES; i += 2 * PAGE)
+			at[i] = round;
+		divides.left = 0; /* what is sent is closed before, too */
+		work();
+		for (i = 0; i < BYTES; i += PAGE)
+			assert_int_equal(there[i], i / PAGE % 2 ? round - 1 : round);
+		/* what the GPU writes */
+		for (i = PAGE; i < BYTES; i += 2 * PAGE)
+			there[i] = round;
+		divides.left = 10;
+		for (i = 0; i < BYTES; i += 7 * PAGE)
+			assert_int_equal(at[i], round);
+		managed_waited();
+	}
+}
+
+/* A page that Linux opens in no way is a fault of the program's. */
+static void never_opened(void **state)
+{
+	volatile unsigned int faults = 0;
+
+	sigaction(SIGSEGV, &(struct sigaction){ .sa_handler = first, .sa_flags = SA_NODEFER },
+		  NULL);
+	begin_test();
+	divides.left = 0;
+	divides.all = true;
+	if (sigsetjmp(after, 1))
+		faults++;
+	else
+		at[5] = 1;
+	assert_int_equal(faults, 1);
+	divides.all = false;
+	at[5] = 1;
+	work();
+	assert_int_equal(there[5], 1);
+}
+
 /*
  * A handler that the program has set after ours, and that hands on to ours, gets each fault of the
  * program's once, and so does the handler from before ours.
@@ -569,6 +635,7 @@ static void a_handler_hands_on(void **state)
 {
 	unsigned int i;
 
+	first_got = 0;
 	sigaction(SIGSEGV, &(struct sigaction){ .sa_handler = first, .sa_flags = SA_NODEFER },
 		  NULL);
 	begin_test();
@@ -600,6 +667,8 @@ int main(void)
 		ON_MEMORY(taken),
 		ON_MEMORY(mapped_memory),
 		ON_MEMORY(mapped_memory_meanwhile),
+		ON_MEMORY(too_many_mappings),
+		ON_MEMORY(never_opened),
 		ON_MEMORY(a_handler_hands_on),
 	};
 
