@@ -54,7 +54,7 @@ void kvgpu_remote_forked(struct kvgpu_remote_channel *c);
 /* Any thread. */
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 
-/* *bytes: the arena's size */
+/* *bytes: the arena's size. A core file has nothing of it (madvise()). */
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
 /* Whether the arena is one memory, in which each side sees the other's stores at any time. */
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "shmem.h"
@@ -264,6 +265,7 @@ int shmem_channel(const struct shmem *a, kvgpu_remote_notified notified, void *c
 		return -ENOMEM;
 	}
 	s->a = taken;
+	madvise(s->a.base, s->a.bytes, MADV_DONTDUMP);
 	s->a.lost = channel_is_lost;
 	s->a.ctx = s;
 	s->c.carrier = &shmem_carrier;

@@ -433,6 +433,8 @@ int stream_connect(struct line *l, uint64_t version, kvgpu_remote_notified notif
 	/* only shared memory can be mapped a second time: kvgpu_remote_arena_at() */
 	s->c.arena = w.relayed ? memory_map(memory, w.arena_bytes) :
 				 arena_map(w.arena_bytes, MAP_SHARED, NULL);
+	if (s->c.arena)
+		madvise(s->c.arena, w.arena_bytes, MADV_DONTDUMP);
 	if (memory >= 0)
 		close(memory);
 	*out = &s->c; /* before there is a thread that calls .notified, which may use *out */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Pinned memory, which lies in the arena, and registered memory, which is the program's own. */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "client.h"
 
@@ -124,6 +125,9 @@ CUresult host_add(struct host_range r)
 		__atomic_store_n(&lowest, (uintptr_t)r.base, __ATOMIC_RELAXED);
 	if ((uintptr_t)r.base + r.bytes > highest)
 		__atomic_store_n(&highest, (uintptr_t)r.base + r.bytes, __ATOMIC_RELAXED);
+	/* of an arena a core file has what was ever pinned: it would have untouched pages, too */
+	if (r.at != KVGPU_REMOTE_NOWHERE)
+		madvise(r.base, r.bytes, MADV_DODUMP);
 	result = CUDA_SUCCESS;
 out:
 	pthread_mutex_unlock(&lock);

@@ -769,6 +769,7 @@ static bool map_twice(struct managed *m)
 	/* a child of fork() has no server: it gets nothing of this memory */
 	madvise(at, bytes, MADV_DONTFORK);
 	madvise(m->alias, bytes, MADV_DONTFORK);
+	madvise(m->alias, bytes, MADV_DONTDUMP);
 	return true;
 }
 

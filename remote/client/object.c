@@ -148,6 +148,7 @@ static bool reserve(void)
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return false;
+	madvise(p, slots_bytes, MADV_DONTDUMP);
 	__atomic_store_n(&slots, p, __ATOMIC_RELEASE);
 	return true;
 }

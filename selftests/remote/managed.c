@@ -362,9 +362,44 @@ static int scattered(void)
 	return bad != 0;
 }
 
+/*
+ * What a core file would have of shared memory: what the program has pinned or managed, and no more
+ * than that. Of this memory the kernel also writes pages that nobody has touched.
+ */
+static int dumped(void)
+{
+	unsigned long first, begin = 0, end = 0, shared = 0, parts[2];
+	bool is_shared = false, has[2] = { false, false };
+	FILE *f = fopen("/proc/self/smaps", "r");
+	char line[512], access[8];
+	int *pinned, *spare, i;
+
+	MUST(cuMemHostAlloc((void **)&spare, N, 0));
+	MUST(cuMemHostAlloc((void **)&pinned, N, 0));
+	MUST(cuMemFreeHost(spare));
+	parts[0] = (uintptr_t)pinned;
+	parts[1] = (uintptr_t)managed(N);
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx-%lx %7s", &first, &end, access) == 3) {
+			begin = first;
+			is_shared = access[3] == 's';
+		} else if (is_shared && !strncmp(line, "VmFlags:", 8) && !strstr(line, " dd")) {
+			shared += end - begin;
+			for (i = 0; i < 2; i++)
+				has[i] |= begin <= parts[i] && parts[i] + N <= end;
+		}
+	}
+	want(has[0], "pinned memory is not in core files");
+	want(has[1], "managed memory is not in core files");
+	want(shared <= 4 * N, "other shared memory is in core files");
+	printf("%lu KiB of shared memory in core files, %u things wrong\n", shared >> 10, bad);
+	return bad != 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct mode modes[] = { { "managed", managed_memory },
+					     { "dumped", dumped },
 					     { "scattered", scattered },
 					     { "killed", managed_killed } };
 

@@ -599,6 +599,7 @@ for name in unix aperture; do
 	subtests device memory calls launch library stream graph array texture surface syscall cancel faults
 	run_memory
 	step "managed memory that is written here and there" "$work/managed" scattered "$cubin"
+	step "core files have the program's part of shared memory" "$work/managed" dumped "$cubin"
 	run_ptx
 	run_inherits
 	run_faults
