@@ -10,6 +10,7 @@
 #include "libraries.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,8 @@ struct CUlibrary_st {
 	void *copy; /* .image, if it is the library's own; or NULL */
 	struct options options; /* without those that name buffers of the program's */
 	struct module_in *modules;
+	bool keeps; /* it has a reference to device 0's primary context */
+	bool managed; /* the program has the address of a __managed__ variable */
 	CUkernel kernels[BUCKETS]; /* by name */
 	CUlibrary next; /* of free ones */
 };
@@ -87,7 +90,7 @@ static CUresult place_on(CUdevice dev, struct library_place *at, bool *kept)
 	if (!library_place(NULL, at) && (dev < 0 || at->dev == dev))
 		return CUDA_SUCCESS;
 	if (dev < 0)
-		dev = 0;
+		dev = 0; /* the one that .keeps is about, too */
 	r = cuDevicePrimaryCtxRetain(&ctx, dev);
 	if (r)
 		return r;
@@ -104,6 +107,20 @@ static void leave_place(const struct library_place *at, bool kept)
 
 /* ------------------------------------------------- modules and functions: call with `libraries` */
 
+/* NVIDIA's driver has one variable for all contexts, so that a program may expect it. */
+static void tell_of_managed(CUlibrary l)
+{
+	static bool told;
+	struct module_in *m;
+
+	for (m = l->modules; m && !library_lives(&m->at); m = m->next)
+		;
+	if (m && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		fprintf(stderr,
+			"libcuda: code with __managed__ variables is used in a second context, "
+			"which has variables of its own: the program sees those of the first one\n");
+}
+
 static CUresult load_in(CUlibrary l, const struct library_place *at, const struct options *o)
 {
 	struct module_in *m = calloc(1, sizeof(*m));
@@ -111,6 +128,8 @@ static CUresult load_in(CUlibrary l, const struct library_place *at, const struc
 
 	if (!m)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (l->managed)
+		tell_of_managed(l);
 	r = cuCtxPushCurrent_v2(at->ctx);
 	if (!r) {
 		r = cuModuleLoadDataEx(&m->module, l->image, o->n, o->option, o->value);
@@ -312,12 +331,15 @@ static void end_kernel(CUkernel k)
 	free_kernels = k;
 }
 
-/* call with `libraries` */
-static void end_library(CUlibrary l)
+/* Call with `libraries`. True: release device 0's primary context, once that is open. */
+static bool end_library(CUlibrary l)
 {
+	bool keeps = l->keeps;
 	struct module_in *m;
 	CUkernel k;
 	int i;
+
+	l->keeps = l->managed = false;
 
 	for (i = 0; i < BUCKETS; i++)
 		while ((k = l->kernels[i])) {
@@ -337,6 +359,7 @@ static void end_library(CUlibrary l)
 	__atomic_store_n(&l->image, NULL, __ATOMIC_RELEASE);
 	l->next = free_libraries;
 	free_libraries = l;
+	return keeps;
 }
 
 /*
@@ -428,16 +451,19 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *file, CUjit_optio
 
 CUresult cuLibraryUnload(CUlibrary library)
 {
+	bool kept = false;
 	CUresult r = library_ready();
 
 	if (r)
 		return r;
 	pthread_mutex_lock(&libraries);
 	if (is_library(library))
-		end_library(library);
+		kept = end_library(library);
 	else
 		r = CUDA_ERROR_INVALID_HANDLE;
 	pthread_mutex_unlock(&libraries);
+	if (kept)
+		cuDevicePrimaryCtxRelease_v2(0);
 	return r;
 }
 
@@ -467,6 +493,15 @@ void library_leave(const struct library_place *at, bool kept)
 {
 	pthread_mutex_unlock(&libraries);
 	leave_place(at, kept);
+}
+
+void library_told_managed(CUlibrary l, bool *kept)
+{
+	l->managed = true;
+	if (l->keeps)
+		return;
+	l->keeps = *kept;
+	*kept = false;
 }
 
 static CUkernel *bucket_of(CUlibrary l, const char *name)

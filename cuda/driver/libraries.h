@@ -103,6 +103,11 @@ CUresult library_enter(CUlibrary library, bool valid, bool needed, struct librar
 CUresult kernel_enter(CUkernel k, CUdevice dev, CUfunction *f, struct library_place *at,
 		      bool *kept);
 void library_leave(const struct library_place *at, bool kept);
+/*
+ * With `libraries`: the program gets the address of a __managed__ variable. The reference that
+ * *@kept may be becomes the library's, which gives it back when it is unloaded.
+ */
+void library_told_managed(CUlibrary l, bool *kept);
 /* Call these with `libraries`. kernel_set(): @attribute may be CACHE_CONFIG. */
 CUresult library_module(CUlibrary l, const struct library_place *at, CUmodule *module);
 CUresult kernel_set(CUfunction f, int attribute, int value);

@@ -20,42 +20,70 @@ CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
 	return r;
 }
 
+/* call with `libraries` */
+static CUresult find_variable(CUdeviceptr *ptr, size_t *bytes, CUlibrary l,
+			      const struct library_place *at, const char *name)
+{
+	CUmodule module;
+	CUresult r = library_module(l, at, &module);
+
+	return r ? r : cuModuleGetGlobal_v2(ptr, bytes, module, name);
+}
+
 CUresult cuLibraryGetGlobal(CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name)
 {
 	struct library_place at;
-	CUmodule module;
 	bool kept;
 	CUresult r = library_enter(library, (ptr || bytes) && name, true, &at, &kept);
 
 	if (r)
 		return r;
-	r = library_module(library, &at, &module);
-	if (!r)
-		r = cuModuleGetGlobal_v2(ptr, bytes, module, name);
+	r = find_variable(ptr, bytes, library, &at, name);
 	library_leave(&at, kept);
 	return r;
 }
 
-/* Each context that uses the library has managed variables of its own. */
-CUresult cuLibraryGetManaged(CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name)
+/* call with `libraries` */
+static CUresult find_managed(CUdeviceptr *ptr, size_t *bytes, CUlibrary l,
+			     const struct library_place *at, const char *name)
 {
-	CUdeviceptr at;
-	size_t size;
 	unsigned int managed = 0;
-	CUresult r;
+	CUresult r = cuCtxPushCurrent_v2(at->ctx);
 
-	if (!ptr && !bytes)
-		return CUDA_ERROR_INVALID_VALUE;
-	r = cuLibraryGetGlobal(&at, &size, library, name);
 	if (r)
 		return r;
-	if (cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, at) || !managed)
-		return CUDA_ERROR_NOT_FOUND;
-	if (ptr)
-		*ptr = at;
-	if (bytes)
+	r = find_variable(ptr, bytes, l, at, name);
+	if (!r &&
+	    (cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, *ptr) || !managed))
+		r = CUDA_ERROR_NOT_FOUND;
+	cuCtxPopCurrent_v2(NULL);
+	return r;
+}
+
+/*
+ * NVIDIA's runtime of CUDA 13 asks this before it makes a context. The variable belongs to one all
+ * the same: to the primary one, which then stays as long as the library does. Each other context
+ * that uses the library has managed variables of its own.
+ */
+CUresult cuLibraryGetManaged(CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name)
+{
+	struct library_place at;
+	CUdeviceptr address;
+	size_t size;
+	bool kept;
+	CUresult r = library_enter(library, (ptr || bytes) && name, false, &at, &kept);
+
+	if (r)
+		return r;
+	r = find_managed(&address, &size, library, &at, name);
+	if (!r)
+		library_told_managed(library, &kept);
+	library_leave(&at, kept);
+	if (!r && ptr)
+		*ptr = address;
+	if (!r && bytes)
 		*bytes = size;
-	return CUDA_SUCCESS;
+	return r;
 }
 
 /* The GPU calls no functions of the CPU. */

@@ -3,6 +3,7 @@
 # runtimes.sh: NVIDIA's own CUDA runtimes on our libcuda.so.1, with the GPU inside of the server's process. TAP.
 # - The driver's version (version.c), and what runtimes of 12.4 and 13.0 ask of the private tables (tables.c), by servers whose
 #   library says another version (later.c).
+# - A __managed__ variable, for which the runtime of 13.0 asks before there is a context (early.c).
 # - Where the toolkit was fetched (selftests/cuda/toolkit.sh fetch): programs by plain nvcc, which have the static runtime of 11.8
 #   inside, and the same with NVIDIA's libcudart.so.11.0, over a socket and over an aperture; a program on two GPUs and on three of
 #   kvgpu-run's (devices.cu), where a library says 12.4 with the runtime of 12.4, too; with that libcudart.so, for which our library
@@ -109,6 +110,31 @@ run_tables()
 	stop_server
 }
 
+# a __managed__ variable as the runtime of 13.0 asks for it, before there is a context; on two devices one line says whose it is
+run_early()
+{
+	local carrier gpus
+	local -a run
+
+	later 13000 &&
+		compile selftests/remote/early.c -o "$work/early" "$work/client/libcuda.so.1" || { result 1 "the early program builds"; return; }
+	LD_LIBRARY_PATH=$inprocess timeout 100 "$work/early" selftests/cuda/driver/kernels.cubin > "$work/said" 2>&1
+	result $? "GPU in the process: managed before a context" "$(tail -n 1 "$work/said")"
+	start_server "$work/lib13000.so"
+	for carrier in unix aperture; do
+		KVGPU_REMOTE=$carrier:$work/socket LD_LIBRARY_PATH=$work/client timeout 100 "$work/early" selftests/cuda/driver/kernels.cubin \
+			> "$work/said" 2>&1
+		result $? "$carrier: managed before a context" "$(tail -n 1 "$work/said")"
+	done
+	stop_server
+	for gpus in 1 2; do
+		run=("$remote/kvgpu-run" --mpi local --gpus "$gpus" --share --library "$work/lib13000.so" env "LD_LIBRARY_PATH=$work/client")
+		XDG_RUNTIME_DIR=$work timeout 200 "${run[@]}" "$work/early" selftests/cuda/driver/kernels.cubin > "$work/said" 2>&1 &&
+			[ "$(grep -c 'in a second context' "$work/said")" = $((gpus - 1)) ]
+		result $? "$gpus GPUs of kvgpu-run: managed before a context" "$(tail -n 1 "$work/said")"
+	done
+}
+
 # results_of WHAT: a program's TAP, from standard input, as tests of this one's
 results_of()
 {
@@ -199,6 +225,7 @@ run_12()
 
 run_versions
 run_tables
+run_early
 run_11
 run_several
 run_12

@@ -11,6 +11,7 @@
 #include <cuda/driver/libraries.h>
 
 #include "one_context.h"
+#include "selftests/cuda/driver/managed_image.h"
 #include "selftests/unit/own_folder.h"
 
 #define CUBIN		  "selftests/cuda/driver/kernels.cubin"
@@ -245,6 +246,64 @@ static void without_a_context(void **state)
 	OK(cuFuncGetAttribute(&same, CU_FUNC_ATTRIBUTE_NUM_REGS, f));
 	assert_int_equal(regs, same);
 	OK(cuLibraryUnload(l));
+}
+
+static bool is_active(void)
+{
+	unsigned int flags;
+	int active;
+
+	OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+	return active;
+}
+
+/*
+ * The runtime of CUDA 13 asks for managed variables before it makes a context. The variable's
+ * address holds until the library ends, whatever others do with the primary context.
+ */
+static void managed_without_a_context(void **state)
+{
+	uint8_t *image = malloc(cubin_bytes);
+	CUcontext primary;
+	CUdeviceptr at, same;
+	CUlibrary l;
+	size_t n;
+	int round;
+
+	assert_non_null(image);
+	memcpy(image, cubin, cubin_bytes);
+	assert_true(make_counter_managed(image));
+	fake_same = true;
+	OK(cuCtxPopCurrent_v2(NULL));
+	l = load(image);
+	FAILS(cuLibraryGetGlobal(&at, &n, l, "counter"), CUDA_ERROR_INVALID_CONTEXT);
+	FAILS(cuLibraryGetManaged(&at, &n, l, "factors"), CUDA_ERROR_NOT_FOUND);
+	assert_false(is_active());
+	for (round = 0; round < 2; round++) {
+		OK(cuLibraryGetManaged(&at, &n, l, "counter"));
+		OK(cuLibraryGetManaged(&same, NULL, l, "counter"));
+		assert_true(at == same && n == 4);
+		OK(cuDevicePrimaryCtxRetain(&primary, 0));
+		OK(cuCtxPushCurrent_v2(primary));
+		OK(cuLibraryGetGlobal(&same, &n, l, "counter"));
+		assert_true(at == same);
+		OK(cuCtxPopCurrent_v2(NULL));
+		OK(cuDevicePrimaryCtxRelease_v2(0));
+		assert_true(is_active());
+		*(uint32_t *)(uintptr_t)at = round;
+		OK(cuDevicePrimaryCtxReset_v2(0)); /* a variable of its own for each life */
+	}
+	OK(cuLibraryGetManaged(&at, NULL, l, "counter"));
+	OK(cuLibraryUnload(l));
+	assert_false(is_active());
+	FAILS(cuDevicePrimaryCtxRelease_v2(0), CUDA_ERROR_INVALID_CONTEXT);
+	OK(cuCtxPushCurrent_v2(ctx));
+	/* with a context the variable is that context's */
+	l = load(image);
+	OK(cuLibraryGetManaged(&at, NULL, l, "counter"));
+	assert_false(is_active());
+	OK(cuLibraryUnload(l));
+	free(image);
 }
 
 static void enumeration(void **state)
@@ -497,6 +556,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(contexts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reset, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_context, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(managed_without_a_context, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(enumeration, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(settings, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(images, set_up, tear_down),
