@@ -458,8 +458,9 @@ SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c rout
 # all of the client over channels that lie
 REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,cursor.c image.c resource.c) \
 		   remote/channel/signals.c cuda/export/storage.c $(addprefix cuda/driver/,errors.c linking.c forked.c visible.c libraries.c libraryinfo.c newer.c) cuda/image/fatbin.c cuda/image/lz4.c $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
-UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test forms_test kept_test) cuda/driver/text_test
+UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test forms_test kept_test) cuda/driver/text_test cuda/driver/pcie_test
 SRC_cuda/driver/text_test	:=
+SRC_cuda/driver/pcie_test	:=
 SRC_remote/client/answers_test	:= $(REMOTE_LIAR_SRC)
 SRC_remote/client/lies_test	:= $(REMOTE_LIAR_SRC)
 SRC_remote/client/forms_test	:= $(REMOTE_LIAR_SRC)

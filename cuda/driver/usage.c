@@ -9,6 +9,7 @@
 CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out)
 {
 	const struct device_facts *f;
+	char bus_id[32] = "";
 	CUresult r = driver_ready();
 
 	if (r)
@@ -19,6 +20,8 @@ CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out)
 	memset(out, 0, sizeof(*out));
 	out->here = true;
 	out->pci_device = f->pci_id;
+	if (!cuDeviceGetPCIBusId(bus_id, sizeof(bus_id), dev))
+		out->link = pcie_link(PCIE_DEVICES, bus_id);
 	out->total = f->vram;
 	out->used = backend->in_use ? backend->in_use(driver_gpu(dev)) : 0;
 	if (out->used > out->total)

@@ -12,12 +12,14 @@
 #include <stdint.h>
 
 #include "api.h"
+#include "pcie.h"
 
 enum { USAGE_PROCESSES = 64 };
 
 struct kvgpu_usage {
 	uint64_t total, used; /* bytes that the tenant may have, and that its programs have */
 	uint16_t pci_device; /* its id; 0: not known */
+	struct pcie_link link;
 	/*
 	 * The GPU is one of this machine, so its processes are in /proc; else .nr_processes are in
 	 * .process, with numbers that the tenant's programs gave.

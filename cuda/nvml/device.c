@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Devices: which there are, their names and places, what CUDA tells of them; sets of events. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,50 @@ nvmlReturn_t own_nvmlDeviceGetPciInfoExt(struct nvml_gpu *gpu, nvmlPciInfoExt_t 
 		.subClass = SUBCLASS_3D,
 	};
 	memcpy(pci->busId, all.busId, sizeof(pci->busId));
+	return NVML_SUCCESS;
+}
+
+/* what the link's ends can do, for what it does now, too: that changes with others' work */
+static long long link_of(const struct nvml_gpu *gpu, bool width)
+{
+	const struct kvgpu_usage *u;
+	long long n = 0;
+
+	if (!nvml_usage(gpu, &u))
+		n = width ? u->link.width : u->link.generation;
+	return n ? n : VALUE_UNKNOWN;
+}
+
+long long nvml_link_generation(const struct nvml_gpu *gpu)
+{
+	return link_of(gpu, false);
+}
+
+long long nvml_link_width(const struct nvml_gpu *gpu)
+{
+	return link_of(gpu, true);
+}
+
+/*
+ * No program here reaches another GPU's memory by NVSwitch, whatever the card's fabric is. Programs
+ * take an error for a broken driver, and this state as one without a fabric.
+ */
+nvmlReturn_t own_nvmlDeviceGetGpuFabricInfo(struct nvml_gpu *gpu, nvmlGpuFabricInfo_t *info)
+{
+	*info = (nvmlGpuFabricInfo_t){ .state = NVML_GPU_FABRIC_STATE_NOT_SUPPORTED };
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t own_nvmlDeviceGetGpuFabricInfoV(struct nvml_gpu *gpu, nvmlGpuFabricInfoV_t *info)
+{
+	const unsigned int version = info->version;
+	const size_t short_bytes = offsetof(nvmlGpuFabricInfoV_t, healthSummary);
+
+	if (version != NVML_VERSION(nvmlGpuFabricInfoV_t, 3) && version != (short_bytes | 2 << 24))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	memset(info, 0, version & 0xffffff);
+	info->version = version;
+	info->state = NVML_GPU_FABRIC_STATE_NOT_SUPPORTED;
 	return NVML_SUCCESS;
 }
 

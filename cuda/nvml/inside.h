@@ -44,6 +44,8 @@ nvmlReturn_t nvml_error(CUresult r);
 nvmlReturn_t nvml_text(const char *text, char *out, unsigned int length);
 long long nvml_attribute(const struct nvml_gpu *gpu, int attribute);
 long long nvml_architecture(const struct nvml_gpu *gpu);
+long long nvml_link_generation(const struct nvml_gpu *gpu);
+long long nvml_link_width(const struct nvml_gpu *gpu);
 long long nvml_max_clock(const struct nvml_gpu *gpu, unsigned int type);
 
 /* usage.c; *out is valid until nvml_leave() */

@@ -84,6 +84,26 @@ typedef struct {
 	unsigned long long value;
 } nvmlFieldValue_t;
 
+/* .status: of the fabric's own set-up; .state: 0: there is no fabric */
+typedef struct {
+	unsigned char clusterUuid[16];
+	nvmlReturn_t status;
+	unsigned int cliqueId;
+	unsigned char state;
+} nvmlGpuFabricInfo_t;
+
+typedef struct {
+	unsigned int version;
+	unsigned char clusterUuid[16];
+	nvmlReturn_t status;
+	unsigned int cliqueId;
+	unsigned char state;
+	unsigned int healthMask;
+	/* version 2 ends here */
+	unsigned char healthSummary;
+} nvmlGpuFabricInfoV_t;
+enum { NVML_GPU_FABRIC_STATE_NOT_SUPPORTED = 0 };
+
 typedef struct nvmlEventData_st nvmlEventData_t;
 
 #endif

@@ -295,5 +295,6 @@ CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out)
 	for (i = 0; i < a->programs && i < USAGE_PROCESSES; i++)
 		out->process[i] = (struct kvgpu_usage_process){ a->bytes[i], a->pid[i] };
 	out->nr_processes = i;
+	out->link = (struct pcie_link){ a->generation, a->width };
 	return CUDA_SUCCESS;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Calls that also change the server's own state, and facts about devices. */
+#include <cuda/driver/pcie.h>
 #include <cuda/export/export.h>
 #include <remote/wire/resource.h>
 
@@ -65,6 +66,8 @@ CUresult frame_usage(struct server *s, const struct q_usage *q, struct kvgpu_rem
 	struct a_usage *a = kvgpu_remote_put(out, sizeof(*a));
 	const struct quota *quota = &s->quota;
 	CUdevice dev = q->dev;
+	char bus_id[32] = "";
+	struct pcie_link link;
 	size_t total = 0;
 	unsigned int i;
 	CUresult r = a ? CALL(s, cuDeviceTotalMem_v2, &total, dev) : CUDA_ERROR_OUT_OF_MEMORY;
@@ -83,6 +86,11 @@ CUresult frame_usage(struct server *s, const struct q_usage *q, struct kvgpu_rem
 				   pool_others(quota->pool, quota->nr_programs, quota->program),
 				   &a->used))
 		a->used = UINT64_MAX;
+	if (!CALL(s, cuDeviceGetPCIBusId, bus_id, sizeof(bus_id), dev)) {
+		link = pcie_link(PCIE_DEVICES, bus_id);
+		a->generation = link.generation;
+		a->width = link.width;
+	}
 	return CUDA_SUCCESS;
 }
 

@@ -304,6 +304,55 @@ static void places(void **state)
 	assert_int_equal(p.pci.pciDeviceId, 0);
 }
 
+/* What the link does now may tell of others: it is what it can do. */
+static void links(void **state)
+{
+	unsigned int n;
+
+	FAILS(nvmlDeviceGetCurrPcieLinkGeneration(gpu[0], &n), NOT_SUPPORTED);
+	FAILS(nvmlDeviceGetMaxPcieLinkWidth(gpu[0], &n), NOT_SUPPORTED);
+	usage.link = (struct pcie_link){ 4, 16 };
+	OK(nvmlDeviceGetMaxPcieLinkGeneration(gpu[0], &n));
+	assert_int_equal(n, 4);
+	OK(nvmlDeviceGetGpuMaxPcieLinkGeneration(gpu[0], &n));
+	assert_int_equal(n, 4);
+	OK(nvmlDeviceGetCurrPcieLinkGeneration(gpu[0], &n));
+	assert_int_equal(n, 4);
+	OK(nvmlDeviceGetMaxPcieLinkWidth(gpu[0], &n));
+	assert_int_equal(n, 16);
+	OK(nvmlDeviceGetCurrPcieLinkWidth(gpu[0], &n));
+	assert_int_equal(n, 16);
+	usage_error = CUDA_ERROR_SYSTEM_NOT_READY;
+	FAILS(nvmlDeviceGetCurrPcieLinkWidth(gpu[0], &n), NOT_SUPPORTED);
+}
+
+/* PyTorch wants success, and a state; nvml.h's versions 2 and 3 have 36 and 40 bytes */
+static void fabric(void **state)
+{
+	nvmlGpuFabricInfo_t old;
+	union {
+		nvmlGpuFabricInfoV_t info;
+		unsigned char byte[40];
+	} v;
+
+	memset(&old, 0xee, sizeof(old));
+	OK(nvmlDeviceGetGpuFabricInfo(gpu[0], &old));
+	assert_int_equal(old.state, 0);
+	assert_int_equal(old.status, NVML_SUCCESS);
+	memset(&v, 0xee, sizeof(v));
+	v.info.version = 0x2000024;
+	OK(nvmlDeviceGetGpuFabricInfoV(gpu[0], &v.info));
+	assert_true(v.info.version == 0x2000024 && !v.info.state && !v.info.cliqueId);
+	assert_int_equal(v.byte[35], 0);
+	assert_int_equal(v.byte[36], 0xee);
+	v.info.version = 0x3000028;
+	OK(nvmlDeviceGetGpuFabricInfoV(gpu[0], &v.info));
+	assert_int_equal(v.info.healthSummary, 0);
+	v.info.version = 0x1000028;
+	FAILS(nvmlDeviceGetGpuFabricInfoV(gpu[0], &v.info), ARGUMENT_VERSION_MISMATCH);
+	assert_int_equal(sizeof(v.info), 40);
+}
+
 static void numbers(void **state)
 {
 	int major, minor, v;
@@ -537,6 +586,8 @@ int main(void)
 		IN_SESSION(handles),
 		IN_SESSION(places),
 		IN_SESSION(numbers),
+		IN_SESSION(links),
+		IN_SESSION(fabric),
 		IN_SESSION(peers),
 		IN_SESSION(fields),
 		IN_SESSION(memory),

@@ -135,12 +135,17 @@ static void usage_is_within_bounds(void **state)
 {
 	struct kvgpu_usage u;
 
-	usage = (struct a_usage){
-		.total = 1000, .used = 30, .programs = 1, .pid = { 7 }, .bytes = { 30 }
-	};
+	usage = (struct a_usage){ .total = 1000,
+				  .used = 30,
+				  .programs = 1,
+				  .pid = { 7 },
+				  .bytes = { 30 },
+				  .generation = 4,
+				  .width = 16 };
 	assert_int_equal(kvgpu_device_usage(1, &u), CUDA_SUCCESS);
 	assert_int_equal(u.total, 1000);
 	assert_int_equal(u.used, 30);
+	assert_true(u.link.generation == 4 && u.link.width == 16);
 	assert_false(u.here);
 	assert_int_equal(u.nr_processes, 1);
 	assert_int_equal(u.process[0].pid, 7);
