@@ -144,6 +144,14 @@ static CUresult add_child(CUgraphNode *node, CUgraph graph, const CUgraphNode *b
 	}
 }
 
+static CUresult refuse_type(void)
+{
+	return REFUSE(
+		"a graph's node of a type beside kernels, copies, fills, functions of the host, "
+		"child graphs and events",
+		"what such a node has of the GPU is not counted");
+}
+
 static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
 			 const CUgraphNodeParams *p)
 {
@@ -177,7 +185,7 @@ static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *be
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
 		return cuGraphAddEventRecordNode(node, graph, before, n, p->eventRecord.event);
 	default:
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return refuse_type();
 	}
 }
 
@@ -263,7 +271,7 @@ CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *p)
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
 		return cuGraphEventRecordNodeSetEvent(node, p->eventRecord.event);
 	default:
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return refuse_type();
 	}
 }
 
@@ -292,13 +300,14 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
 		return cuGraphExecHostNodeSetParams(exec, node, &p->host);
 	case CU_GRAPH_NODE_TYPE_GRAPH:
 		return p->graph.ownership ?
-			       CUDA_ERROR_NOT_SUPPORTED :
+			       REFUSE("cuGraphExecNodeSetParams() of a child graph that is moved",
+				      "only a copy of a child graph can be changed") :
 			       cuGraphExecChildGraphNodeSetParams(exec, node, p->graph.graph);
 	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
 		return cuGraphExecEventWaitNodeSetEvent(exec, node, p->eventWait.event);
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
 		return cuGraphExecEventRecordNodeSetEvent(exec, node, p->eventRecord.event);
 	default:
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return refuse_type();
 	}
 }

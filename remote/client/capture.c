@@ -34,6 +34,12 @@ bool captures_any(void)
 	return __atomic_load_n(&captures, __ATOMIC_RELAXED);
 }
 
+CUresult capture_refuse_servers(void)
+{
+	return REFUSE("a copy between the devices of two servers in a capture",
+		      "a graph is of one server");
+}
+
 static void begin(uint64_t stream, uint32_t mode)
 {
 	bool kept = mode != CU_STREAM_CAPTURE_MODE_RELAXED && nr_own < OWN_MAX;

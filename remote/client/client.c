@@ -6,7 +6,6 @@
 #include <cuda/driver/forked.h>
 
 #include "client.h"
-#include "refused.h"
 
 static bool ready; /* atomic */
 static __thread bool quiet;
@@ -27,13 +26,6 @@ void client_say(const char *format, ...)
 void client_quiet(bool is)
 {
 	quiet = is;
-}
-
-CUresult client_refuse(const char *name, const char *why, bool *told)
-{
-	if (!__atomic_exchange_n(told, true, __ATOMIC_RELAXED))
-		client_say("%s() is not supported: %s", name, why);
-	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult client_ready(void)

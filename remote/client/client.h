@@ -26,6 +26,7 @@
 #include <remote/wire/frame.h>
 
 #include "ops.h" /* made by remote/api.py */
+#include "refused.h"
 
 /* ------------------------------------------------------------------ client.c */
 
@@ -34,8 +35,6 @@
  * there
  */
 CUresult client_ready(void);
-/* Print a line on standard error. */
-void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* This thread prints none of these lines meanwhile. */
 void client_quiet(bool is);
 /* For init.c: cuInit() has succeeded, here or in a parent. */
@@ -350,6 +349,8 @@ void kept_forget(enum kept_kind kind);
 
 /* whether a stream may be capturing */
 bool captures_any(void);
+/* for a copy between two servers in a captured stream */
+CUresult capture_refuse_servers(void);
 /* The thread sends this call; it has its result. Only calls that begin or end captures count. */
 void capture_sent(uint16_t op, const void *fixed);
 void capture_answered(uint16_t op, const void *fixed, CUresult r);

@@ -202,7 +202,7 @@ static CUresult copy_between(struct box *b, CUstream stream)
 	CUresult r = captures_any() ? cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
 
 	if (r || status != CU_STREAM_CAPTURE_STATUS_NONE)
-		return r ? r : CUDA_ERROR_NOT_SUPPORTED;
+		return r ? r : capture_refuse_servers();
 	r = cuStreamSynchronize(stream);
 	if (r)
 		return r;

@@ -259,6 +259,8 @@ CUresult cross_fence_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uin
 	struct route to = { 0 };
 	uint64_t id;
 
+	if (r == CUDA_ERROR_NOT_SUPPORTED)
+		return capture_refuse_servers();
 	if (!r)
 		r = route_stream(&to, stream, &id);
 	return r ? r : add_fence(&to, &g, id);

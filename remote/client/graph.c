@@ -274,7 +274,6 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
 	return host_node(&q, &c, p);
 }
 
-/* NOT_SUPPORTED: the client does not know the function of a node that a capture or a clone made */
 CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
 {
 	struct object *o = object_of(CLASS_NODE, node);
@@ -293,7 +292,8 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
 	if (type != CU_GRAPH_NODE_TYPE_HOST)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!o->more || !host_function_get(*(uint64_t *)o->more, p))
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return REFUSE("cuGraphHostNodeGetParams() of a node by a capture or of a clone",
+			      "which function it calls is not known here");
 	return CUDA_SUCCESS;
 }
 
@@ -320,7 +320,9 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANT
 		return r;
 	/* a kernel would need the library's own handle */
 	if (q.flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return REFUSE("cuGraphInstantiate() with CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH",
+			      "a kernel can't launch a graph, as it would need the handle that the "
+			      "server's library has");
 	r = call_sync(&c, sizeof(a));
 	if (c.answer_bytes < sizeof(a))
 		return r ? r : CUDA_ERROR_UNKNOWN;

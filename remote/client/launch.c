@@ -73,7 +73,11 @@ CUresult parameters_pack(const struct function *f, void **params, void **extra, 
 	if (extra)
 		return pack_extra(f, extra, to, bytes);
 	if (!f->layout_known)
-		return params ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+		return params ?
+			       REFUSE("a launch with a list of parameters",
+				      "the server's library does not tell how long each is, so the "
+				      "program has to pack them (CU_LAUNCH_PARAM_BUFFER_POINTER)") :
+			       CUDA_SUCCESS;
 	if (f->parameters && !params)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < f->parameters; i++) {

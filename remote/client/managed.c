@@ -1033,6 +1033,9 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 	} while (r == CUDA_ERROR_NOT_SUPPORTED && n < TRIES);
 	for (i = 0; i < n; i++)
 		cuMemFree_v2(taken[i]);
+	if (n == TRIES && r)
+		client_say(
+			"this process has other memory where the server's library has managed memory");
 	if (r)
 		return r;
 	*ptr = at;

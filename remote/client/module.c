@@ -510,7 +510,7 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, s
 	if (!f)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!f->layout_known)
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return REFUSE("cuFuncGetParamInfo()", "the server's library does not tell it");
 	if (!offset || index >= f->parameters)
 		return CUDA_ERROR_INVALID_VALUE;
 	*offset = f->parameter[index].offset;
@@ -535,7 +535,7 @@ CUresult cuFuncGetName(const char **name, CUfunction function)
 	if (!f)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!f->name)
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return REFUSE("cuFuncGetName()", "the server's library does not tell it");
 	*name = f->name;
 	return CUDA_SUCCESS;
 }

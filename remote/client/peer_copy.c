@@ -21,7 +21,7 @@ CUresult peer_copy_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum 
 	CUresult r = captures_any() ? cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
 
 	if (r || status != CU_STREAM_CAPTURE_STATUS_NONE)
-		return r ? r : CUDA_ERROR_NOT_SUPPORTED;
+		return r ? r : capture_refuse_servers();
 	if (to == SIDE_DEVICE)
 		r = peer_copy_route(dst, &there);
 	if (!r && from == SIDE_DEVICE)

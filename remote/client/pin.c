@@ -157,6 +157,10 @@ bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device)
 
 /* ------------------------------------------------------------------ entry points */
 
+#define UNSEEN                                                                         \
+	"the server's library does not show this memory to the GPU at an address, or " \
+	"this process has something else there"
+
 CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 {
 	struct peer *p = current_peer();
@@ -178,7 +182,7 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 	shown = arena_is_pinned(p);
 	host = shared ? pinned_same(p) : __atomic_load_n(&p->same, __ATOMIC_ACQUIRE);
 	if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !(shared ? shown : host && arena_is_mapped(p)))
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return REFUSE("cuMemHostAlloc() with CU_MEMHOSTALLOC_DEVICEMAP", UNSEEN);
 	at = arena_get(p, bytes);
 	if (at == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -223,9 +227,10 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int
 		return r;
 	if (!ptr || flags || !host_find(host, &found) || found.at == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (can_be_mapped(&found) && !host_map(host, map_range))
-		return CUDA_ERROR_NOT_SUPPORTED;
-	return pinned_device(current_peer(), host, ptr) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+	if ((can_be_mapped(&found) && !host_map(host, map_range)) ||
+	    !pinned_device(current_peer(), host, ptr))
+		return REFUSE("cuMemHostGetDevicePointer() of pinned memory", UNSEEN);
+	return CUDA_SUCCESS;
 }
 
 CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
@@ -264,7 +269,10 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 	    (host_find(ptr, &found) && found.at != KVGPU_REMOTE_NOWHERE))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (flags & REGISTER_DEVICEMAP)
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return REFUSE(
+			"cuMemHostRegister() with CU_MEMHOSTREGISTER_DEVICEMAP",
+			"the GPU's machine can't see memory that this program has made by itself; "
+			"cuMemHostAlloc() makes memory that it can");
 	return host_add((struct host_range){ ptr, bytes, KVGPU_REMOTE_NOWHERE, NULL, flags,
 					     current_context(), false });
 }

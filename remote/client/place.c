@@ -9,11 +9,17 @@
 
 enum { TYPE_NONE, TYPE_LAST = 4, CPU = -1 };
 
+static CUresult refuse_place(void)
+{
+	return REFUSE("virtual, pooled or advised memory elsewhere than on a device",
+		      "a server gives a device's memory, and none of its machine's");
+}
+
 CUresult place_to_server(struct route *to, CUmemLocation *place)
 {
 	if (place->type != CU_MEM_LOCATION_TYPE_DEVICE)
 		return place->type > TYPE_NONE && place->type <= TYPE_LAST ?
-			       CUDA_ERROR_NOT_SUPPORTED :
+			       refuse_place() :
 			       CUDA_ERROR_INVALID_VALUE;
 	if (place->id < 0 || place->id >= all_devices)
 		return CUDA_ERROR_INVALID_DEVICE;
@@ -160,7 +166,7 @@ static CUdevice device_of(const CUmemLocation *place, CUmemAllocationType type, 
 		*r = CUDA_ERROR_INVALID_VALUE;
 	else if (place->type != CU_MEM_LOCATION_TYPE_DEVICE ||
 		 type != CU_MEM_ALLOCATION_TYPE_PINNED)
-		*r = CUDA_ERROR_NOT_SUPPORTED;
+		*r = refuse_place();
 	return *r ? 0 : place->id;
 }
 

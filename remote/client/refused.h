@@ -7,14 +7,29 @@
 
 #include <cuda/driver/api.h>
 
-/* say once for each entry point that it is not supported, and why */
-CUresult client_refuse(const char *name, const char *why, bool *told);
+/* Print a line on standard error. */
+void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-#define REFUSED(why, name, ...)                          \
-	CUresult name(__VA_ARGS__)                       \
-	{                                                \
-		static bool told;                        \
-		return client_refuse(#name, why, &told); \
+/* Say once for each @told that @what is not supported, and @why. */
+static inline CUresult client_refuse(const char *what, const char *why, bool *told)
+{
+	if (!__atomic_exchange_n(told, true, __ATOMIC_RELAXED))
+		client_say("%s is not supported: %s", what, why);
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* The same for arguments that an entry point does not take: an expression, one line for each. */
+#define REFUSE(what, why)                        \
+	({                                       \
+		static bool told;                \
+		client_refuse(what, why, &told); \
+	})
+
+#define REFUSED(why, name, ...)                               \
+	CUresult name(__VA_ARGS__)                            \
+	{                                                     \
+		static bool told;                             \
+		return client_refuse(#name "()", why, &told); \
 	}
 
 #endif

@@ -120,7 +120,8 @@ CUresult reservation_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 		else if (reservation_add(c->to.peer, *ptr, bytes))
 			break;
 		else if (n == TRIES)
-			r = CUDA_ERROR_NOT_SUPPORTED;
+			r = REFUSE("this cuMemAddressReserve()",
+				   "the server gives addresses only that are in use here");
 		if (r)
 			break;
 		taken[n++] = *ptr;

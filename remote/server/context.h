@@ -10,6 +10,17 @@
 
 struct server;
 
+/*
+ * CUDA_ERROR_NOT_SUPPORTED, and once for each place a line on the program's standard error: that
+ * @what is not supported, and @why.
+ */
+#define REFUSE(what, why)                      \
+	({                                     \
+		static bool told;              \
+		text_refuse(what, why, &told); \
+	})
+CUresult text_refuse(const char *what, const char *why, bool *told);
+
 /* call the library's function; CUDA_ERROR_NOT_SUPPORTED if the library lacks it */
 #define CALL(s, name, ...) \
 	((s)->library.name ? (s)->library.name(__VA_ARGS__) : CUDA_ERROR_NOT_SUPPORTED)

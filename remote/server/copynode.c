@@ -371,6 +371,8 @@ static CUresult set_functions(struct server *s, CUgraphExec exec, const struct w
 
 static struct bounce *const none[SIDES];
 
+#define BOUNCES "which memory of the program's the copy has had is not known any more"
+
 static CUresult rest_again(struct server *s, uint64_t exec)
 {
 	struct switches *all = &s->switches;
@@ -386,7 +388,9 @@ static CUresult rest_again(struct server *s, uint64_t exec)
 		    !handle_find(s, CLASS_NODE, all->list[i].node, &node) ||
 		    !is_wrapped(s, node, &w))
 			/* the copy's functions, which have to rest, can't be found */
-			return CUDA_ERROR_NOT_SUPPORTED;
+			return REFUSE(
+				"an update of an executable graph with a copy that is switched off",
+				BOUNCES);
 		r = set_functions(s, handle, &w, none);
 	}
 	return r;
@@ -441,8 +445,8 @@ CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 	if (!enabled && !sw->own && is_as_made(s, e, sw->node))
 		remember_bounces(sw, w.bounce);
 	if (enabled && sw->off && !sw->own)
-		/* the bounce buffers that the copy had are not known */
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return REFUSE("cuGraphNodeSetEnabled() of a copy that was changed while it was off",
+			      BOUNCES);
 	r = CALL(s, cuGraphNodeSetEnabled, exec, w.copy, enabled);
 	if (!r && !!enabled == sw->off)
 		r = set_functions(s, exec, &w, enabled ? sw->bounce : none);
@@ -473,7 +477,8 @@ static CUresult wrong_kind(struct server *s, CUgraphNode node, const struct plan
 		return r;
 	return now.srcMemoryType == p->copy.srcMemoryType &&
 			       now.dstMemoryType == p->copy.dstMemoryType ?
-		       CUDA_ERROR_NOT_SUPPORTED :
+		       REFUSE("cuGraphExecMemcpyNodeSetParams() from pinned to other memory",
+			      BOUNCES) :
 		       CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -524,7 +529,8 @@ static CUresult open_bounce(struct server *s, const uint64_t *end, const struct 
 	if (!side->host)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!arena_for_graphs(s))
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return REFUSE("a graph's copy of host memory",
+			      "the library there can't register the arena");
 	memcpy(e.mine, q->mine + (out ? 3 : 0), sizeof(e.mine));
 	memcpy(e.size, q->size, sizeof(e.size));
 	s->switches.bounced = true;

@@ -77,7 +77,7 @@ CUresult own_cuEventCreate(struct server *s, CUevent *event, unsigned int flags)
 	if (!(flags & CU_EVENT_DISABLE_TIMING))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!shares_any(s))
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return REFUSE("an event with CU_EVENT_INTERPROCESS", SHARES_NOTHING);
 	r = CALL(s, cuEventCreate, event, flags & ~(unsigned int)CU_EVENT_INTERPROCESS);
 	return r ? r : share_new(s, *event, NULL);
 }

@@ -56,6 +56,12 @@ static bool attribute_is_plain(CUlaunchAttributeID id)
 	return false;
 }
 
+static CUresult refuse_attribute(void)
+{
+	return REFUSE("an attribute of a launch, node or stream that has a pointer or a handle",
+		      "it would be one of another process");
+}
+
 /*
  * The frame's next @n attributes, in scratch(): events are the library's. @stream: number of the
  * launch's stream, whose capture may keep an event.
@@ -81,7 +87,7 @@ static CUresult take_attributes(struct server *s, struct kvgpu_remote_cursor *in
 			continue;
 		if (to[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT &&
 		    to[i].id != CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
-			return CUDA_ERROR_NOT_SUPPORTED;
+			return refuse_attribute();
 		memcpy(&id, &to[i].value, sizeof(id));
 		if (!handle_find(s, CLASS_EVENT, id, &event))
 			return CUDA_ERROR_INVALID_HANDLE;
@@ -167,7 +173,7 @@ CUresult own_cuGraphKernelNodeGetAttribute(struct server *s, CUgraphNode node,
 {
 	return attribute_is_plain(attribute) ?
 		       CALL(s, cuGraphKernelNodeGetAttribute, node, attribute, value) :
-		       CUDA_ERROR_NOT_SUPPORTED;
+		       refuse_attribute();
 }
 
 CUresult own_cuGraphKernelNodeSetAttribute(struct server *s, CUgraphNode node,
@@ -176,7 +182,7 @@ CUresult own_cuGraphKernelNodeSetAttribute(struct server *s, CUgraphNode node,
 {
 	return attribute_is_plain(attribute) ?
 		       CALL(s, cuGraphKernelNodeSetAttribute, node, attribute, value) :
-		       CUDA_ERROR_NOT_SUPPORTED;
+		       refuse_attribute();
 }
 
 CUresult own_cuStreamGetAttribute(struct server *s, CUstream stream, CUstreamAttrID attribute,
@@ -184,7 +190,7 @@ CUresult own_cuStreamGetAttribute(struct server *s, CUstream stream, CUstreamAtt
 {
 	return attribute_is_plain(attribute) ?
 		       CALL(s, cuStreamGetAttribute, stream, attribute, value) :
-		       CUDA_ERROR_NOT_SUPPORTED;
+		       refuse_attribute();
 }
 
 CUresult own_cuStreamSetAttribute(struct server *s, CUstream stream, CUstreamAttrID attribute,
@@ -192,7 +198,7 @@ CUresult own_cuStreamSetAttribute(struct server *s, CUstream stream, CUstreamAtt
 {
 	return attribute_is_plain(attribute) ?
 		       CALL(s, cuStreamSetAttribute, stream, attribute, value) :
-		       CUDA_ERROR_NOT_SUPPORTED;
+		       refuse_attribute();
 }
 
 /* ------------------------------------------------------------------ nodes that launch */

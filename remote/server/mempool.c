@@ -157,7 +157,10 @@ static CUresult alloc_captured(struct server *s, CUdeviceptr *ptr, size_t bytes,
 			       const CUmemoryPool *pool, CUstream stream)
 {
 	if (s->options.memory)
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return REFUSE(
+			"cuMemAllocAsync() in a capture",
+			"the server has a limit `memory`, and how much the graph takes is not "
+			"known");
 	s->mempools.captured = true;
 	return pool ? CALL(s, cuMemAllocFromPoolAsync, ptr, bytes, *pool, stream) :
 		      CALL(s, cuMemAllocAsync, ptr, bytes, stream);
@@ -262,8 +265,13 @@ static bool is_default(struct server *s, CUmemoryPool pool)
 /* of other memory than a device's own, and of what is given away, no quota would know */
 CUresult own_cuMemPoolCreate(struct server *s, CUmemoryPool *pool, const CUmemPoolProps *props)
 {
-	if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED || props->handleTypes)
-		return CUDA_ERROR_NOT_SUPPORTED;
+	if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+		return REFUSE("a memory pool of managed memory",
+			      "a server counts it by allocation");
+	if (props->handleTypes)
+		return REFUSE("a memory pool with handleTypes",
+			      "a server can't give memory away as a descriptor or another handle; "
+			      "cuIpcGetMemHandle() of memory by cuMemAlloc() works");
 	return CALL(s, cuMemPoolCreate, pool, props);
 }
 

@@ -66,7 +66,8 @@ CUresult own_cuMemCreate(struct server *s, CUmemGenericAllocationHandle *handle,
 
 	plain.requestedHandleTypes &= ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 	if (plain.type != CU_MEM_ALLOCATION_TYPE_PINNED || plain.requestedHandleTypes)
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return REFUSE("cuMemCreate() of memory for a fabric, or of managed memory",
+			      "a server gives a device's own memory, and gives none away");
 	p = malloc(sizeof(*p));
 	if (!p || !quota_take(s, bytes)) {
 		free(p);

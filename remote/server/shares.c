@@ -132,7 +132,7 @@ CUresult share_memory(struct server *s, CUdeviceptr ptr, uint8_t *key)
 		;
 	if (!m) {
 		if (!s->quota.pool)
-			return CUDA_ERROR_NOT_SUPPORTED;
+			return REFUSE("cuIpcGetMemHandle()", SHARES_NOTHING);
 		r = CALL(s, cuIpcGetMemHandle, &raw, ptr);
 		if (r)
 			return r;

@@ -23,6 +23,8 @@ struct shares {
 	unsigned int events; /* handles of events that are shared */
 };
 
+#define SHARES_NOTHING "this server serves one program, as those of kvgpu-run do"
+
 /* Whether there are other programs to share with, now or later. */
 bool shares_any(const struct server *s);
 

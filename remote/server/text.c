@@ -92,6 +92,14 @@ int text_catch(struct server *s)
 	return r ? r : catch_output(&s->text->of[1], STDERR_FILENO);
 }
 
+CUresult text_refuse(const char *what, const char *why, bool *told)
+{
+	if (!*told)
+		fprintf(stderr, "libcuda (remote): %s is not supported: %s\n", what, why);
+	*told = true;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 static void send_text(struct server *s, struct caught *c)
 {
 	struct kvgpu_remote_notification h = { .kind = KVGPU_REMOTE_NOTIFY_TEXT,

@@ -115,6 +115,14 @@ def environment():
            "cuda/driver/a.c:4: getenv", "cuda/driver/a.c:6: posix_spawnp", "remote/client/a.c:4: dlopen")
 
 
+def refusals():
+    expect("silent", "an error without a line", {
+        "remote/client/a.c": code("if (hw == CUDA_ERROR_NOT_SUPPORTED)", "\tclient_say(hw);", "/* CUDA_ERROR_NOT_SUPPORTED */",
+                                  *["g();"] * 4, "hw = CUDA_ERROR_NOT_SUPPORTED;"),
+        "remote/server/a.c": code('fprintf(stderr, "");', "hw = CUDA_ERROR_NOT_SUPPORTED;", 'hw = REFUSE("a", "b");')},
+           "remote/client/a.c:11: f() gives")
+
+
 def rooms():
     expect("kbuild", "a source that nobody builds, one that is not there", {"hw/new.c": C, "Kbuild": TREE["Kbuild"] + "kvgpu-y += hw/old.o\n"},
            "hw/new.o is missing", "no source for hw/old.o")
@@ -206,7 +214,7 @@ def formatting():
 def main():
     with tempfile.TemporaryDirectory() as cache:
         tree.Proofs.folder = pathlib.Path(cache)
-        for group in (files, headers, offsets, environment, rooms, texts, documents, checkpatch, formatting):
+        for group in (files, headers, offsets, environment, refusals, rooms, texts, documents, checkpatch, formatting):
             group()
     print(f"1..{len(results)}")
     return 0 if all(results) else 1

@@ -22,6 +22,7 @@ import names
 import offsets
 import shape
 import shell
+import silent
 import tree as trees
 import walls
 
@@ -41,6 +42,7 @@ RULES = {
     "documents": (documents.check, False),      # README.md and docs/ are short, and name no commit
     "environment": (environment.check, False),  # no variable decides what a library runs or loads
     "formatted": (formatted.check, False),      # clang-format finds nothing to change
+    "silent": (silent.check, False),            # remoting says what it refuses
     "functions": (shape.functions, False),
     "prefixes": (shape.prefixes, False),        # names of the module's functions begin with their room
     "shell": (shell.style, False),

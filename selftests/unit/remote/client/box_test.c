@@ -96,6 +96,11 @@ CUresult call_enter(unsigned int flags)
 {
 	return CUDA_SUCCESS;
 }
+CUresult capture_refuse_servers(void)
+{
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 bool captures_any(void)
 {
 	return false;

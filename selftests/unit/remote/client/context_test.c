@@ -24,6 +24,10 @@ static struct object primary = { .id = 2, .class = CLASS_CONTEXT };
 static unsigned int ended, told, asked;
 static uint64_t number = 2; /* the server's answer */
 
+void client_say(const char *format, ...)
+{
+}
+
 CUresult client_ready(void)
 {
 	return CUDA_SUCCESS;

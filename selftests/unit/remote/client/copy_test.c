@@ -224,6 +224,11 @@ CUresult call_enter(unsigned int flags)
 {
 	return entered ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 }
+CUresult capture_refuse_servers(void)
+{
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 bool captures_any(void)
 {
 	return false;

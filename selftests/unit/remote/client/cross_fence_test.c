@@ -84,6 +84,11 @@ const struct object *object_context(const struct object *o)
 {
 	return &context;
 }
+CUresult capture_refuse_servers(void)
+{
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 bool captures_any(void)
 {
 	return false;

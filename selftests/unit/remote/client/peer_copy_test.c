@@ -69,6 +69,11 @@ bool managed_has(CUdeviceptr ptr)
 {
 	return false;
 }
+CUresult capture_refuse_servers(void)
+{
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 bool captures_any(void)
 {
 	return false;

@@ -64,8 +64,10 @@ static void write_and_send(void)
 					  PAGE - 1, PAGE,	  PAGE + 1, 2 * PAGE - 64,
 					  2 * PAGE, 3 * PAGE + 5, 70000 };
 	enum { NR = sizeof(lengths) / sizeof(*lengths) };
+	static const char refusal[] = "libcuda (remote): a pool is not supported: reasons\n";
 	static struct server s;
 	unsigned int i, events;
+	bool told = false;
 
 	if (text_catch(&s))
 		_exit(4);
@@ -94,6 +96,13 @@ static void write_and_send(void)
 	for (i = 0; i < 64; i++)
 		text_send(&s);
 	check(&s, 10);
+	/* what the server refuses is told once */
+	for (i = 0; i < 3; i++)
+		if (text_refuse("a pool", "reasons", &told) != CUDA_ERROR_NOT_SUPPORTED)
+			_exit(11);
+	memcpy(written[1].bytes + written[1].n, refusal, sizeof(refusal) - 1);
+	written[1].n += sizeof(refusal) - 1;
+	check(&s, 12);
 	_exit(0);
 }
 
