@@ -25,4 +25,10 @@ CUresult export_primary(CUcontext *ctx, CUdevice dev) INSIDE(export_primary);
  */
 void export_context_ended(CUcontext ctx);
 
+/*
+ * tools.c: for cuInit(): if a tool has started this program, or debugs it, that would watch the
+ * GPU's work, print once that it will see none.
+ */
+void export_tools_look(void);
+
 #endif

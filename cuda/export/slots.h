@@ -29,6 +29,9 @@ CUresult storage_get(void **value, CUcontext ctx, void *key);
  */
 __attribute__((weak)) CUresult check_answer(unsigned int version, uint64_t time, uint8_t out[16]);
 
+/* tools.c: a table that is refused. It prints that a tool sees nothing, where only a tool asks. */
+void tools_want(const CUuuid *id);
+
 /* The rest: slots.c. */
 CUresult module_load(CUmodule *module, const void *const *wrapper);
 CUresult module_forget(const void *wrapper);

@@ -2,8 +2,8 @@
 /*
  * The private tables as data: which there are, how large, and which slots do something. A slot that
  * no runtime was seen to call refuses. Tables that are not here are refused as NVIDIA's driver
- * refuses unknown ones; those that runtimes ask for and can do without are f8cff951 (a log),
- * da9151d3 (a cache of compiled code) and 69a28e9f (NVML).
+ * refuses unknown ones, and tools.c looks who asks; those that runtimes ask for and can do without
+ * are f8cff951 (a log), da9151d3 (a cache of compiled code) and 69a28e9f (NVML).
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -108,5 +108,6 @@ CUresult cuGetExportTable(const void **out, const CUuuid *id)
 			*out = table;
 			return CUDA_SUCCESS;
 		}
+	tools_want(id);
 	return CUDA_ERROR_INVALID_VALUE;
 }

@@ -7,6 +7,7 @@
 #include <cuda/driver/forked.h>
 #include <cuda/driver/usage.h>
 #include <cuda/driver/visible.h>
+#include <cuda/export/export.h>
 #include <remote/channel/address.h>
 
 #include "client.h"
@@ -227,6 +228,7 @@ CUresult cuInit(unsigned int flags)
 {
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
+	export_tools_look();
 	return forked_is_child() ? CUDA_ERROR_NOT_INITIALIZED : init(false);
 }
 

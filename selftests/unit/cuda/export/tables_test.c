@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -191,6 +193,75 @@ static void refused(void **state)
 	FAILS(cuGetExportTable(NULL, &id), CUDA_ERROR_INVALID_VALUE);
 	FAILS(cuGetExportTable(&got, NULL), CUDA_ERROR_INVALID_VALUE);
 	assert_null(got);
+}
+
+/* ------------------------------------------------------------------ tools */
+
+/*
+ * What a child prints that has @variable in its environment, or is traced by a process with name
+ * @tracer, and then calls cuInit() twice and asks for @table. The caller frees it.
+ */
+static char *printed(const char *variable, const char *tracer, const char *table)
+{
+	const void *const *unused;
+	char *text = calloc(1, 4096);
+	int end[2], status;
+	size_t n = 0;
+	ssize_t got;
+	pid_t child;
+
+	assert_non_null(text);
+	assert_int_equal(pipe(end), 0);
+	prctl(PR_SET_NAME, tracer ? tracer : "tables_test");
+	child = fork();
+	if (!child) {
+		dup2(end[1], STDERR_FILENO);
+		if (variable)
+			putenv((char *)(uintptr_t)variable);
+		if (tracer)
+			ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		export_tools_look();
+		export_tools_look();
+		if (table)
+			ask(&unused, table);
+		_exit(0);
+	}
+	close(end[1]);
+	while ((got = read(end[0], text + n, 4095 - n)) > 0)
+		n += got;
+	close(end[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+	return text;
+}
+
+/* one line, which names @tool; NULL: nothing */
+static void tells(const char *tool, const char *variable, const char *tracer, const char *table)
+{
+	char *text = printed(variable, tracer, table), *newline = strchr(text, '\n');
+
+	if (!tool) {
+		assert_string_equal(text, "");
+	} else {
+		assert_non_null(strstr(text, tool));
+		assert_non_null(strstr(text, "\"Tools\" in docs/remote.md"));
+		assert_true(newline && !newline[1]);
+	}
+	free(text);
+}
+
+static void tools(void **state)
+{
+	static const char cupti[] = "2c8e0ad8-0710-ab4e-90dd-54719fe5f74b";
+
+	tells(NULL, NULL, NULL, "f8cff951-2146-8b4e-b9e2-fb469e7c0dd9");
+	tells(NULL, "NV_CUDA_LIB_VERSION=13", "gdb", CONTEXTS);
+	tells("libcuda: a profiler by CUPTI ", NULL, NULL, cupti);
+	tells("libcuda: compute-sanitizer ", "NV_SANITIZER_INJECTION_TRANSPORT_TYPE=uds", NULL,
+	      NULL);
+	tells("libcuda: ncu ", "NV_NSIGHT_INJECTION_PORT_BASE=49152", NULL, cupti);
+	tells("CUDA_INJECTION64_PATH", "CUDA_INJECTION64_PATH=/x.so", NULL, NULL);
+	tells("libcuda: cuda-gdb ", NULL, "cuda-gdb-python3.12-tui", NULL);
 }
 
 /* ------------------------------------------------------------------ slots */
@@ -596,6 +667,7 @@ static void answers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tools), /* the first: later nobody looks again */
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(contexts),
