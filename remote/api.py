@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 import entries as table  # noqa: E402
 from entries import Bad, options_of, write  # noqa: E402
 
-SCALARS = {"u64": ("size_t", "cuuint64_t", "unsigned long long", "CUdeviceptr", "CUtexObject", "CUsurfObject"),
+SCALARS = {"u64": ("size_t", "cuuint64_t", "unsigned long long", "CUgraphConditionalHandle", "CUdeviceptr", "CUtexObject", "CUsurfObject"),
            "u32": ("unsigned int", "int", "CUdevice", "CUlimit", "CUfunc_cache", "CUsharedconfig", "CUarray_format",
                    "CUaddress_mode", "CUfilter_mode", "CUfunction_attribute", "CUdevice_P2PAttribute", "CUstreamCaptureMode",
                    "CUstreamCaptureStatus", "CUgraphNodeType", "CUkernelNodeAttrID",
@@ -265,7 +265,7 @@ def stub(e):
     t += ["\troute_current(&c.to);"] if e.has("current") else []
     given = [x for x in e.args if (x.kind == "struct" and x.stars or x.kind == "string" or x.out) and not x.null]
     t += [fails("!" + x.name, "INVALID_VALUE") for x in given]
-    t += [f"\t*{e.options['clears']} = NULL;"] if e.has("clears") else []
+    t += [f"\tif ({e.options['clears']})\n\t\t*{e.options['clears']} = NULL;"] if e.has("clears") else []
     t += [fails(e.options["wrong"], "INVALID_VALUE")] if e.has("wrong") else []
     for x in e.args:
         if x.wants():

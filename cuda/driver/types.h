@@ -319,6 +319,7 @@ typedef enum {
 	CU_GRAPH_NODE_TYPE_EMPTY,
 	CU_GRAPH_NODE_TYPE_WAIT_EVENT,
 	CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+	CU_GRAPH_NODE_TYPE_CONDITIONAL = 13,
 } CUgraphNodeType;
 typedef enum {
 	CU_GRAPH_EXEC_UPDATE_SUCCESS,
@@ -372,6 +373,13 @@ typedef struct CUDA_MEMSET_NODE_PARAMS_v2_st {
 	CUcontext ctx;
 } CUDA_MEMSET_NODE_PARAMS_v2;
 
+typedef struct CUDA_CONDITIONAL_NODE_PARAMS_st {
+	CUgraphConditionalHandle handle;
+	unsigned int type, size; /* size: how many bodies there are */
+	CUgraph *phGraph_out; /* out: the bodies, in memory of the node's */
+	CUcontext ctx;
+} CUDA_CONDITIONAL_NODE_PARAMS;
+
 #define CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE 1
 typedef struct CUgraphNodeParams_st {
 	CUgraphNodeType type;
@@ -389,6 +397,7 @@ typedef struct CUgraphNodeParams_st {
 		struct {
 			CUevent event;
 		} eventWait, eventRecord;
+		CUDA_CONDITIONAL_NODE_PARAMS conditional;
 	};
 	long long reserved2;
 } CUgraphNodeParams;

@@ -144,16 +144,64 @@ static CUresult add_child(CUgraphNode *node, CUgraph graph, const CUgraphNode *b
 	}
 }
 
+/* for a program: the node, and the bodies, whose list and which themselves are the node's */
+static CUresult show_condition(CUgraphNode *node, CUgraph graph, struct call *c, uint32_t size,
+			       CUgraph **bodies)
+{
+	CUgraph *list = malloc(size * sizeof(*list));
+	void *made;
+
+	if (!list)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (!answer_handle(&made, c, CLASS_NODE, ((const struct a_condition_node *)c->answer)->node,
+			   graph, false) ||
+	    !answer_handles(c, CLASS_GRAPH, (void **)list, size, size, made)) {
+		free(list);
+		return CUDA_ERROR_UNKNOWN;
+	}
+	if (!object_keep(made, CLASS_NODE, list, false))
+		return CUDA_ERROR_UNKNOWN;
+	*node = made;
+	*bodies = list;
+	return CUDA_SUCCESS;
+}
+
+static CUresult add_condition(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+			      CUDA_CONDITIONAL_NODE_PARAMS *p)
+{
+	struct q_condition_node q = {
+		.handle = p->handle, .type = p->type, .size = p->size, .dependencies = n
+	};
+	struct call c = { .op = OP_condition_node, .fixed = &q, .bytes = sizeof(q) };
+	CUcontext ctx = p->ctx;
+	CUresult r = graph_enter(&c.to, node && p->size && p->size <= KVGPU_REMOTE_LIST_MAX,
+				 CLASS_GRAPH, graph, &q.graph);
+
+	if (!r)
+		r = or_current(&ctx);
+	if (!r && !route_handle(&c.to, CLASS_CONTEXT, ctx, &q.ctx))
+		r = CUDA_ERROR_INVALID_CONTEXT;
+	if (!r)
+		r = call_handles(&c, CLASS_NODE, (const void *const *)before, n);
+	if (!r)
+		r = call_sync(&c, sizeof(struct a_condition_node));
+	call_end(&c);
+	if (r)
+		return r;
+	kept_forget(KEPT_GRAPHS);
+	return show_condition(node, graph, &c, p->size, &p->phGraph_out);
+}
+
 static CUresult refuse_type(void)
 {
 	return REFUSE(
 		"a graph's node of a type beside kernels, copies, fills, functions of the host, "
-		"child graphs and events",
+		"child graphs, events and conditions",
 		"what such a node has of the GPU is not counted");
 }
 
 static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
-			 const CUgraphNodeParams *p)
+			 CUgraphNodeParams *p)
 {
 	CUcontext ctx;
 	CUresult r = check_params(p);
@@ -184,6 +232,8 @@ static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *be
 		return cuGraphAddEventWaitNode(node, graph, before, n, p->eventWait.event);
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
 		return cuGraphAddEventRecordNode(node, graph, before, n, p->eventRecord.event);
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+		return add_condition(node, graph, before, n, &p->conditional);
 	default:
 		return refuse_type();
 	}

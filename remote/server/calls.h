@@ -68,6 +68,7 @@ FRAME(update);
 FRAME(kernel_node);
 FRAME(kernel_node_get);
 FRAME(child_node);
+FRAME(condition_node);
 FRAME(copy_node);
 FRAME(copy_node_get);
 FRAME(host_node);
@@ -143,6 +144,9 @@ CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node,
 				   unsigned int *enabled);
 CUresult own_cuGraphDestroy(struct server *s, CUgraph graph);
+CUresult own_cuGraphConditionalHandleCreate(struct server *s, CUgraphConditionalHandle *handle,
+					    CUgraph graph, CUcontext ctx, unsigned int value,
+					    unsigned int flags);
 CUresult own_cuGraphClone(struct server *s, CUgraph *clone, CUgraph graph);
 CUresult own_cuGraphKernelNodeGetAttribute(struct server *s, CUgraphNode node,
 					   CUkernelNodeAttrID attribute,

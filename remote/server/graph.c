@@ -102,6 +102,72 @@ CUresult frame_child_node(struct server *s, const struct q_child_node *q,
 	return a->node ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* No two graphs' conditions are the same, though the library may have the same value for both. */
+static const void *condition_of(uint64_t graph, CUgraphConditionalHandle handle)
+{
+	return (const void *)(uintptr_t)(handle ^ graph * 0x9e3779b97f4a7c15ull);
+}
+
+/* Nobody knows what a graph takes of the GPU that decides by itself what to run. */
+CUresult own_cuGraphConditionalHandleCreate(struct server *s, CUgraphConditionalHandle *handle,
+					    CUgraph graph, CUcontext ctx, unsigned int value,
+					    unsigned int flags)
+{
+	uint64_t id = handle_known(s, CLASS_GRAPH, graph);
+	CUresult r;
+
+	if (s->options.memory)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (!handle_room(s))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = CALL(s, cuGraphConditionalHandleCreate, handle, graph, ctx, value, flags);
+	if (!r)
+		handle_give(s, CLASS_CONDITION, condition_of(id, *handle), id);
+	return r;
+}
+
+/* A condition is of the node's graph, or of a graph above that one. */
+static bool may_decide(struct server *s, CUgraphConditionalHandle handle, uint64_t id)
+{
+	while (id && !handle_known(s, CLASS_CONDITION, condition_of(id, handle)))
+		id = parent_of(s, id);
+	return id;
+}
+
+CUresult frame_condition_node(struct server *s, const struct q_condition_node *q,
+			      struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	CUgraphNode *dependencies = list_open(s, in, CLASS_NODE, q->dependencies), made = NULL;
+	struct a_condition_node *a = kvgpu_remote_put(out, sizeof(*a));
+	CUgraphNodeParams p = { .type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+				.conditional = {
+					.handle = q->handle, .type = q->type, .size = q->size } };
+	void *graph, *ctx;
+	struct entry *body;
+	uint32_t i;
+	CUresult r;
+
+	if (!a || !dependencies || !handle_find(s, CLASS_GRAPH, q->graph, &graph) ||
+	    !handle_find(s, CLASS_CONTEXT, q->ctx, &ctx))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!may_decide(s, q->handle, q->graph) || q->size > KVGPU_REMOTE_LIST_MAX)
+		return CUDA_ERROR_INVALID_VALUE;
+	p.conditional.ctx = ctx;
+	r = CALL(s, cuGraphAddNode_v2, &made, graph, dependencies, NULL, q->dependencies, &p);
+	if (r)
+		return r;
+	a->node = handle_give(s, CLASS_NODE, made, q->graph);
+	if (!a->node || !p.conditional.phGraph_out ||
+	    !list_close(s, out, CLASS_GRAPH, p.conditional.phGraph_out, q->size, a->node))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	for (i = 0; i < q->size; i++) {
+		body = entry_of(s, p.conditional.phGraph_out[i]);
+		if (body)
+			body->moved = true;
+	}
+	return CUDA_SUCCESS;
+}
+
 CUresult frame_capture_info(struct server *s, const struct q_capture_info *q,
 			    struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
@@ -159,12 +225,21 @@ CUresult own_cuStreamBeginCaptureToGraph(struct server *s, CUstream stream, CUgr
 	return r;
 }
 
-/* After a call for another stream than the one that began the capture, the capture may go on. */
+/*
+ * After a call for another stream than the one that began the capture, the capture may go on.
+ * @graph NULL: the client knows which graph is filled.
+ */
 CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph)
 {
 	bool captured = not_capturing(s, stream) != CUDA_SUCCESS;
-	CUresult r = CALL(s, cuStreamEndCapture, stream, graph);
-	struct entry *e = r ? NULL : entry_of(s, *graph);
+	struct captured c = { 0 };
+	struct entry *e;
+	CUresult r;
+
+	if (!graph)
+		capture_of(s, stream, &c);
+	r = CALL(s, cuStreamEndCapture, stream, graph);
+	e = r ? NULL : entry_of(s, graph ? *graph : c.graph);
 
 	if (captured && !not_capturing(s, stream)) {
 		sched_capture_ended(s);

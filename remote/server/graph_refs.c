@@ -81,9 +81,22 @@ static struct ref_object *ref_object_of(struct server *s, struct entry *e)
 	return k;
 }
 
+/*
+ * The graph around the node that @graph belongs to. It lasts at least as long, and any library lets
+ * it have references.
+ */
+static struct entry *outermost(struct server *s, uint64_t graph)
+{
+	struct entry *e = handle_entry(s, graph);
+
+	while (e && e->moved)
+		e = handle_entry(s, parent_of(s, parent_of(s, e->id)));
+	return e;
+}
+
 CUresult graph_ref_add(struct server *s, uint64_t graph, uint64_t id)
 {
-	struct entry *g = handle_entry(s, graph), *e = lasting(s, id);
+	struct entry *g = outermost(s, graph), *e = lasting(s, id);
 	bool own = KVGPU_REMOTE_CLASS(graph) == CLASS_EXEC;
 	struct graph_ref *of;
 	struct ref_object *k;

@@ -31,7 +31,9 @@ struct entry {
 	struct shared_event *shared; /* shares.c: of an event; NULL: it is not shared */
 	/* an executable graph was updated: its copies may differ from those of its graph */
 	bool updated;
-	/* of a graph: a node has taken it over; a capture fills it, or has failed to */
+	/*
+	 * of a graph: a node has taken it over, or made it; a capture fills it, or has failed to
+	 */
 	bool moved, filled;
 	/*
 	 * s->frame.served when the entry was made, and when a node's bounce buffers were changed

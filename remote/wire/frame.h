@@ -198,6 +198,7 @@ enum kvgpu_remote_class {
 	CLASS_USER,
 	CLASS_POOL,
 	CLASS_PHYSICAL,
+	CLASS_CONDITION, /* the server's alone: the client has the library's own value */
 	NR_CLASSES
 };
 #define KVGPU_REMOTE_INDEX(id) ((uint32_t)(id))

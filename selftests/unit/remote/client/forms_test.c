@@ -361,7 +361,7 @@ static const uint16_t ops[][3] = {
 	[CU_GRAPH_NODE_TYPE_EVENT_RECORD] = { OP_cuGraphAddEventRecordNode,
 					      OP_cuGraphEventRecordNodeSetEvent,
 					      OP_cuGraphExecEventRecordNodeSetEvent },
-	[13 /* CONDITIONAL */] = { 0 },
+	[12 /* of words in memory */] = { 0 },
 };
 
 /* one question of @op, or (0) none, as it is not supported */
@@ -438,6 +438,51 @@ static void graphs_are_moved(void **state)
 	FAILS(cuGraphDestroy(child), INVALID_HANDLE);
 	FAILS(cuGraphDestroy(below), INVALID_HANDLE);
 	FAILS(cuGraphDestroyNode(inner), INVALID_HANDLE);
+}
+
+/* A program gets the bodies in a list of the node's, and fills them; they end with the node. */
+static void nodes_with_conditions(void **state)
+{
+	struct {
+		struct a_condition_node a;
+		uint64_t bodies[2];
+	} answer = { { id(CLASS_NODE, 5000) }, { id(CLASS_GRAPH, 5001), id(CLASS_GRAPH, 5002) } };
+	CUgraphNodeParams p = { .type = CU_GRAPH_NODE_TYPE_CONDITIONAL };
+	uint64_t handle = 0x70012345678;
+	CUgraphNode made, inner;
+	CUgraph body;
+
+	answer_with(OP_cuGraphConditionalHandleCreate, 0, &handle, sizeof(handle));
+	OK(cuGraphConditionalHandleCreate(&p.conditional.handle, graph, ctx, 1, 1));
+	ASKED(cuGraphConditionalHandleCreate);
+	assert_int_equal(Q(cuGraphConditionalHandleCreate)->ctx, number(ctx));
+	assert_int_equal(p.conditional.handle, handle);
+	FAILS(cuGraphAddNode_v2(&made, graph, NULL, NULL, 0, &p), INVALID_VALUE); /* no size */
+	p.conditional.size = 2;
+	p.conditional.type = 1;
+	answer_with(OP_condition_node, 0, &answer, sizeof(answer));
+	OK(cuGraphAddNode_v2(&made, graph, &node, NULL, 1, &p));
+	ASKED(condition_node);
+	assert_int_equal(Q(condition_node)->graph, number(graph));
+	assert_int_equal(Q(condition_node)->ctx, number(ctx));
+	assert_int_equal(Q(condition_node)->handle, handle);
+	assert_int_equal(Q(condition_node)->type, 1);
+	assert_int_equal(Q(condition_node)->size, 2);
+	assert_int_equal(*BEHIND(condition_node), number(node));
+	body = p.conditional.phGraph_out[1];
+	assert_int_equal(number(made), id(CLASS_NODE, 5000));
+	assert_int_equal(number(body), id(CLASS_GRAPH, 5002));
+	OK(cuGraphAddEmptyNode(&inner, body, NULL, 0));
+	OK(cuStreamBeginCaptureToGraph(stream, body, NULL, NULL, 0, 0));
+	OK(cuStreamEndCapture(stream, NULL));
+	assert_int_equal(Q(cuStreamEndCapture)->want, 0);
+	FAILS(cuGraphExecNodeSetParams(exec, made, &p), NOT_SUPPORTED);
+	OK(cuGraphDestroyNode(made));
+	FAILS(cuGraphDestroyNode(inner), INVALID_HANDLE);
+	FAILS(cuGraphDestroy(body), INVALID_HANDLE);
+	/* the server errs: a body is missing */
+	answer_with(OP_condition_node, 0, &answer, sizeof(answer) - 8);
+	FAILS(cuGraphAddNode(&made, graph, NULL, 0, &p), UNKNOWN);
 }
 
 /* A copy's context need not be current. */
@@ -861,6 +906,7 @@ int main(void)
 		TEST(how_many_clusters),
 		TEST(nodes_of_any_type),
 		TEST(graphs_are_moved),
+		TEST(nodes_with_conditions),
 		TEST(copies_have_their_context),
 		TEST(kernels_by_the_second_form),
 		TEST(nodes_behind_edges_with_data),

@@ -480,7 +480,8 @@ static void host_nodes(void)
 
 static void any_nodes(void)
 {
-	CUgraphNodeParams p = { .type = below(9) };
+	const unsigned int type = below(9);
+	CUgraphNodeParams p = { .type = type < 8 ? type : CU_GRAPH_NODE_TYPE_CONDITIONAL };
 	CUgraphNode node = liar_handle(CLASS_NODE), before = liar_handle(CLASS_NODE);
 	CUgraphEdgeData edge = { .type = below(2) };
 
@@ -499,14 +500,21 @@ static void any_nodes(void)
 		p.graph.graph = liar_handle(CLASS_GRAPH);
 		p.graph.ownership = below(2);
 		break;
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+		p.conditional.size = below(4);
+		break;
 	default:
 		p.eventWait.event = liar_handle(CLASS_EVENT);
 	}
 	switch (below(3)) {
 	case 0:
 		if (!cuGraphAddNode_v2(&node, liar_handle(CLASS_GRAPH), &before,
-				       below(2) ? &edge : NULL, below(2), &p))
+				       below(2) ? &edge : NULL, below(2), &p)) {
 			liar_take(CLASS_NODE, node);
+			if (p.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+				liar_take(CLASS_GRAPH,
+					  p.conditional.phGraph_out[below(p.conditional.size)]);
+		}
 		break;
 	case 1:
 		cuGraphNodeSetParams(node, &p);

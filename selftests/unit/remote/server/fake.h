@@ -51,6 +51,9 @@ extern uint8_t fake_image[4]; /* the first bytes of the image that was loaded la
  */
 CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n);
 
+/* The value of all conditions of graphs, and how many bodies a node with one has at most. */
+extern CUgraphConditionalHandle fake_condition;
+enum { FAKE_BODIES = 4 };
 /* the memory behind a handle of the library */
 struct fake {
 	uint32_t magic, class;
@@ -61,6 +64,7 @@ struct fake {
 	CUDA_MEMCPY3D copy;
 	/* the graph of the node, and the child graph that the node is */
 	struct fake *in, *child;
+	struct fake *bodies[FAKE_BODIES]; /* of a node that has conditions */
 	struct fake *nodes, *beside; /* first node of the graph; next node in the node's graph */
 	size_t before; /* number of dependencies */
 	struct fake_ref *refs;

@@ -142,7 +142,7 @@ static void captures(void **state)
 	graph = ANSWER(capture_info)->graph;
 	node = *(const uint64_t *)(ANSWER(capture_info) + 1);
 	OK(ASK(cuGraphNodeGetType, .node = node));
-	OK(ASK(cuStreamEndCapture, .stream = one));
+	OK(ASK(cuStreamEndCapture, .stream = one, .want = 1));
 	assert_int_equal(ANSWER(cuStreamEndCapture)->graph, graph);
 	OK(ASK(cuStreamDestroy_v2, .stream = two));
 	OK(ASK(cuGraphNodeGetType, .node = node)); /* the graph belongs to the program now */
@@ -152,7 +152,7 @@ static void captures(void **state)
 	graph = ANSWER(capture_info)->graph;
 	node = *(const uint64_t *)(ANSWER(capture_info) + 1);
 	fake_error = CUDA_ERROR_INVALID_VALUE;
-	FAILS(ASK(cuStreamEndCapture, .stream = one), INVALID_VALUE);
+	FAILS(ASK(cuStreamEndCapture, .stream = one, .want = 1), INVALID_VALUE);
 	fake_error = CUDA_SUCCESS;
 	FAILS(ASK(cuGraphNodeGetType, .node = node), INVALID_HANDLE);
 	FAILS(ASK(cuGraphDestroy, .graph = graph), INVALID_HANDLE);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 size_t fake_whole_most = SIZE_MAX;
+CUgraphConditionalHandle fake_condition = 0x700;
 
 struct fake_ref {
 	struct fake_ref *next;
@@ -244,19 +245,45 @@ static CUresult child_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, s
 	return fake_result();
 }
 
+/* as NVIDIA's library: the list is the node's */
+static CUresult condition_node(struct fake *made, CUDA_CONDITIONAL_NODE_PARAMS *p)
+{
+	uint32_t i;
+
+	fake_handle(CLASS_CONTEXT, p->ctx);
+	assert(p->handle == fake_condition && p->size <= FAKE_BODIES);
+	for (i = 0; i < p->size; i++)
+		made->bodies[i] = fake_new(CLASS_GRAPH);
+	p->phGraph_out = (CUgraph *)made->bodies;
+	return fake_result();
+}
+
 /* a child graph is moved: the node has it, and no copy */
 static CUresult any_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d,
 			 const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *p)
 {
 	struct fake *made;
 
-	assert(p->type == CU_GRAPH_NODE_TYPE_GRAPH && !edges &&
+	assert(!edges);
+	made = add(g, d, n, p->type);
+	*node = (CUgraphNode)made;
+	if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+		return condition_node(made, &p->conditional);
+	assert(p->type == CU_GRAPH_NODE_TYPE_GRAPH &&
 	       p->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE);
 	fake_handle(CLASS_GRAPH, p->graph.graph);
-	made = add(g, d, n, CU_GRAPH_NODE_TYPE_GRAPH);
 	if (!fake_error)
 		made->child = of(p->graph.graph);
-	*node = (CUgraphNode)made;
+	return fake_result();
+}
+
+static CUresult condition(CUgraphConditionalHandle *handle, CUgraph g, CUcontext ctx,
+			  unsigned int value, unsigned int flags)
+{
+	fake_handle(CLASS_GRAPH, g);
+	if (ctx)
+		fake_handle(CLASS_CONTEXT, ctx);
+	*handle = fake_condition;
 	return fake_result();
 }
 
@@ -395,6 +422,7 @@ void fake_graphs(struct library *l)
 	l->cuGraphAddMemcpyNode = copy_node;
 	l->cuGraphAddChildGraphNode = child_node;
 	l->cuGraphAddNode_v2 = any_node;
+	l->cuGraphConditionalHandleCreate = condition;
 	l->cuGraphDestroy = destroy_graph;
 	l->cuGraphDestroyNode = destroy_node;
 	l->cuGraphClone = clone_graph;

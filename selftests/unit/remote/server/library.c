@@ -523,7 +523,8 @@ static CUresult capture_info(CUstream s, CUstreamCaptureStatus *status, cuuint64
 static CUresult end_capture(CUstream s, CUgraph *g)
 {
 	fake_handle(CLASS_STREAM, s);
-	*g = captured ? captured : fake_new(CLASS_GRAPH);
+	if (g)
+		*g = captured ? captured : fake_new(CLASS_GRAPH);
 	captured = NULL;
 	return fake_result();
 }

@@ -394,6 +394,86 @@ static void modules_of_graphs(void **state)
 	assert_null(s.graph_refs.objects);
 }
 
+/* ------------------------------------------------------------------ nodes with conditions */
+
+static uint64_t new_condition(uint64_t graph)
+{
+	OK(ASK(cuGraphConditionalHandleCreate, .graph = graph, .ctx = s.current, .flags = 1));
+	return ANSWER(cuGraphConditionalHandleCreate)->handle;
+}
+
+/*
+ * The library gets the condition itself and gives the bodies, which are graphs of the node's; their
+ * kernels' modules live as long as the graph around the node.
+ */
+static void nodes_with_conditions(void **state)
+{
+	struct {
+		struct q_kernel_node q;
+		uint8_t bytes[16];
+	} make = { .q = { .bytes = 13 } };
+	uint64_t graph = new_graph(), node, bodies[2], module, handle, inner;
+	const struct fake *made;
+
+	watch_ends();
+	handle = new_condition(graph);
+	assert_int_equal(handle, fake_condition);
+	OK(ASK(condition_node, .graph = graph, .ctx = s.current, .handle = handle, .type = 2,
+	       .size = 2));
+	node = ANSWER(condition_node)->node;
+	memcpy(bodies, ANSWER(condition_node) + 1, sizeof(bodies));
+	made = fake_of(node);
+	assert_int_equal(made->type, CU_GRAPH_NODE_TYPE_CONDITIONAL);
+	assert_ptr_equal(fake_of(bodies[0]), made->bodies[0]);
+	assert_ptr_equal(fake_of(bodies[1]), made->bodies[1]);
+	OK(ASK(cuGraphNodeGetType, .node = node));
+	assert_int_equal(ANSWER(cuGraphNodeGetType)->type, CU_GRAPH_NODE_TYPE_CONDITIONAL);
+	/* a graph's condition is good in bodies, too */
+	OK(ASK(condition_node, .graph = bodies[1], .ctx = s.current, .handle = handle, .size = 1));
+	memcpy(&inner, ANSWER(condition_node) + 1, sizeof(inner));
+	module = load();
+	make.q.function = function_of(module);
+	make.q.graph = inner;
+	OK(fake_frame(&s, OP_kernel_node, &make, sizeof(make)));
+	assert_int_equal(parent_of(&s, ANSWER(kernel_node)->node), inner);
+	OK(ASK(cuModuleUnload, .module = module));
+	FAILS(ASK(cuGraphDestroy, .graph = inner), INVALID_VALUE);
+	FAILS(ASK(instantiate, .graph = inner), INVALID_VALUE);
+	FAILS(ASK(child_node, .graph = new_graph(), .child = inner), INVALID_VALUE);
+	OK(ASK(cuGraphDestroyNode, .node = node));
+	FAILS(ASK(cuGraphGetNodes, .graph = bodies[0]), INVALID_HANDLE);
+	FAILS(ASK(cuGraphGetNodes, .graph = inner), INVALID_HANDLE);
+	assert_int_equal(modules_ended, 0);
+	OK(ASK(cuGraphDestroy, .graph = graph));
+	assert_int_equal(modules_ended, 1);
+}
+
+static void conditions_of_graphs(void **state)
+{
+	uint64_t graph = new_graph(), other = new_graph(), handle, calls;
+
+	context();
+	handle = new_condition(graph);
+	calls = fake_calls;
+	FAILS(ASK(condition_node, .graph = other, .ctx = s.current, .handle = handle, .size = 1),
+	      INVALID_VALUE);
+	FAILS(ASK(condition_node, .graph = graph, .ctx = s.current, .handle = handle + 1,
+		  .size = 1),
+	      INVALID_VALUE);
+	FAILS(ASK(condition_node, .graph = graph, .ctx = s.current, .handle = handle,
+		  .size = KVGPU_REMOTE_LIST_MAX + 1),
+	      INVALID_VALUE);
+	FAILS(ASK(condition_node, .graph = graph, .handle = handle, .size = 1), INVALID_HANDLE);
+	assert_int_equal(fake_calls, calls);
+	/* the library may have one value for several graphs */
+	new_condition(other);
+	OK(ASK(cuGraphDestroy, .graph = graph));
+	OK(ASK(condition_node, .graph = other, .ctx = s.current, .handle = handle, .size = 1));
+	/* nobody knows what it takes of a limit */
+	s.options.memory = 1 << 30;
+	FAILS(ASK(cuGraphConditionalHandleCreate, .graph = other), NOT_SUPPORTED);
+}
+
 /* What a stream captures becomes a graph's, too. */
 static void captured_ones(void **state)
 {
@@ -411,7 +491,7 @@ static void captured_ones(void **state)
 	OK(ASK(cuStreamBeginCapture_v2, .stream = go.q.stream, .mode = 2));
 	OK(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 16));
 	OK(ASK(cuEventRecordWithFlags, .event = event, .stream = go.q.stream, .flags = 1));
-	OK(ASK(cuStreamEndCapture, .stream = go.q.stream));
+	OK(ASK(cuStreamEndCapture, .stream = go.q.stream, .want = 1));
 	graph = ANSWER(cuStreamEndCapture)->graph;
 	OK(ASK(cuModuleUnload, .module = module));
 	OK(ASK(cuEventDestroy_v2, .event = event));
@@ -606,7 +686,18 @@ static CUgraph to;
 
 static CUresult end_to_graph(CUstream st, CUgraph *graph)
 {
+	if (graph)
+		*graph = to;
+	return CUDA_SUCCESS;
+}
+
+static CUresult captures_into(CUstream st, CUstreamCaptureStatus *status, cuuint64_t *id,
+			      CUgraph *graph, const CUgraphNode **nodes,
+			      const CUgraphEdgeData **edges, size_t *n)
+{
+	*status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	*graph = to;
+	*n = 0;
 	return CUDA_SUCCESS;
 }
 
@@ -625,7 +716,7 @@ static void captures_to_a_graph(void **state)
 	ask.behind[0] = node;
 	OK(fake_frame(&s, OP_cuStreamBeginCaptureToGraph, &ask, sizeof(ask.q) + 16));
 	assert_int_equal(s.captures.begun, 1);
-	OK(ASK(cuStreamEndCapture, .stream = st));
+	OK(ASK(cuStreamEndCapture, .stream = st, .want = 1));
 	assert_int_equal(ANSWER(cuStreamEndCapture)->graph, graph);
 	OK(ASK(cuStreamDestroy_v2, .stream = st));
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
@@ -647,11 +738,17 @@ static void captures_to_a_child(void **state)
 	to = (CUgraph)fake_of(child);
 	OK(ASK(cuStreamBeginCaptureToGraph, .stream = st, .graph = child));
 	FAILS(ASK(child_node, .graph = outer, .child = child), INVALID_VALUE);
-	OK(ASK(cuStreamEndCapture, .stream = st));
+	OK(ASK(cuStreamEndCapture, .stream = st, .want = 1));
 	node = move(outer, child);
 	OK(ASK(cuStreamBeginCaptureToGraph, .stream = st, .graph = child));
-	OK(ASK(cuStreamEndCapture, .stream = st));
+	OK(ASK(cuStreamEndCapture, .stream = st, .want = 1));
 	assert_int_equal(ANSWER(cuStreamEndCapture)->graph, child);
+	/* the client need not ask which graph it is */
+	s.library.cuStreamGetCaptureInfo_v3 = captures_into;
+	OK(ASK(cuStreamBeginCaptureToGraph, .stream = st, .graph = child));
+	assert_true(handle_entry(&s, child)->filled);
+	OK(ASK(cuStreamEndCapture, .stream = st));
+	assert_false(handle_entry(&s, child)->filled);
 	OK(ASK(cuGraphDestroyNode, .node = node));
 	FAILS(ASK(cuGraphClone, .graph = child), INVALID_HANDLE);
 }
@@ -716,6 +813,8 @@ int main(void)
 		ON_SERVER(events_of_graphs),
 		ON_SERVER(events_of_executables),
 		ON_SERVER(modules_of_graphs),
+		ON_SERVER(nodes_with_conditions),
+		ON_SERVER(conditions_of_graphs),
 		ON_SERVER(captured_ones),
 		ON_SERVER(executables_in_quota),
 		ON_SERVER(forms_of_cuda_12),

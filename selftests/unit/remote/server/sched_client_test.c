@@ -104,7 +104,8 @@ static CUresult end_capture(CUstream stream, CUgraph *graph)
 	if (stream != captures)
 		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
 	captures = joined = NULL;
-	*graph = fake_new(CLASS_GRAPH);
+	if (graph)
+		*graph = fake_new(CLASS_GRAPH);
 	return CUDA_SUCCESS;
 }
 
