@@ -9,6 +9,7 @@
 #include "shmem.h"
 #include "line.h"
 #include "memory.h"
+#include "rights.h"
 
 /* ------------------------------------------------------------------ the server */
 
@@ -58,6 +59,7 @@ int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int be
 		return r;
 	a.life = l->fd;
 	l->fd = -1;
+	rights_allow(a.life);
 	return shmem_port(&a, out);
 }
 
