@@ -61,7 +61,9 @@ struct completion {
 struct kvgpu_remote_channel {
 	const struct channel_carrier *carrier;
 	void *arena;
-	uint64_t arena_bytes;
+	uint64_t arena_bytes; /* atomic: see kvgpu_remote_arena_resize() */
+	uint64_t arena_most; /* bytes that are mapped; those behind .arena_bytes are closed */
+	enum kvgpu_remote_bound bound; /* why these are not more */
 	bool shared; /* the arena is one memory for both sides */
 	bool has_relay; /* the client shares the arena's memory with a relay */
 	struct kvgpu_remote_relayed relay;
@@ -78,7 +80,7 @@ struct kvgpu_remote_channel {
 struct kvgpu_remote_port {
 	const struct port_carrier *carrier;
 	void *arena;
-	uint64_t arena_bytes;
+	uint64_t arena_bytes, arena_most; /* as in a channel; 0: it can't grow */
 	bool shared; /* the arena is one memory for both sides */
 	bool has_relay; /* the server shares the arena's memory with a relay */
 	bool gone; /* atomic */
@@ -149,5 +151,14 @@ int endpoint_connect(const struct address *at, uint64_t version, kvgpu_remote_no
  */
 void *arena_map(uint64_t bytes, int flags, void *hint);
 void arena_unmap(void *arena, uint64_t bytes);
+/*
+ * Where a client, too, has hardly anything: it may want its copy of the arena at the same address
+ * (kvgpu_remote_arena_at()). The kernel puts programs, heaps and libraries above. Processes that
+ * serve one client differ by chance. The client learns the place, so it tells nothing else: glibc's
+ * stack guard is of AT_RANDOM.
+ */
+void *arena_place(void);
+/* Open or close what is between @now and @bytes of the arena. False: the kernel refuses. */
+bool arena_protect(void *arena, uint64_t now, uint64_t bytes);
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "address.h"
@@ -25,6 +26,23 @@ void arena_unmap(void *arena, uint64_t bytes)
 {
 	if (arena)
 		munmap(arena, bytes);
+}
+
+void *arena_place(void)
+{
+	const uint64_t lowest = 1ull << 45, unit = 2 << 20, units = 1 << 24;
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return NULL; /* anywhere */
+	return (void *)(lowest + number % units * unit);
+}
+
+bool arena_protect(void *arena, uint64_t now, uint64_t bytes)
+{
+	if (bytes > now)
+		return !mprotect((uint8_t *)arena + now, bytes - now, PROT_READ | PROT_WRITE);
+	return bytes == now || !mprotect((uint8_t *)arena + bytes, now - bytes, PROT_NONE);
 }
 
 /* ------------------------------------------------------------------ welcomes */
@@ -125,7 +143,7 @@ void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c)
 {
 	guard_also(NULL, c->arena, 0);
 	if (c->again)
-		munmap(c->again, c->arena_bytes);
+		munmap(c->again, c->arena_most);
 	c->carrier->close(c);
 }
 
@@ -142,8 +160,29 @@ bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c)
 
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 {
-	*bytes = c->arena_bytes;
+	*bytes = __atomic_load_n(&c->arena_bytes, __ATOMIC_RELAXED);
 	return c->arena;
+}
+
+uint64_t kvgpu_remote_arena_most(const struct kvgpu_remote_channel *c,
+				 enum kvgpu_remote_bound *bound)
+{
+	*bound = c->bound;
+	return c->arena_most;
+}
+
+bool kvgpu_remote_arena_resize(struct kvgpu_remote_channel *c, uint64_t bytes)
+{
+	const uint64_t now = c->arena_bytes;
+
+	if (bytes > c->arena_most || !arena_protect(c->arena, now, bytes))
+		return false;
+	if (c->again && !arena_protect(c->again, now, bytes)) {
+		arena_protect(c->arena, bytes, now);
+		return false;
+	}
+	__atomic_store_n(&c->arena_bytes, bytes, __ATOMIC_RELAXED);
+	return true;
 }
 
 /*
@@ -158,16 +197,17 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 		return NULL;
 	if (want == c->arena)
 		return want;
-	got = mmap(want, c->arena_bytes, PROT_NONE,
+	got = mmap(want, c->arena_most, PROT_NONE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 	if (got == want &&
-	    mremap(c->arena, 0, c->arena_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, want) == want) {
+	    mremap(c->arena, 0, c->arena_most, MREMAP_MAYMOVE | MREMAP_FIXED, want) == want &&
+	    arena_protect(want, c->arena_most, c->arena_bytes)) {
 		guard_also(want, c->arena, c->arena_bytes);
 		c->again = want;
 		return want;
 	}
 	if (got != MAP_FAILED)
-		munmap(got, c->arena_bytes);
+		munmap(got, c->arena_most);
 	return NULL;
 }
 
@@ -269,8 +309,9 @@ static bool is_unix(const struct line *l)
 	       domain == AF_UNIX;
 }
 
-int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
-			      kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out)
+int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, uint64_t more,
+			      int begun, kvgpu_remote_admit admit, void *ctx,
+			      struct kvgpu_remote_port **out)
 {
 	struct kvgpu_remote_hello hello;
 	int r;
@@ -284,7 +325,7 @@ int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_b
 		return stream_welcome(l, version, arena_bytes, begun, &hello, admit, ctx, out);
 	/* the memory's descriptor can only travel over a UNIX socket */
 	if (hello.magic == KVGPU_REMOTE_MAGIC_SHMEM && is_unix(l))
-		return shmem_welcome(l, version, arena_bytes, begun, &hello, admit, ctx, out);
+		return shmem_welcome(l, version, arena_bytes, more, begun, &hello, admit, ctx, out);
 	return -EPROTO;
 }
 
@@ -292,7 +333,7 @@ int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes,
 			 struct kvgpu_remote_port **out)
 {
 	struct line l = { .fd = fd };
-	int r = kvgpu_remote_welcome_line(&l, version, arena_bytes, -1, NULL, NULL, out);
+	int r = kvgpu_remote_welcome_line(&l, version, arena_bytes, 0, -1, NULL, NULL, out);
 
 	if (r)
 		line_close(&l);
@@ -314,6 +355,16 @@ void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes)
 {
 	*bytes = p->arena_bytes;
 	return p->arena;
+}
+
+bool kvgpu_remote_port_resize(struct kvgpu_remote_port *p, uint64_t bytes)
+{
+	const uint64_t now = p->arena_bytes;
+
+	if (bytes > p->arena_most || !arena_protect(p->arena, now, bytes))
+		return false;
+	p->arena_bytes = bytes;
+	return true;
 }
 
 bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p)

@@ -56,6 +56,15 @@ bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 
 /* *bytes: the arena's size. A core file has nothing of it (madvise()). */
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
+/*
+ * How large the arena may become, if the server agrees, and *bound: why not larger. What is not
+ * its own yet can't be touched. kvgpu_remote_arena_resize(): @bytes, whole pages, are its own from
+ * now on, because the server has said so (frame `grow`). False: they can't be. One thread at a
+ * time, and not beside kvgpu_remote_arena_at().
+ */
+uint64_t kvgpu_remote_arena_most(const struct kvgpu_remote_channel *c,
+				 enum kvgpu_remote_bound *bound);
+bool kvgpu_remote_arena_resize(struct kvgpu_remote_channel *c, uint64_t bytes);
 /* Whether the arena is one memory, in which each side sees the other's stores at any time. */
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
 /*
@@ -169,11 +178,12 @@ typedef uint32_t (*kvgpu_remote_admit)(void *ctx);
  * fails, the line stays the caller's. The hello is waited for as long as line_patience() says.
  * -EACCES: @admit has refused the client. @begun: of memory_begin() (memory.h), for what this
  * process and the client share over a UNIX socket; it stays the caller's. Negative: it is made
- * here.
+ * here. @more: so many bytes that arena may grow by; no other one grows.
  */
 struct line;
-int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
-			      kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out);
+int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, uint64_t more,
+			      int begun, kvgpu_remote_admit admit, void *ctx,
+			      struct kvgpu_remote_port **out);
 /* For statistics: about how many bytes came from the client and went to it; any thread. */
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 
@@ -233,6 +243,11 @@ void kvgpu_remote_endpoint_close(struct kvgpu_remote_endpoint *p);
 /* Call when no other thread uses the port any more. */
 void kvgpu_remote_port_close(struct kvgpu_remote_port *p);
 void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes);
+/*
+ * Make the arena @bytes long, whole pages: what is behind can't be touched. False: it can't be so
+ * long. The thread that calls kvgpu_remote_next().
+ */
+bool kvgpu_remote_port_resize(struct kvgpu_remote_port *p, uint64_t bytes);
 bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p);
 
 /*

@@ -434,7 +434,7 @@ static int meet_server(struct shmem *a, const struct address *at, unsigned int i
 	*why = "the server's aperture has another size than this file or device";
 	if (bytes > a->bytes || bytes < SHMEM_MIN)
 		return -EPROTO;
-	a->arena_bytes = bytes - SHMEM_ARENA;
+	a->arena_bytes = a->arena_most = bytes - SHMEM_ARENA;
 	for (;;) {
 		r = meet_once(a, at, index, version, until, why);
 		if ((r != -EPIPE && r != -ECONNRESET) || clock_ns() > until)

@@ -13,13 +13,29 @@
 
 /* ------------------------------------------------------------------ the server */
 
-static int map_memory(struct shmem *a, enum shmem_side side, int memory, uint64_t bytes)
+/*
+ * All of @memory, of which the arena has @arena_bytes, and what it may grow by is closed; or, where
+ * there are too few addresses, without that.
+ */
+static int map_memory(struct shmem *a, enum shmem_side side, int memory, uint64_t arena_bytes)
 {
-	void *base = memory_map(memory, bytes);
+	uint64_t bytes = memory_bytes(memory);
+	void *hint = side == SIDE_SERVER ? arena_place() : NULL,
+	     *base = memory_map(memory, bytes, hint);
 
+	if (!base) {
+		bytes = SHMEM_ARENA + arena_bytes;
+		base = memory_map(memory, bytes, hint);
+	}
 	if (!base)
 		return -errno;
 	shmem_init(a, side, WAKE_FUTEX, base, bytes);
+	a->bound = bytes == memory_bytes(memory) ? KVGPU_REMOTE_BOUND_PINNED :
+						   KVGPU_REMOTE_BOUND_ADDRESSES;
+	a->arena_bytes = arena_bytes;
+	/* it can't grow if it does not end with a page */
+	if (!arena_protect((uint8_t *)base + SHMEM_ARENA, a->arena_most, arena_bytes))
+		a->arena_most = arena_bytes;
 	return 0;
 }
 
@@ -29,7 +45,7 @@ static int give_memory(struct line *l, uint64_t version, uint64_t arena_bytes, i
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, 0, 0 };
 	int r = memory_send(l->fd, &w, sizeof(w), memory);
 
-	return r ? r : map_memory(a, SIDE_SERVER, memory, SHMEM_ARENA + arena_bytes);
+	return r ? r : map_memory(a, SIDE_SERVER, memory, arena_bytes);
 }
 
 static int refuse_client(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result)
@@ -41,11 +57,12 @@ static int refuse_client(struct line *l, uint64_t version, uint64_t arena_bytes,
 	return welcome_error(result);
 }
 
-int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
+/* a page that nobody touches costs nothing: the memory is as long as it may ever be */
+int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, uint64_t more, int begun,
 		  const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		  struct kvgpu_remote_port **out)
 {
-	int r, memory = memory_of(begun, SHMEM_ARENA + arena_bytes);
+	int r, memory = memory_of(begun, SHMEM_ARENA + arena_bytes + more);
 	struct shmem a;
 	uint32_t result;
 
@@ -64,6 +81,14 @@ int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int be
 }
 
 /* ------------------------------------------------------------------ the client */
+
+/* the size of @memory, if that can be one that holds an arena of @arena_bytes and may grow */
+static uint64_t whole_memory(int memory, uint64_t arena_bytes)
+{
+	const uint64_t bytes = memory_bytes(memory), least = SHMEM_ARENA + arena_bytes;
+
+	return bytes < least || bytes > SHMEM_ARENA + KVGPU_REMOTE_ARENA_MAX ? least : bytes;
+}
 
 static int take_memory(struct line *l, uint64_t version, struct shmem *a, const char **why)
 {
@@ -85,9 +110,9 @@ static int take_memory(struct line *l, uint64_t version, struct shmem *a, const 
 		return r;
 	r = welcome_check(&w, version, why);
 	if (!r)
-		r = memory_check(memory, SHMEM_ARENA + w.arena_bytes, why);
+		r = memory_check(memory, whole_memory(memory, w.arena_bytes), why);
 	if (!r) {
-		r = map_memory(a, SIDE_CLIENT, memory, SHMEM_ARENA + w.arena_bytes);
+		r = map_memory(a, SIDE_CLIENT, memory, w.arena_bytes);
 		*why = "the server's memory can't be mapped: is this process's address space limited (ulimit -v)?";
 	}
 	if (memory >= 0)

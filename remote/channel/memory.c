@@ -90,7 +90,7 @@ const char *memory_text(int error)
 {
 	return error == EFBIG ?
 		       "this process may make no file of the arena's size, in memory or elsewhere (ulimit -f): raise that limit, "
-		       "or have a smaller arena" :
+		       "or have less for arena and pinned in remoted.conf" :
 		       strerror(error);
 }
 
@@ -145,6 +145,13 @@ int memory_give_back(int memory)
 		       0;
 }
 
+uint64_t memory_bytes(int memory)
+{
+	struct stat st;
+
+	return memory < 0 || fstat(memory, &st) || st.st_size < 0 ? 0 : st.st_size;
+}
+
 /*
  * A file of huge pages is refused: a mapping without a reserve gets SIGBUS if no huge page is left
  * when it is touched first.
@@ -169,10 +176,10 @@ int memory_check(int memory, uint64_t bytes, const char **why)
 	return seals < 0 || (seals & SEALS) != SEALS ? -EPROTO : 0;
 }
 
-void *memory_map(int memory, uint64_t bytes)
+void *memory_map(int memory, uint64_t bytes, void *hint)
 {
 	const int flags = MAP_SHARED | MAP_NORESERVE;
-	void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, memory, 0);
+	void *base = mmap(hint, bytes, PROT_READ | PROT_WRITE, flags, memory, 0);
 
 	return base == MAP_FAILED ? NULL : base;
 }

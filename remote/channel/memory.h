@@ -44,9 +44,14 @@ int memory_send(int to, const void *bytes, size_t n, int memory);
  * this process may have no more.
  */
 int memory_read(struct line *from, void *bytes, size_t n, int *memory);
+/* how many bytes it has; 0: it is no memory */
+uint64_t memory_bytes(int memory);
 /* Check that the memory is sealed, has plain pages, and has @bytes: 0, or -EPROTO and *why. */
 int memory_check(int memory, uint64_t bytes, const char **why);
-/* Map the memory, for reading and writing; NULL: errno says why. munmap() ends the mapping. */
-void *memory_map(int memory, uint64_t bytes);
+/*
+ * Map the memory, for reading and writing; NULL: errno says why. munmap() ends the mapping. @hint:
+ * where it should be, or NULL.
+ */
+void *memory_map(int memory, uint64_t bytes, void *hint);
 
 #endif

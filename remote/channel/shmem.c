@@ -291,6 +291,8 @@ void shmem_init(struct shmem *a, enum shmem_side side, enum shmem_wake wake, voi
 	*a = (struct shmem){ .base = base,
 			     .bytes = bytes,
 			     .arena_bytes = bytes - SHMEM_ARENA,
+			     .arena_most = bytes - SHMEM_ARENA,
+			     .bound = KVGPU_REMOTE_BOUND_FILE,
 			     .side = side,
 			     .wake = wake,
 			     .times = shmem_times(wake),

@@ -33,7 +33,8 @@ enum shmem_side { SIDE_CLIENT, SIDE_SERVER };
 struct shmem {
 	struct shmem_layout *base;
 	uint64_t bytes; /* bytes that are mapped */
-	uint64_t arena_bytes;
+	uint64_t arena_bytes, arena_most; /* as in a channel */
+	enum kvgpu_remote_bound bound;
 	enum shmem_side side;
 	enum shmem_wake wake;
 	struct shmem_times times;
@@ -116,7 +117,7 @@ int shmem_port(const struct shmem *a, struct kvgpu_remote_port **out);
  */
 int shmem_connect(struct line *l, uint64_t version, kvgpu_remote_notified notified, void *ctx,
 		  struct kvgpu_remote_channel **out, const char **why);
-int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
+int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, uint64_t more, int begun,
 		  const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		  struct kvgpu_remote_port **out);
 

@@ -282,6 +282,8 @@ int shmem_channel(const struct shmem *a, kvgpu_remote_notified notified, void *c
 	s->c.ctx = ctx;
 	s->c.arena = (uint8_t *)s->a.base + SHMEM_ARENA;
 	s->c.arena_bytes = s->a.arena_bytes;
+	s->c.arena_most = s->a.arena_most;
+	s->c.bound = s->a.bound;
 	s->c.shared = true;
 	pthread_mutex_init(&s->acks_lock, NULL);
 	pthread_mutex_init(&s->lock, NULL);

@@ -287,6 +287,7 @@ int shmem_port(const struct shmem *a, struct kvgpu_remote_port **out)
 	s->p.carrier = &shmem_carrier;
 	s->p.arena = (uint8_t *)s->a.base + SHMEM_ARENA;
 	s->p.arena_bytes = s->a.arena_bytes;
+	s->p.arena_most = s->a.arena_most;
 	s->p.shared = true;
 	pthread_mutex_init(&s->output, NULL);
 	pthread_mutex_init(&s->lock, NULL);

@@ -427,11 +427,11 @@ int stream_connect(struct line *l, uint64_t version, kvgpu_remote_notified notif
 	s->c.carrier = &stream_carrier;
 	s->c.notified = notified;
 	s->c.ctx = ctx;
-	s->c.arena_bytes = w.arena_bytes;
+	s->c.arena_bytes = s->c.arena_most = w.arena_bytes;
 	s->c.has_relay = w.relayed;
 	s->c.relay = relay;
 	/* only shared memory can be mapped a second time: kvgpu_remote_arena_at() */
-	s->c.arena = w.relayed ? memory_map(memory, w.arena_bytes) :
+	s->c.arena = w.relayed ? memory_map(memory, w.arena_bytes, NULL) :
 				 arena_map(w.arena_bytes, MAP_SHARED, NULL);
 	if (s->c.arena)
 		madvise(s->c.arena, w.arena_bytes, MADV_DONTDUMP);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -408,22 +407,6 @@ static const struct port_carrier stream_carrier = { .next = next_frame,
 						    .await_end = await_end,
 						    .close = close_port };
 
-/*
- * Where a client, too, has hardly anything: it may want its copy of the arena at the same address
- * (kvgpu_remote_arena_at()). The kernel puts programs, heaps and libraries above. Processes that
- * serve one client differ by chance. The client learns the place, so it tells nothing else: glibc's
- * stack guard is of AT_RANDOM.
- */
-static void *lonely_place(void)
-{
-	const uint64_t lowest = 1ull << 45, unit = 2 << 20, units = 1 << 24;
-	uint64_t number;
-
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		return NULL; /* anywhere */
-	return (void *)(lowest + number % units * unit);
-}
-
 static int answer_hello(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, result, 0 };
@@ -452,7 +435,7 @@ static int shared_arena(struct stream_port *s, struct line *l, uint64_t version,
 	if (memory < 0)
 		return memory;
 	s->p.has_relay = true;
-	s->p.arena = memory_map(memory, arena_bytes);
+	s->p.arena = memory_map(memory, arena_bytes, NULL);
 	r = s->p.arena ? answer_relay(l, version, arena_bytes,
 				      welcome_result(hello, version, admit, ctx), memory) :
 			 -ENOMEM;
@@ -470,7 +453,7 @@ int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int b
 	if (s && hello->magic == KVGPU_REMOTE_MAGIC_RELAY)
 		r = shared_arena(s, l, version, arena_bytes, begun, hello, admit, ctx);
 	else if (s)
-		s->p.arena = arena_map(arena_bytes, MAP_PRIVATE, lonely_place());
+		s->p.arena = arena_map(arena_bytes, MAP_PRIVATE, arena_place());
 	if (s && s->p.arena && !s->p.has_relay)
 		r = answer_hello(l, version, arena_bytes,
 				 welcome_result(hello, version, admit, ctx));

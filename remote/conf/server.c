@@ -158,6 +158,8 @@ static const struct conf_key keys[] = {
 	  AT(share.memory), 0, 1ull << 48 },
 	{ "arena", "bytes, from 4M to 1T", conf_size, AT(share.arena),
 	  4 * (uint64_t)KVGPU_REMOTE_PIECE_MAX, KVGPU_REMOTE_ARENA_MAX },
+	{ "pinned", "bytes of pinned memory beyond arenas, as 512M or 4G; 0: none", conf_size,
+	  AT(share.pinned), 0, KVGPU_REMOTE_ARENA_MAX },
 	{ "host-memory", "bytes that the processes of a client may use together; 0: no limit",
 	  conf_size, AT(share.host_memory), 0, 1ull << 48 },
 	{ "weight", "a number from 1 to 10000", conf_number, AT(share.weight), 1, 10000 },
@@ -187,7 +189,7 @@ static const struct conf_key keys[] = {
 	{ "system-calls", "on, log or off", filter, AT(filter) },
 };
 
-enum { SECTION_KEYS = 7 };
+enum { SECTION_KEYS = 8 };
 
 const struct conf_form remoted_conf_form = { .keys = keys,
 					     .nr_keys = sizeof(keys) / sizeof(*keys),
@@ -206,6 +208,7 @@ void remoted_conf_default(struct remoted_conf *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->share = (struct conf_share){ .arena = 256ull << 20,
+					.pinned = UINT64_MAX,
 					.weight = 100,
 					.allow = true,
 					.host_memory = half_of_memory(),
@@ -231,6 +234,15 @@ const struct conf_share *remoted_conf_share(const struct remoted_conf *c, const 
 		if (!strcmp(c->rules[i].who, who))
 			return &c->rules[i].share;
 	return &c->share;
+}
+
+uint64_t remoted_conf_pinned(const struct conf_share *share)
+{
+	const uint64_t machine = 2 * half_of_memory(), host = share->host_memory;
+
+	if (share->pinned != UINT64_MAX)
+		return share->pinned;
+	return (host && (!machine || host < machine) ? host : machine) / 2;
 }
 
 uint64_t remoted_conf_programs(const struct remoted_conf *c, const struct conf_share *share)

@@ -15,6 +15,7 @@ enum conf_filter { FILTER_ON, FILTER_LOG, FILTER_OFF };
 struct conf_share {
 	uint64_t memory; /* bytes of device memory; 0: all there is */
 	uint64_t arena; /* bytes that a program and its server process share */
+	uint64_t pinned; /* as remoted_conf_pinned() says */
 	uint64_t host_memory; /* bytes that its server processes use; 0: no limit */
 	uint64_t images; /* bytes of images that are kept for it; 0: none are */
 	uint64_t weight; /* weight in CPU time and in GPU time, 1 to 10000 */
@@ -59,6 +60,8 @@ extern const struct conf_form remoted_conf_form;
 void remoted_conf_default(struct remoted_conf *c);
 /* The share of client @who: that of its rule, or that of all clients. */
 const struct conf_share *remoted_conf_share(const struct remoted_conf *c, const char *who);
+/* Bytes that a client's programs may have beyond their arenas, for pinned memory. */
+uint64_t remoted_conf_pinned(const struct conf_share *share);
 /*
  * How many programs of a client there may be at once: as its share says, else three quarters of all
  * places, or all if there are fewer than 4.

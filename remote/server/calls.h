@@ -45,6 +45,7 @@ FRAME(lend);
 FRAME(lend_end);
 EMPTY_FRAME(pin);
 FRAME(ring);
+FRAME(grow);
 FRAME(facts);
 FRAME(usage);
 FRAME(primary);

@@ -12,6 +12,7 @@
 struct counters {
 	uint64_t calls; /* frames served; a frame that was put aside counts again */
 	uint64_t memory; /* bytes of device memory that are charged */
+	uint64_t pinned; /* bytes of host memory for pinned memory, beyond the arena */
 	uint64_t received, sent; /* bytes from the client, and to it */
 };
 

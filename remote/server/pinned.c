@@ -44,14 +44,99 @@ static bool register_part(struct server *s, uint8_t *part, uint64_t bytes, CUdev
 	return false;
 }
 
+/* of part @i of the arena; part 0 is what it had at first */
+static uint8_t *part_begin(const struct server *s, unsigned int i)
+{
+	return s->arena + (i ? s->pinned.more[i - 1] : s->pinned.graphs_from);
+}
+
+static uint8_t *part_end(const struct server *s, unsigned int i)
+{
+	return s->arena + (i < s->pinned.nr_more ? s->pinned.more[i] : s->arena_bytes);
+}
+
+/* whether the GPU sees the arena where the CPU does, as parts have no other address in common */
+static bool is_whole(const struct server *s)
+{
+	return s->pinned.device == (uintptr_t)part_begin(s, 0);
+}
+
+static bool pin_part(struct server *s, unsigned int i)
+{
+	uint8_t *part = part_begin(s, i);
+	CUdeviceptr device;
+
+	if (!register_part(s, part, part_end(s, i) - part, &device))
+		return false;
+	if (!i)
+		s->pinned.device = device;
+	if (!is_whole(s) || device == (uintptr_t)part)
+		return true;
+	CALL(s, cuMemHostUnregister, part);
+	return false;
+}
+
+static void unpin_parts(struct server *s, unsigned int n)
+{
+	while (n)
+		CALL(s, cuMemHostUnregister, part_begin(s, --n));
+}
+
 static bool pin_arena(struct server *s)
 {
 	struct pinned *p = &s->pinned;
+	unsigned int i;
 
 	p->graphs_from = p->ring_in ? p->ring_bytes : 0;
-	p->never = !register_part(s, s->arena + p->graphs_from, s->arena_bytes - p->graphs_from,
-				  &p->device);
+	for (i = 0; i <= p->nr_more && !p->never; i++)
+		p->never = !pin_part(s, i);
+	if (p->never && i)
+		unpin_parts(s, i - 1);
 	return !p->never;
+}
+
+bool pinned_more(struct server *s, uint64_t from)
+{
+	struct pinned *p = &s->pinned;
+	uint64_t before = s->current, *grown;
+	CUstreamCaptureMode mode;
+	bool fine = true;
+
+	if (p->nr_more == p->max_more) {
+		grown = realloc(p->more, (p->max_more ? 2 * p->max_more : 64) * sizeof(*grown));
+		if (!grown)
+			return false;
+		p->more = grown;
+		p->max_more = p->max_more ? 2 * p->max_more : 64;
+	}
+	p->more[p->nr_more++] = from;
+	if (p->in) {
+		mode = relax(s);
+		fine = !enter_context(s, p->in) && pin_part(s, p->nr_more);
+		enter_context(s, before);
+		unrelax(s, mode);
+	}
+	p->nr_more -= !fine;
+	return fine;
+}
+
+bool pinned_less(struct server *s, uint64_t from)
+{
+	struct pinned *p = &s->pinned;
+	uint64_t before = s->current;
+	CUstreamCaptureMode mode;
+
+	if (!p->nr_more || p->more[p->nr_more - 1] != from)
+		return false;
+	if (p->in) {
+		mode = relax(s);
+		if (!enter_context(s, p->in))
+			CALL(s, cuMemHostUnregister, s->arena + from);
+		enter_context(s, before);
+		unrelax(s, mode);
+	}
+	p->nr_more--;
+	return true;
 }
 
 bool arena_pinned(struct server *s)
@@ -110,6 +195,7 @@ CUresult frame_pin(struct server *s, struct kvgpu_remote_cursor *in, struct kvgp
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	a->pinned = arena_pinned(s);
 	a->device = a->pinned ? s->pinned.device : 0;
+	a->whole = a->pinned && is_whole(s);
 	return CUDA_SUCCESS;
 }
 
@@ -287,7 +373,7 @@ static void unregister(struct server *s, uint64_t context)
 	struct pinned *p = &s->pinned;
 
 	if (p->in == context || p->graphs_in == context)
-		CALL(s, cuMemHostUnregister, s->arena + p->graphs_from);
+		unpin_parts(s, p->nr_more + 1);
 	if (p->ring_in == context)
 		CALL(s, cuMemHostUnregister, s->arena);
 }

@@ -27,6 +27,9 @@ struct pinned {
 	 * its copies, or 0; the context in which they are, or 0
 	 */
 	uint64_t ring_bytes, ring_in;
+	/* where the parts begin that the arena has grown by, each a registration of its own */
+	uint64_t *more;
+	unsigned int nr_more, max_more;
 	bool mapped; /* the client was told that the GPU sees the arena */
 	CUdeviceptr device;
 	struct noted *noted; /* copies that may go on */
@@ -43,6 +46,13 @@ struct pinned {
  * after the library has returned.
  */
 bool arena_pinned(struct server *s);
+/*
+ * The arena has grown from @from on, which is registered if the rest is. False: that fails, or
+ * there is no memory: the arena has to be as before.
+ */
+bool pinned_more(struct server *s, uint64_t from);
+/* The last part by which it has grown ends, if it begins at @from; false: it does not. */
+bool pinned_less(struct server *s, uint64_t from);
 /*
  * Whether a graph's copy reads the arena when the copy runs; registers the arena for that. A
  * library may read other memory when the graph is launched: NVIDIA's does.

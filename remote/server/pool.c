@@ -12,7 +12,7 @@ struct pool {
 	struct share shares[POOL_SHARES];
 	/* each process writes its own row; pool_clear() any */
 	struct row {
-		uint64_t bytes; /* atomic */
+		uint64_t bytes, pinned; /* atomic */
 		uint32_t pid; /* atomic */
 	} rows[];
 };
@@ -149,6 +149,31 @@ bool pool_take(struct pool *p, unsigned int programs, unsigned int row, uint64_t
 		__atomic_store_n(&p->rows[row].bytes, bytes, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&p->lock);
 	return fits;
+}
+
+bool pool_pin(struct pool *p, unsigned int programs, unsigned int row, uint64_t bytes,
+	      uint64_t limit)
+{
+	uint64_t sum = bytes;
+	unsigned int i;
+	bool fits = true;
+
+	if (pthread_mutex_lock(&p->lock) == EOWNERDEAD)
+		pthread_mutex_consistent(&p->lock);
+	for (i = 0; i < programs && fits; i++)
+		fits = i == row ||
+		       !__builtin_add_overflow(
+			       sum, __atomic_load_n(&p->rows[i].pinned, __ATOMIC_RELAXED), &sum);
+	fits = fits && sum <= limit;
+	if (fits)
+		__atomic_store_n(&p->rows[row].pinned, bytes, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&p->lock);
+	return fits;
+}
+
+void pool_unpin(struct pool *p, unsigned int row)
+{
+	__atomic_store_n(&p->rows[row].pinned, 0, __ATOMIC_RELAXED);
 }
 
 void pool_give(struct pool *p, unsigned int row, uint64_t bytes)

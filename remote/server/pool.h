@@ -53,6 +53,13 @@ bool pool_take(struct pool *p, unsigned int programs, unsigned int row, uint64_t
 	       uint64_t limit);
 /* Set @row to @bytes, whatever the other rows have: after memory was freed, or without a limit. */
 void pool_give(struct pool *p, unsigned int row, uint64_t bytes);
+/*
+ * The same of host memory that programs have beyond their arenas. pool_unpin() instead of
+ * pool_clear(), for it may last longer than its process.
+ */
+bool pool_pin(struct pool *p, unsigned int programs, unsigned int row, uint64_t bytes,
+	      uint64_t limit);
+void pool_unpin(struct pool *p, unsigned int row);
 /* POOL_SHARES of them */
 struct share *pool_shares(struct pool *p);
 /* What the program with @row has; the number that it gave its process, 0: none. */

@@ -67,6 +67,7 @@ static void count_frame(struct server *s)
 	kvgpu_remote_port_bytes(s->port, &received, &sent);
 	__atomic_store_n(&c->calls, c->calls + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->memory, s->quota.charged, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->pinned, s->arena_bytes - s->arena_first, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->received, received, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->sent, sent, __ATOMIC_RELAXED);
 }
@@ -166,6 +167,7 @@ int server_init(struct server *s)
 {
 	s->carry_out = serve_frame;
 	s->arena = kvgpu_remote_port_arena(s->port, &s->arena_bytes);
+	s->arena_first = s->arena_bytes;
 	s->frame.scratch = malloc(SCRATCH_BYTES);
 	return s->frame.scratch ? 0 : -1;
 }
@@ -191,6 +193,7 @@ void server_fini(struct server *s)
 	free(s->handles.chains);
 	free(s->quota.charges);
 	free(s->pinned.noted);
+	free(s->pinned.more);
 	free(s->parts.data);
 	free(s->frame.scratch);
 }

@@ -49,6 +49,8 @@ struct options {
 	/* bytes of device memory that the client may have; 0: all there is */
 	uint64_t memory;
 	uint64_t arena;
+	/* bytes that all programs of the client may have beyond their arenas */
+	uint64_t pinned;
 	uint64_t images; /* bytes of .images of struct server */
 	FILE *dump; /* frames are written there as text; NULL: they are not */
 	/* prints an error message; NULL: none is printed */
@@ -71,7 +73,7 @@ struct server {
 	struct options options;
 	struct counters *counters; /* NULL: nobody reads them */
 	uint8_t *arena;
-	uint64_t arena_bytes;
+	uint64_t arena_bytes, arena_first; /* what it has, and what it had at first */
 	uint64_t current; /* the context that frames are carried out in; 0: none */
 	uint32_t mode; /* capture mode that the client named last, and the library has */
 	CUresult late_error; /* error of an async call, for the next answer that may report it */

@@ -245,12 +245,21 @@ static struct kvgpu_remote_port *welcome_at_endpoint(struct child *c)
 	return port;
 }
 
+/* by how much the arena of one program may grow */
+static uint64_t more_of(const struct conf_share *share)
+{
+	const uint64_t pinned = remoted_conf_pinned(share),
+		       most = KVGPU_REMOTE_ARENA_MAX - share->arena;
+
+	return pinned < most ? pinned : most;
+}
+
 static struct kvgpu_remote_port *welcome(struct child *c)
 {
 	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
 	struct kvgpu_remote_port *port;
-	int r = kvgpu_remote_welcome_line(&c->line, KVGPU_REMOTE_VERSION, share->arena, c->memory,
-					  admit, c, &port);
+	int r = kvgpu_remote_welcome_line(&c->line, KVGPU_REMOTE_VERSION, share->arena,
+					  more_of(share), c->memory, admit, c, &port);
 
 	switch (r) {
 	case 0:
@@ -294,6 +303,7 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 		.images = c->images,
 		.options = { .memory = share->memory,
 			     .arena = share->arena,
+			     .pinned = remoted_conf_pinned(share),
 			     .images = share->images,
 			     .complain = say }
 	};

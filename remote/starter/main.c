@@ -26,7 +26,7 @@ enum { DESCRIPTORS_MIN = 128 };
 static const char usage[] =
 	"usage: kvgpu-remoted [--config FILE] [--listen ADDRESS]... [--library FILE] [--memory BYTES] [--arena BYTES]\n"
 	"                     [--admin PATH] [--tls-folder PATH] [--users FIRST|none]\n"
-	"                     [--host-memory BYTES] [--dump]\n"
+	"                     [--host-memory BYTES] [--pinned BYTES] [--dump]\n"
 	"  --config FILE   what remoted.conf says, " REMOTED_CONF
 	" usually; the options below go before it\n"
 	"  --listen ADDRESS  unix:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, * for all CIDs or HOSTs.\n"
@@ -34,8 +34,8 @@ static const char usage[] =
 	"                  aperture:/dev/daxX.Y, with ,bell=vsock:CID:PORT or ,bell=unix:/path behind it or without\n"
 	"  --library FILE  the libcuda.so.1 that does the work\n"
 	"  --memory BYTES  device memory that each client may have (all there is)\n"
-	"  --arena BYTES   host memory that client and server share (256M); it bounds a client's pinned memory. A file\n"
-	"                  or a device has the size that it has\n"
+	"  --arena BYTES   host memory that client and server share (256M). A file or a device has the size that it has\n"
+	"  --pinned BYTES  more of it for pinned memory of each client of this machine (a quarter of the machine's)\n"
 	"  --host-memory BYTES  private memory of a client's processes (half of the machine's); 0: no limit\n"
 	"  --admin PATH    socket for kvgpu-remotectl\n"
 	"  --users FIRST   each client's process has a user number of its own from FIRST on; without --config: none\n"
@@ -49,7 +49,7 @@ static const struct {
 } options_of_keys[] = {
 	{ "listen", "listen" },		{ "library", "library" },	  { "memory", "memory" },
 	{ "arena", "arena" },		{ "admin", "admin-socket" },	  { "users", "users" },
-	{ "tls-folder", "tls-folder" }, { "host-memory", "host-memory" },
+	{ "tls-folder", "tls-folder" }, { "host-memory", "host-memory" }, { "pinned", "pinned" },
 };
 enum {
 	OPTION_CONFIG = 100,

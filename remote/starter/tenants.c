@@ -126,6 +126,7 @@ void tenants_leave(struct starter *s, struct client *c)
 		return;
 	c->tenant = NULL;
 	pool_clear(n->pool, c - s->clients);
+	pool_unpin(n->pool, c - s->clients);
 	if (--n->programs)
 		return;
 	pool_unmap(n->pool, s->nr_clients);

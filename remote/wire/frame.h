@@ -176,6 +176,18 @@ enum {
 	KVGPU_REMOTE_NO_LIBRARY = 4
 };
 
+/* What bounds pinned memory; those up to LIBRARY are a server's answers. */
+enum kvgpu_remote_bound {
+	KVGPU_REMOTE_BOUND_NONE,
+	KVGPU_REMOTE_BOUND_PINNED, /* the key `pinned` */
+	KVGPU_REMOTE_BOUND_MACHINE, /* the memory that the server's machine has left */
+	KVGPU_REMOTE_BOUND_LIBRARY, /* the server's library, or process */
+	KVGPU_REMOTE_BOUND_FILE, /* the file or device of an aperture */
+	KVGPU_REMOTE_BOUND_ADDRESSES, /* the client's address space */
+	KVGPU_REMOTE_BOUND_ARENA, /* the key `arena` */
+	NR_KVGPU_REMOTE_BOUNDS
+};
+
 /*
  * Classes of handles. The server's number of a handle: index, generation << 32, class << 56; 0: no
  * handle.

@@ -56,7 +56,7 @@ start_server()
 		ASAN_OPTIONS=log_path=$work/sanitizer:abort_on_error=1:handle_abort=1:allocator_may_return_null=1:quarantine_size_mb=16 \
 		UBSAN_OPTIONS=log_path=$work/sanitizer.ub:abort_on_error=1:print_stacktrace=1 \
 		"$flood/kvgpu-remoted" --listen "unix:$work/socket" --admin "$work/admin" --library "$flood/libcuda.so.1" \
-		--arena 4M --host-memory 0 2>> "$work/server.log" &
+		--arena 4M --pinned 4M --host-memory 0 2>> "$work/server.log" &
 	server=$!
 	until_true ctl list --interval 0
 }

@@ -105,7 +105,7 @@ static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 	int r = be_careful();
 
 	if (!r)
-		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, gpu->arena, -1, admit,
+		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, gpu->arena, 0, -1, admit,
 					      (void *)(uintptr_t)gpu->library, &s.port);
 	if (!r)
 		r = filter_tighten(FILTER_ON);

@@ -33,7 +33,7 @@ bool greet_hello(struct tunnel *n)
 
 static bool map_arena(struct tunnel *n, int memory, uint64_t bytes)
 {
-	uint8_t *arena = memory_map(memory, bytes);
+	uint8_t *arena = memory_map(memory, bytes, NULL);
 
 	return arena && tunnel_has_arena(n, arena, bytes);
 }

@@ -25,6 +25,7 @@
 
 #include <remote/channel/channel.h>
 #include <remote/channel/layout.h>
+#include <remote/channel/line.h>
 
 #include "selftests/unit/own_folder.h"
 
@@ -260,14 +261,17 @@ static void malicious_clients(void **state)
 
 /* ------------------------------------------------------------------ malicious servers */
 
-enum memory_is { FINE, NONE, NOT_SEALED, SHORT, HUGE_PAGES, TWO };
+enum memory_is { FINE, NONE, NOT_SEALED, SHORT, TOO_LONG, HUGE_PAGES, TWO };
 
 static int make_memory(enum memory_is what)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING |
 					      (what == HUGE_PAGES ? MFD_HUGETLB : 0));
 
-	assert_int_equal(ftruncate(fd, what == SHORT ? ALL - 4096 : ALL), 0);
+	assert_int_equal(ftruncate(fd, what == SHORT	? ALL - 4096 :
+				       what == TOO_LONG ? SHMEM_ARENA + KVGPU_REMOTE_ARENA_MAX + 1 :
+							  ALL),
+			 0);
 	if (what != NOT_SEALED)
 		assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
 	return fd;
@@ -563,11 +567,9 @@ static void wrong_memory(void **state)
 		enum memory_is what;
 		const char *why;
 	} c[] = {
-		{ NONE, "no memory" },
-		{ NOT_SEALED, "not sealed" },
-		{ SHORT, "another size" },
-		{ TWO, "no memory" },
-		{ HUGE_PAGES, "is no memory of ours" },
+		{ NONE, "no memory" },	   { NOT_SEALED, "not sealed" },
+		{ SHORT, "another size" }, { TOO_LONG, "another size" },
+		{ TWO, "no memory" },	   { HUGE_PAGES, "is no memory of ours" },
 	};
 	const char *why;
 	pthread_t t;
@@ -605,6 +607,72 @@ static void memory_is_sealed(void **state)
 	close(memory);
 	close(fd);
 	pthread_join(server, NULL);
+}
+
+/* Serves nothing: the arena has grown by all that it may. */
+static void *serve_more(void *out)
+{
+	struct line l = { .fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC) };
+	struct kvgpu_remote_port **p = out;
+	uint64_t bytes;
+
+	if (kvgpu_remote_welcome_line(&l, VERSION, ARENA, ARENA, -1, NULL, NULL, p) ||
+	    kvgpu_remote_port_resize(*p, 2 * ARENA + 4096) ||
+	    !kvgpu_remote_port_resize(*p, 2 * ARENA) || !kvgpu_remote_port_arena(*p, &bytes) ||
+	    bytes != 2 * ARENA)
+		return (void *)1;
+	return NULL;
+}
+
+/* whether a child that touches @at is killed for it */
+static bool is_closed(const volatile uint8_t *at)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		signal(SIGSEGV, SIG_DFL);
+		_exit(*at & 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return !WIFEXITED(status) || WEXITSTATUS(status);
+}
+
+/* What an arena may grow by is closed in each mapping until it has grown. */
+static void memory_that_grows(void **state)
+{
+	const uint64_t away = 1ull << 45;
+	struct kvgpu_remote_port *p = NULL;
+	enum kvgpu_remote_bound bound;
+	uint8_t *arena, *there, *again;
+	pthread_t server;
+	uint64_t bytes;
+	const char *why;
+	void *r;
+
+	pthread_create(&server, NULL, serve_more, &p);
+	assert_int_equal(
+		kvgpu_remote_connect(address, VERSION, on_notification, NULL, &client, &why), 0);
+	pthread_join(server, &r);
+	assert_null(r);
+	arena = kvgpu_remote_arena(client, &bytes);
+	there = kvgpu_remote_port_arena(p, &(uint64_t){ 0 });
+	assert_int_equal(bytes, ARENA);
+	assert_int_equal(kvgpu_remote_arena_most(client, &bound), 2 * ARENA);
+	assert_int_equal(bound, KVGPU_REMOTE_BOUND_PINNED);
+	assert_false(kvgpu_remote_arena_resize(client, 2 * ARENA + 4096));
+	again = kvgpu_remote_arena_at(client, away);
+	assert_ptr_equal(again, (void *)away);
+	assert_true(is_closed(arena + ARENA) && is_closed(again + ARENA));
+	assert_false(is_closed(again + ARENA - 1));
+	assert_true(kvgpu_remote_arena_resize(client, 2 * ARENA));
+	there[2 * ARENA - 1] = 5;
+	assert_int_equal(arena[2 * ARENA - 1], 5);
+	assert_int_equal(again[2 * ARENA - 1], 5);
+	assert_true(kvgpu_remote_arena_resize(client, ARENA));
+	assert_true(is_closed(arena + ARENA) && is_closed(again + ARENA));
+	kvgpu_remote_disconnect(client);
+	kvgpu_remote_port_close(p);
 }
 
 /* ------------------------------------------------------------------ SIGKILL under load */
@@ -663,9 +731,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(malicious_clients),  TEST(malicious_servers), TEST(events_that_can_not_be),
-		TEST(wrong_memory),	  TEST(memory_is_sealed),  TEST(servers_are_killed),
-		TEST(clients_are_killed),
+		TEST(malicious_clients),  TEST(malicious_servers),  TEST(events_that_can_not_be),
+		TEST(wrong_memory),	  TEST(memory_is_sealed),   TEST(memory_that_grows),
+		TEST(servers_are_killed), TEST(clients_are_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

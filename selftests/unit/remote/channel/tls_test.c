@@ -82,7 +82,7 @@ static void serve_line(struct line *l)
 	struct kvgpu_remote_port *p;
 	struct kvgpu_remote_head h;
 	const void *payload;
-	int r = kvgpu_remote_welcome_line(l, VERSION, ARENA, -1, NULL, NULL, &p);
+	int r = kvgpu_remote_welcome_line(l, VERSION, ARENA, 0, -1, NULL, NULL, &p);
 
 	server.result = r;
 	if (r) {

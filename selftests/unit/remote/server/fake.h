@@ -30,7 +30,11 @@ extern uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
 /* Makes a server with the library and the port; fake_end() ends it. */
 void fake_begin(struct server *s, uint64_t arena_bytes);
 void fake_end(struct server *s);
-/* Makes the arena one memory for both sides, which the library can register. */
+/*
+ * Makes the arena one memory for both sides, which the library can register, and which may grow by
+ * FAKE_MORE, all that the client may have. What it held is gone.
+ */
+enum { FAKE_MORE = 4 << 20 };
 void fake_share(struct server *s);
 /* Lets the server share with others, of which there are none. */
 void fake_others(struct server *s);

@@ -138,7 +138,14 @@ static uint64_t place_for(uint64_t bytes)
 {
 	if (bytes > arena || !below(8))
 		return flood_word();
+	if (!below(8)) /* where it may have grown */
+		return arena + flood_random() % FAKE_MORE;
 	return below(2) ? arena - bytes : flood_random() % (arena - bytes + 1);
+}
+
+static void make_grow(struct flood_frame *f)
+{
+	f->word[0] = arena + ((uint64_t)below((FAKE_MORE >> 20) + 2) << 20);
 }
 
 static void make_size(uint64_t *size)
@@ -245,7 +252,7 @@ static void make_copy_node(struct flood_frame *f)
 	memcpy(f->word, &q, f->words * 8);
 }
 
-/* False: frames of @op have no end in host memory. */
+/* False: frames of @op have no end in host memory, and are not about its size. */
 static bool make_copy(struct flood_frame *f, unsigned int op)
 {
 	memset(f, 0, sizeof(*f));
@@ -260,6 +267,8 @@ static bool make_copy(struct flood_frame *f, unsigned int op)
 		make_out(f);
 	else if (op == OP_copy_node)
 		make_copy_node(f);
+	else if (op == OP_grow)
+		make_grow(f);
 	else
 		return false;
 	return true;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <remote/channel/carrier.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 unsigned int fake_answers, fake_given;
@@ -97,7 +98,16 @@ void fake_begin(struct server *s, uint64_t arena_bytes)
 
 void fake_share(struct server *s)
 {
-	s->port->shared = true;
+	struct kvgpu_remote_port *p = s->port;
+
+	p->shared = true;
+	p->arena_most = p->arena_bytes + FAKE_MORE;
+	free(p->arena);
+	p->arena = mmap(NULL, p->arena_most, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+			0);
+	assert(p->arena != MAP_FAILED && arena_protect(p->arena, p->arena_most, p->arena_bytes));
+	s->arena = p->arena;
+	s->options.pinned = FAKE_MORE;
 }
 
 void fake_others(struct server *s)
@@ -116,7 +126,10 @@ void fake_end(struct server *s)
 	server_fini(s);
 	if (s->quota.pool)
 		pool_unmap(s->quota.pool, s->quota.nr_programs);
-	free(s->port->arena);
+	if (s->port->arena_most)
+		munmap(s->port->arena, s->port->arena_most);
+	else
+		free(s->port->arena);
 	free(s->port);
 	fake_stop();
 }

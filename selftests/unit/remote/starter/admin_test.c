@@ -76,7 +76,7 @@ static void rows(void **state)
 	struct client *c = come(CLIENT_SERVED, "tcp:192.0.2.7", "tls:ann");
 	struct ctl_sample sample;
 
-	*c->counters = (struct counters){ 1, 2, 3, 4 };
+	*c->counters = (struct counters){ 1, 2, 5, 3, 4 };
 	c->weight = 50;
 	come(CLIENT_NEW, "vsock:5", "");
 	s.gone.calls = 10;

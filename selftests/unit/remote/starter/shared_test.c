@@ -85,7 +85,7 @@ static struct session session(void)
 	assert_true(s.c.memory >= 0);
 	s.kept = memory_of(s.c.memory, BYTES);
 	assert_true(s.kept >= 0);
-	s.base = memory_map(s.kept, BYTES);
+	s.base = memory_map(s.kept, BYTES, NULL);
 	assert_non_null(s.base);
 	memset(s.base, 7, BYTES);
 	s.c.program = syscall(SYS_pidfd_open, s.program, 0);
@@ -323,7 +323,7 @@ static void no_seal_of_the_clients(void **state)
 	munmap(s.base, BYTES);
 	assert_int_equal(fcntl(s.kept, F_ADD_SEALS, F_SEAL_WRITE), -1);
 	assert_int_equal(fcntl(s.kept, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), -1);
-	s.base = memory_map(s.kept, BYTES);
+	s.base = memory_map(s.kept, BYTES, NULL);
 	assert_true(shared_stays(&s.c, KILLED));
 	is_given_back(&s);
 	end(&s);
