@@ -17,7 +17,7 @@ struct ctl_server {
 
 /* slot: the server's row, which a later client gets again; id: never used again */
 struct ctl_client {
-	int64_t id, slot, pid, user, since, weight, memory, calls, received, sent;
+	int64_t id, slot, pid, user, since, weight, memory, pinned, calls, received, sent;
 	/*
 	 * share: the part of the GPU's time that the weight gives the client now, in thousandths.
 	 * gpu, alone, waited, in us: GPU time charged in turns; time with work while no turns were

@@ -62,21 +62,22 @@ static int wider_column(int width, const char *word)
 static void show_client(FILE *out, const struct ctl_client *c, const struct rates *r, int who,
 			int peer)
 {
-	char since[24], memory[24], calls[24], in[24], sent[24], gpu[24];
+	char since[24], memory[24], pinned[24], calls[24], in[24], sent[24], gpu[24];
 	time_t t = c->since;
 	struct tm tm;
 
 	if (!localtime_r(&t, &tm) || !strftime(since, sizeof(since), "%m-%d %H:%M:%S", &tm))
 		strcpy(since, "?");
 	mib(memory, c->memory);
+	mib(pinned, c->pinned);
 	print_count(calls, r->calls);
 	mib(in, r->received);
 	mib(sent, r->sent);
 	print_count(gpu, r->gpu < 0 ? -1 : r->gpu / 1000);
 	fprintf(out, "%-5" PRId64 " %-7s %-*s %-*s %-8" PRId64 " %-10" PRId64 " %-14s %4" PRId64,
 		c->id, c->state, who, c->who, peer, c->peer, c->pid, c->user, since, c->weight);
-	fprintf(out, " %4" PRId64 ".%" PRId64 " %8s %9s %12" PRId64 " %9s %8s %8s\n", c->share / 10,
-		c->share % 10, gpu, memory, c->calls, calls, in, sent);
+	fprintf(out, " %4" PRId64 ".%" PRId64 " %8s %9s %9s %12" PRId64 " %9s %8s %8s\n",
+		c->share / 10, c->share % 10, gpu, memory, pinned, c->calls, calls, in, sent);
 }
 
 void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now)
@@ -98,8 +99,8 @@ void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sam
 	}
 	fprintf(out, "%-5s %-7s %-*s %-*s %-8s %-10s %-14s %4s", "ID", "STATE", who, "WHO", peer,
 		"PEER", "PID", "USER", "SINCE", "WGHT");
-	fprintf(out, " %6s %8s %9s %12s %9s %8s %8s\n", "SHARE%", "GPU ms/s", "GPU MiB", "CALLS",
-		"CALL/s", "IN MiB/s", "OUT MiB/s");
+	fprintf(out, " %6s %8s %9s %9s %12s %9s %8s %8s\n", "SHARE%", "GPU ms/s", "GPU MiB",
+		"PIN MiB", "CALLS", "CALL/s", "IN MiB/s", "OUT MiB/s");
 	for (i = 0; i < now->nr_clients; i++) {
 		r = rates_of(before, now, &now->clients[i]);
 		show_client(out, &now->clients[i], &r, who, peer);
@@ -133,6 +134,7 @@ static void json_client(FILE *out, const struct ctl_client *c, const struct rate
 					     "since",
 					     "weight",
 					     "memory_bytes",
+					     "pinned_bytes",
 					     "calls",
 					     "received_bytes",
 					     "sent_bytes",
@@ -142,9 +144,10 @@ static void json_client(FILE *out, const struct ctl_client *c, const struct rate
 					     "gpu_wait_us",
 					     "gpu_turns",
 					     "gpu_turns_lost" };
-	const int64_t numbers[] = { c->id,     c->pid,	 c->user,     c->since, c->weight,
-				    c->memory, c->calls, c->received, c->sent,	c->share,
-				    c->gpu,    c->alone, c->waited,   c->turns, c->lost };
+	const int64_t numbers[] = { c->id,	 c->pid,    c->user,   c->since,
+				    c->weight,	 c->memory, c->pinned, c->calls,
+				    c->received, c->sent,   c->share,  c->gpu,
+				    c->alone,	 c->waited, c->turns,  c->lost };
 
 	fprintf(out, "{\"state\":\"%s\",\"who\":\"%s\",\"peer\":\"%s\"", c->state, c->who, c->peer);
 	if (*c->fingerprint)
@@ -202,6 +205,9 @@ static const struct {
 } of_clients[] = {
 	{ "client_memory_bytes", "gauge", "Device memory that a client's calls hold.",
 	  offsetof(struct ctl_client, memory) },
+	{ "client_pinned_bytes", "gauge",
+	  "Host memory that a client has for pinned memory, beyond its arena.",
+	  offsetof(struct ctl_client, pinned) },
 	{ "client_weight", "gauge", "Weight of a client in CPU time and the GPU's time.",
 	  offsetof(struct ctl_client, weight) },
 	{ "client_gpu_share_permille", "gauge",

@@ -134,6 +134,7 @@ static const struct field of_client[] = {
 	C(since),
 	C(weight),
 	C(memory),
+	C(pinned),
 	C(calls),
 	C(received),
 	C(sent),

@@ -203,8 +203,9 @@ static void print_client(struct printer *p, const struct starter *s, const struc
 	print_line(p, " user=%lld peer=%s who=%s since=%lld weight=%llu",
 		   (long long)(users ? users + (c - s->clients) : getuid()), c->peer,
 		   *c->who ? c->who : "-", (long long)c->since, (unsigned long long)c->weight);
-	print_line(p, " memory=%llu calls=%llu received=%llu sent=%llu",
+	print_line(p, " memory=%llu pinned=%llu calls=%llu received=%llu sent=%llu",
 		   (unsigned long long)read_word(&c->counters->memory),
+		   (unsigned long long)read_word(&c->counters->pinned),
 		   (unsigned long long)read_word(&c->counters->calls),
 		   (unsigned long long)read_word(&c->counters->received),
 		   (unsigned long long)read_word(&c->counters->sent));

@@ -92,6 +92,7 @@ static void rows(void **state)
 	assert_string_equal(sample.clients[0].peer, "tcp:192.0.2.7");
 	assert_int_equal(sample.clients[0].calls, 1);
 	assert_int_equal(sample.clients[0].memory, 2);
+	assert_int_equal(sample.clients[0].pinned, 5);
 	assert_int_equal(sample.clients[0].received, 3);
 	assert_int_equal(sample.clients[0].sent, 4);
 	assert_int_equal(sample.clients[0].weight, 50);
