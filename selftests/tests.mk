@@ -456,7 +456,7 @@ LIBS_remote/client/hostfunc_test	:= -Xlinker --wrap=pthread_mutex_lock -Xlinker 
 SRC_remote/client/init_test	:= $(addprefix remote/client/,init.c client.c device.c) $(addprefix cuda/driver/,forked.c visible.c) cuda/export/tools.c
 SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c route.c managed.c arena.c staging.c) remote/channel/signals.c
 LIBS_remote/client/managed_test := -Xlinker --wrap=mprotect
-SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c route.c object.c ranges.c settle.c arena.c staging.c hostmem.c pin.c)
+SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c route.c object.c ranges.c settle.c arena.c staging.c hostmem.c grow.c pin.c)
 # all of the client over channels that lie
 REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,cursor.c image.c resource.c) \
 		   remote/channel/signals.c cuda/export/storage.c cuda/export/tools.c $(addprefix cuda/driver/,errors.c linking.c forked.c visible.c libraries.c libraryinfo.c newer.c) cuda/image/fatbin.c cuda/image/lz4.c $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)

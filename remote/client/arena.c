@@ -12,6 +12,7 @@ enum { ALIGN = 4096 };
 struct block {
 	uint64_t at, bytes;
 	bool used;
+	bool first; /* begins a part that the arena has grown by: no block goes over there */
 };
 
 bool arena_init(struct peer *p)
@@ -22,6 +23,7 @@ bool arena_init(struct peer *p)
 
 	a->base = kvgpu_remote_arena(p->channel, &bytes);
 	a->relayed = relay;
+	a->first = bytes;
 	if (relay && 2ull * relay->piece > most)
 		most = 2ull * relay->piece;
 	a->ring_bytes = bytes / 4 < most ? bytes / 4 / ALIGN * ALIGN : most;
@@ -36,6 +38,7 @@ bool arena_init(struct peer *p)
 		return false;
 	a->blocks[0].at = a->ring_bytes;
 	a->blocks[0].bytes = (bytes - a->ring_bytes) / ALIGN * ALIGN;
+	a->spare = a->blocks[0].bytes / 4;
 	a->nr_blocks = 1;
 	if (kvgpu_remote_is_plain(p->channel)) {
 		a->nr_slots = a->ring_bytes / 4 / KVGPU_REMOTE_PIECE_MAX;
@@ -79,28 +82,53 @@ void slot_put(struct peer *p, uint64_t at)
 
 /* ------------------------------------------------------------------ pieces until arena_put() */
 
-static bool split_block(struct arena *a, unsigned int i, uint64_t bytes)
+static bool room_for_block(struct arena *a)
 {
 	struct block *grown;
 
+	if (a->nr_blocks < a->max_blocks)
+		return true;
+	grown = realloc(a->blocks, 2 * a->max_blocks * sizeof(*grown));
+	if (!grown)
+		return false;
+	a->blocks = grown;
+	a->max_blocks *= 2;
+	return true;
+}
+
+static bool split_block(struct arena *a, unsigned int i, uint64_t bytes)
+{
 	if (a->blocks[i].bytes == bytes)
 		return true;
-	if (a->nr_blocks == a->max_blocks) {
-		grown = realloc(a->blocks, 2 * a->max_blocks * sizeof(*grown));
-		if (!grown)
-			return false;
-		a->blocks = grown;
-		a->max_blocks *= 2;
-	}
+	if (!room_for_block(a))
+		return false;
 	memmove(&a->blocks[i + 1], &a->blocks[i], (a->nr_blocks - i) * sizeof(*a->blocks));
 	a->nr_blocks++;
 	a->blocks[i].bytes = bytes;
 	a->blocks[i + 1].at += bytes;
 	a->blocks[i + 1].bytes -= bytes;
+	a->blocks[i + 1].first = false;
 	return true;
 }
 
+/* Call with the lock. Whether .spare is left if @bytes of block @at are taken. */
+static bool has_spare(const struct arena *a, unsigned int at, uint64_t bytes)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < a->nr_blocks && !a->blocks[i].first; i++)
+		if (!a->blocks[i].used)
+			sum += a->blocks[i].bytes;
+	return at >= i || sum >= a->spare + bytes;
+}
+
 uint64_t arena_get(struct peer *p, uint64_t bytes)
+{
+	return arena_take(p, bytes, false);
+}
+
+uint64_t arena_take(struct peer *p, uint64_t bytes, bool spare)
 {
 	struct arena *a = &p->arena;
 	uint64_t at = KVGPU_REMOTE_NOWHERE;
@@ -111,7 +139,8 @@ uint64_t arena_get(struct peer *p, uint64_t bytes)
 	bytes = bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
 	pthread_mutex_lock(&a->lock);
 	for (i = 0; i < a->nr_blocks; i++)
-		if (!a->blocks[i].used && a->blocks[i].bytes >= bytes)
+		if (!a->blocks[i].used && a->blocks[i].bytes >= bytes &&
+		    (!spare || has_spare(a, i, bytes)))
 			break;
 	if (i < a->nr_blocks && split_block(a, i, bytes)) {
 		a->blocks[i].used = true;
@@ -138,10 +167,42 @@ void arena_put(struct peer *p, uint64_t at)
 		;
 	if (i < a->nr_blocks) {
 		a->blocks[i].used = false;
-		if (i + 1 < a->nr_blocks && !a->blocks[i + 1].used)
+		if (i + 1 < a->nr_blocks && !a->blocks[i + 1].used && !a->blocks[i + 1].first)
 			join_blocks(a, i);
-		if (i && !a->blocks[i - 1].used)
+		if (i && !a->blocks[i - 1].used && !a->blocks[i].first)
 			join_blocks(a, i - 1);
 	}
 	pthread_mutex_unlock(&a->lock);
+}
+
+/* ------------------------------------------------------------------ parts that it grows by */
+
+bool arena_add(struct peer *p, uint64_t at, uint64_t bytes)
+{
+	struct arena *a = &p->arena;
+	bool fine;
+
+	pthread_mutex_lock(&a->lock);
+	fine = room_for_block(a);
+	if (fine)
+		a->blocks[a->nr_blocks++] = (struct block){ at, bytes, false, true };
+	pthread_mutex_unlock(&a->lock);
+	return fine;
+}
+
+bool arena_cut(struct peer *p, uint64_t *at)
+{
+	struct arena *a = &p->arena;
+	struct block *last;
+	bool fine;
+
+	pthread_mutex_lock(&a->lock);
+	last = &a->blocks[a->nr_blocks - 1];
+	fine = last->first && !last->used;
+	if (fine) {
+		*at = last->at;
+		a->nr_blocks--;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return fine;
 }

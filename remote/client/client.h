@@ -3,15 +3,15 @@
  * Internal header of the client: the libcuda.so.1 of a program whose GPU is elsewhere.
  *
  * Locks, outer to inner: that of libraries (cuda/driver/libraries.c), `init_lock` (init.c),
- * `images` (module.c), `primaries` (context.c), `mapping` (hostmem.c), `lending` (lend.c), the
- * lock of managed memory (managed.c), `submit` of a peer (call.c: frames go out in one order),
- * `objects` (object.c), then the locks of single files: ranges, host memory, arena, functions of
- * the host, cross-server fences, waiting for cross-server fences, captures, helpers, bounce
- * buffers, devices, kept answers; last those of a channel. A thread that waits for an answer may
- * hold that of libraries, `init_lock`, `images`, `mapping`, `lending` and the lock of managed
- * memory, and no other one. No lock is held while a function of the program runs. Functions here
- * take the locks that they need: call them with none held but outer ones, and staging_get() with
- * none but `init_lock`.
+ * `images` (module.c), `primaries` (context.c), `growing` (grow.c), `mapping` (hostmem.c), `lending`
+ * (lend.c), the lock of managed memory (managed.c), `submit` of a peer (call.c: frames go out in one
+ * order), `objects` (object.c), then the locks of single files: ranges, host memory, arena,
+ * functions of the host, cross-server fences, waiting for cross-server fences, captures, helpers,
+ * bounce buffers, devices, kept answers; last those of a channel. A thread that waits for an answer
+ * may hold that of libraries, `init_lock`, `images`, `growing`, `mapping`, `lending` and the lock of
+ * managed memory, and no other one. No lock is held while a function of the program runs. Functions
+ * here take the locks that they need: call them with none held but outer ones, and staging_get()
+ * with none but `init_lock`.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -70,6 +70,9 @@ struct arena {
 	/* behind the ring, of a plain channel: places of a piece each, for copies to the host */
 	unsigned int nr_slots, slots; /* .slots: a bit for each that is taken */
 	uint64_t touched;
+	uint64_t first; /* bytes that it had at first */
+	/* of these, which pinned memory leaves to others while it can be elsewhere */
+	uint64_t spare;
 	/*
 	 * a relay is on the way: a piece of the ring is a power of two long, and lies at a multiple
 	 * of its length
@@ -129,6 +132,7 @@ struct peer {
 	/* pin.c */
 	int pinned, ring_pinned, mapped; /* atomic; enum pinned */
 	uint64_t arena_device; /* atomic: the arena's address for the GPU */
+	bool whole; /* atomic: there the GPU also sees what the arena has grown by */
 
 	/* hostmem.c */
 	/*
@@ -629,6 +633,14 @@ CUresult reservation_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes);
 bool arena_init(struct peer *p);
 /* Take a piece of the arena, until arena_put(). NOWHERE: there is no room. */
 uint64_t arena_get(struct peer *p, uint64_t bytes);
+/* The same; @spare: NOWHERE also if less than .spare would be left. */
+uint64_t arena_take(struct peer *p, uint64_t bytes, bool spare);
+/*
+ * The arena has grown by a part at @at; false: no memory. arena_cut(): the last such part is not
+ * used, ends here, and was at *at; false: there is none. One thread at a time.
+ */
+bool arena_add(struct peer *p, uint64_t at, uint64_t bytes);
+bool arena_cut(struct peer *p, uint64_t *at);
 /* Also called with the lock of hostmem.c held: it must not wait, nor call hostmem.c. */
 void arena_put(struct peer *p, uint64_t at);
 /*
@@ -698,6 +710,8 @@ bool pinned_is_written(void);
  * has memory there.
  */
 void pinned_map(struct peer *p, uint64_t device);
+/* The arena of @p has @bytes: kvgpu_remote_arena_resize(). */
+bool pinned_resize(struct peer *p, uint64_t bytes);
 /* that mapping if it is where the GPU of @p sees the arena now, or NULL */
 uint8_t *pinned_same(const struct peer *p);
 /*
@@ -708,12 +722,14 @@ bool pinned_foreign(const struct peer *p, uint64_t begin, uint64_t bytes);
 struct host_range {
 	uint8_t *base;
 	uint64_t bytes;
-	uint64_t at; /* place in the arena of .peer; NOWHERE: registered memory */
-	struct peer *peer;
+	uint64_t at; /* place in the arena of .peer; NOWHERE: it is this process's own */
+	struct peer *peer; /* NULL: registered memory */
 	unsigned int flags;
 	void *ctx;
 	bool mapped; /* mapped memory of a peer that does not share its arena */
-	CUdeviceptr device; /* lend.c: where the GPU of .peer sees registered memory; or 0 */
+	/* lend.c: where the GPU of .lent_to, NULL none, sees registered memory */
+	CUdeviceptr device;
+	struct peer *lent_to;
 };
 bool host_find(const void *host, struct host_range *out);
 /*
@@ -722,7 +738,7 @@ bool host_find(const void *host, struct host_range *out);
  */
 bool host_map(const void *host, bool (*map)(const struct host_range *r));
 /*
- * Note @r, or forget memory that begins at @ptr; @pinned: it lies in an arena. host_add():
+ * Note @r, or forget memory that begins at @ptr; @pinned: it is not registered memory. host_add():
  * CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED: a part of @r is known already. host_remove(): @none:
  * there is no such memory.
  */
@@ -730,6 +746,17 @@ CUresult host_add(struct host_range r);
 CUresult host_remove(void *ptr, bool pinned, CUresult none);
 /* whether a copy, graph or kernel that is queued already may still write to @r */
 bool pinned_may_change(const struct host_range *r);
+
+/* ------------------------------------------------------------------ grow.c */
+
+/*
+ * Make room for pinned memory: its place in @p's arena, which may grow. NOWHERE: there is none, and
+ * *own is memory of this process's own; or that is NULL, and the reason was printed. @mapped: only
+ * the arena will do.
+ */
+uint64_t pinned_room(struct peer *p, uint64_t bytes, bool mapped, uint8_t **own);
+/* Pinned memory was freed: give the server back what the arena has grown by. */
+void pinned_shrink(struct peer *p);
 
 /* ------------------------------------------------------------------ pin.c */
 

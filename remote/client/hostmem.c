@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Pinned memory, which lies in the arena, and registered memory, which is the program's own. */
+/*
+ * Pinned memory, which lies in the arena or is this process's own, and registered memory, which is
+ * the program's.
+ */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -146,6 +149,8 @@ static void remove_at(unsigned int at)
 	memmove(&ranges[at], &ranges[at + 1], (nr - at) * sizeof(*ranges));
 	if (was.at != KVGPU_REMOTE_NOWHERE)
 		arena_put(was.peer, was.at);
+	else if (was.peer)
+		munmap(was.base, was.bytes);
 }
 
 void pinned_map(struct peer *p, uint64_t device)
@@ -161,6 +166,16 @@ void pinned_map(struct peer *p, uint64_t device)
 	pthread_mutex_unlock(&lock);
 }
 
+bool pinned_resize(struct peer *p, uint64_t bytes)
+{
+	bool fine;
+
+	pthread_mutex_lock(&lock);
+	fine = kvgpu_remote_arena_resize(p->channel, bytes);
+	pthread_mutex_unlock(&lock);
+	return fine;
+}
+
 uint8_t *pinned_same(const struct peer *p)
 {
 	uint8_t *same = __atomic_load_n(&p->same, __ATOMIC_ACQUIRE);
@@ -170,6 +185,7 @@ uint8_t *pinned_same(const struct peer *p)
 
 bool pinned_foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
 {
+	enum kvgpu_remote_bound bound;
 	uint64_t arena_bytes, at;
 	unsigned int i;
 
@@ -177,7 +193,7 @@ bool pinned_foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
 		at = (uintptr_t)__atomic_load_n(&peers[i].same, __ATOMIC_ACQUIRE);
 		if (!at || &peers[i] == p)
 			continue;
-		kvgpu_remote_arena(peers[i].channel, &arena_bytes);
+		arena_bytes = kvgpu_remote_arena_most(peers[i].channel, &bound);
 		if (begin < at + arena_bytes && at < begin + bytes)
 			return true;
 	}
@@ -293,8 +309,7 @@ CUresult host_remove(void *ptr, bool pinned, CUresult none)
 
 	pthread_mutex_lock(&lock);
 	at = index_above(ptr);
-	if (at && ranges[at - 1].base == ptr &&
-	    (ranges[at - 1].at != KVGPU_REMOTE_NOWHERE) == pinned) {
+	if (at && ranges[at - 1].base == ptr && !ranges[at - 1].peer != pinned) {
 		remove_at(at - 1);
 		r = CUDA_SUCCESS;
 	}

@@ -17,9 +17,9 @@ enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2, REGISTER_READ_ONLY = 8 };
 /* pinned_map(), but not where the GPU of another server has memory */
 static void see_at(struct peer *p, uint64_t device)
 {
-	uint64_t bytes;
+	enum kvgpu_remote_bound bound;
+	uint64_t bytes = kvgpu_remote_arena_most(p->channel, &bound);
 
-	kvgpu_remote_arena(p->channel, &bytes);
 	if (!several || !ranges_foreign(p, device, bytes))
 		pinned_map(p, device);
 }
@@ -39,6 +39,7 @@ bool arena_is_pinned(struct peer *p)
 		known = a.pinned ? PINNED : PINNED_NOT;
 		if (a.pinned)
 			see_at(p, a.device);
+		__atomic_store_n(&p->whole, a.whole, __ATOMIC_RELAXED);
 		__atomic_store_n(&p->arena_device, a.device, __ATOMIC_RELEASE);
 		__atomic_store_n(&p->pinned, known, __ATOMIC_RELEASE);
 	}
@@ -140,6 +141,12 @@ void kernel_uses(struct peer *p, const uint8_t *packed, uint32_t bytes)
 	}
 }
 
+/* whether the GPU sees place @at of a registered arena at .arena_device */
+static bool is_seen(const struct peer *p, uint64_t at)
+{
+	return at < p->arena.first || __atomic_load_n(&p->whole, __ATOMIC_RELAXED);
+}
+
 bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device)
 {
 	uint64_t at = pinned_at(p, host, 1);
@@ -149,11 +156,11 @@ bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device)
 		*device = (uintptr_t)host;
 		return true;
 	}
-	if (host_find(host, &found) && found.peer == p && found.device) {
+	if (host_find(host, &found) && found.lent_to == p) {
 		*device = found.device + ((const uint8_t *)host - found.base);
 		return true;
 	}
-	if (at == KVGPU_REMOTE_NOWHERE || !arena_is_pinned(p))
+	if (at == KVGPU_REMOTE_NOWHERE || !arena_is_pinned(p) || !is_seen(p, at))
 		return false;
 	*device = __atomic_load_n(&p->arena_device, __ATOMIC_ACQUIRE) + at;
 	return true;
@@ -169,7 +176,7 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 {
 	struct peer *p = current_peer();
 	uint64_t at;
-	uint8_t *host;
+	uint8_t *host, *own;
 	bool shared, shown;
 	CUresult r = call_enter(0);
 
@@ -187,12 +194,17 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 	host = shared ? pinned_same(p) : __atomic_load_n(&p->same, __ATOMIC_ACQUIRE);
 	if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !(shared ? shown : host && arena_is_mapped(p)))
 		return REFUSE("cuMemHostAlloc() with CU_MEMHOSTALLOC_DEVICEMAP", UNSEEN);
-	at = arena_get(p, bytes);
-	if (at == KVGPU_REMOTE_NOWHERE)
+	at = pinned_room(p, bytes, flags & CU_MEMHOSTALLOC_DEVICEMAP, &own);
+	if (at == KVGPU_REMOTE_NOWHERE && !own)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	host = (shown || !shared) && host ? host + at : arena_at(p, at);
-	r = host_add((struct host_range){ host, bytes, at, p, flags, current_context(), false, 0 });
-	if (r)
+	if (own)
+		host = own;
+	else
+		host = (!shared || (shown && is_seen(p, at))) && host ? host + at : arena_at(p, at);
+	r = host_add((struct host_range){ host, bytes, at, p, flags, current_context(), false, 0, NULL });
+	if (r && own)
+		munmap(own, bytes);
+	else if (r)
 		arena_put(p, at);
 	else if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !shared && !host_map(host, map_range))
 		r = host_remove(host, true, CUDA_SUCCESS) ? CUDA_ERROR_UNKNOWN :
@@ -219,7 +231,10 @@ CUresult cuMemFreeHost(void *ptr)
 		       UINT64_MAX);
 	if (!r)
 		mapped_end(ptr);
-	return r ? r : host_remove(ptr, true, CUDA_ERROR_INVALID_VALUE);
+	r = r ? r : host_remove(ptr, true, CUDA_ERROR_INVALID_VALUE);
+	if (!r)
+		pinned_shrink(found.peer);
+	return r;
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int flags)
@@ -229,8 +244,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int
 
 	if (r)
 		return r;
-	if (!ptr || flags || !host_find(host, &found) ||
-	    (found.at == KVGPU_REMOTE_NOWHERE && !found.device))
+	if (!ptr || flags || !host_find(host, &found) || !(found.peer || found.lent_to))
 		return CUDA_ERROR_INVALID_VALUE;
 	if ((can_be_mapped(&found) && !host_map(host, map_range)) ||
 	    !pinned_device(current_peer(), host, ptr))
@@ -271,19 +285,19 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 	if (!ptr || !bytes ||
 	    flags & ~(REGISTER_PORTABLE | REGISTER_DEVICEMAP | REGISTER_READ_ONLY) ||
 	    !is_mapped(ptr, bytes) || managed_has((uintptr_t)ptr) ||
-	    (host_find(ptr, &found) && found.at != KVGPU_REMOTE_NOWHERE))
+	    (host_find(ptr, &found) && found.peer))
 		return CUDA_ERROR_INVALID_VALUE;
 	made.flags = flags;
 	made.ctx = current_context();
 	if (flags & REGISTER_DEVICEMAP) {
-		made.peer = current_peer();
-		r = memory_lend(made.peer, ptr, bytes, flags, &made.device);
+		made.lent_to = current_peer();
+		r = memory_lend(made.lent_to, ptr, bytes, flags, &made.device);
 		if (r)
 			return r;
 	}
 	r = host_add(made);
-	if (r && made.device)
-		memory_lend_end(made.peer, made.device);
+	if (r && made.lent_to)
+		memory_lend_end(made.lent_to, made.device);
 	return r;
 }
 
@@ -295,9 +309,9 @@ CUresult cuMemHostUnregister(void *ptr)
 	if (r)
 		return r;
 	if (!ptr || managed_has((uintptr_t)ptr) ||
-	    (host_find(ptr, &found) && (found.at != KVGPU_REMOTE_NOWHERE || found.base != ptr)))
+	    (host_find(ptr, &found) && (found.peer || found.base != ptr)))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (found.device)
-		r = memory_lend_end(found.peer, found.device);
+	if (found.lent_to)
+		r = memory_lend_end(found.lent_to, found.device);
 	return r ? r : host_remove(ptr, false, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }

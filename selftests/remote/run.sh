@@ -584,6 +584,8 @@ run_programs()
 . selftests/remote/service.sh
 # shellcheck source=selftests/remote/shares.sh
 . selftests/remote/shares.sh
+# shellcheck source=selftests/remote/pins.sh
+. selftests/remote/pins.sh
 # shellcheck source=selftests/remote/taken.sh
 . selftests/remote/taken.sh
 # shellcheck source=selftests/remote/newcomers.sh
@@ -615,6 +617,7 @@ run_nonsense
 run_pinned
 run_seen
 run_place
+run_pins
 run_several
 run_info
 carrier unix

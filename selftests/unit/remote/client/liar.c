@@ -23,6 +23,7 @@ struct inbox {
 struct kvgpu_remote_channel {
 	unsigned int peer;
 	uint8_t *arena;
+	uint64_t arena_bytes; /* atomic */
 	uint64_t seq;
 	struct inbox completion[COMPLETIONS];
 	uint64_t known[NR_CLASSES][KNOWN];
@@ -351,7 +352,8 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_not
 	struct kvgpu_remote_channel *c = &channels[address[0] - '0'];
 
 	c->peer = c - channels;
-	c->arena = malloc(LIAR_ARENA);
+	c->arena = malloc(LIAR_ARENA + LIAR_MORE);
+	c->arena_bytes = LIAR_ARENA;
 	*out = c;
 	return c->arena ? 0 : -ENOMEM;
 }
@@ -385,8 +387,23 @@ void kvgpu_remote_expect(struct kvgpu_remote_channel *c)
 
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *n)
 {
-	*n = LIAR_ARENA;
+	*n = __atomic_load_n(&c->arena_bytes, __ATOMIC_RELAXED);
 	return c->arena;
+}
+
+uint64_t kvgpu_remote_arena_most(const struct kvgpu_remote_channel *c,
+				 enum kvgpu_remote_bound *bound)
+{
+	*bound = KVGPU_REMOTE_BOUND_PINNED;
+	return LIAR_ARENA + (c->peer ? 0 : LIAR_MORE);
+}
+
+bool kvgpu_remote_arena_resize(struct kvgpu_remote_channel *c, uint64_t bytes)
+{
+	if (bytes > LIAR_ARENA + LIAR_MORE)
+		abort();
+	__atomic_store_n(&c->arena_bytes, bytes, __ATOMIC_RELAXED);
+	return true;
 }
 
 const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
@@ -436,7 +453,7 @@ int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int 
 
 int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, const void *from, uint64_t n)
 {
-	if (!kvgpu_remote_in_arena(at, n, LIAR_ARENA))
+	if (!kvgpu_remote_in_arena(at, n, c->arena_bytes))
 		abort();
 	if (from)
 		memcpy(c->arena + at, from, n);
@@ -445,7 +462,7 @@ int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, const void *f
 
 void kvgpu_remote_land(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
 {
-	if (!kvgpu_remote_in_arena(l->at, l->bytes, LIAR_ARENA))
+	if (!kvgpu_remote_in_arena(l->at, l->bytes, c->arena_bytes))
 		abort();
 }
 

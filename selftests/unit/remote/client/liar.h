@@ -10,7 +10,9 @@
 
 #include <remote/client/peer_copy.h>
 
-enum { LIAR_ARENA = 32 << 20, LIAR_WORDS = 160, LIAR_LIST = 6 };
+/* LIAR_MORE: so much an arena may grow by */
+enum { LIAR_ARENA = 32 << 20, LIAR_MORE = 8 << 20 };
+enum { LIAR_WORDS = 160, LIAR_LIST = 6 };
 /* what a word of an answer is, beside handles of a class */
 enum { LIAR_WIDE, LIAR_NARROW = NR_CLASSES };
 

@@ -7,14 +7,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include <remote/client/client.h>
 
-enum { ARENA = 16 << 20, RING = ARENA / 4 };
+enum { ARENA = 16 << 20, RING = ARENA / 4, MORE = 80 << 20 };
 
 /* ----------------------------------- in the place of the client's other files and a channel */
 
@@ -112,14 +114,26 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 }
 
 static uint64_t arena_device; /* where the server has pinned the arena, or 0 */
-static unsigned int asked_for_ring, asked_for_map;
+static unsigned int asked_for_ring, asked_for_map, asked_to_grow;
+static uint64_t arena_bytes = ARENA, grow_most = UINT64_MAX, grow_to;
+static uint32_t grow_bound;
 static bool ring, can_map;
 CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_pin a;
 	static struct a_ring r;
 	static struct a_map m;
+	static struct a_grow g;
 
+	if (c->op == OP_grow) {
+		const struct q_grow *q = c->fixed;
+
+		asked_to_grow++;
+		grow_to = q->bytes;
+		g.bound = q->bytes > arena_bytes && q->bytes > grow_most ? grow_bound : 0;
+		c->answer = &g;
+		return CUDA_SUCCESS;
+	}
 	if (c->op == OP_map) {
 		asked_for_map++;
 		m.mapped = can_map;
@@ -137,23 +151,44 @@ CUresult call_sync(struct call *c, size_t fixed)
 	}
 	if (c->op != OP_pin || !arena_device)
 		return CUDA_ERROR_SYSTEM_NOT_READY;
-	a = (struct a_pin){ .pinned = true, .device = arena_device };
+	a = (struct a_pin){ .pinned = true, .device = arena_device, .whole = true };
 	c->answer = &a;
 	return CUDA_SUCCESS;
 }
 
 static unsigned int said;
+static char last_said[400];
 void client_say(const char *format, ...)
 {
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(last_said, sizeof(last_said), format, args);
+	va_end(args);
 	said++;
 }
 
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 {
-	static uint8_t arena[ARENA];
+	static uint8_t arena[ARENA + MORE];
 
-	*bytes = ARENA;
+	*bytes = arena_bytes;
 	return arena;
+}
+
+static enum kvgpu_remote_bound bound_here;
+uint64_t kvgpu_remote_arena_most(const struct kvgpu_remote_channel *c,
+				 enum kvgpu_remote_bound *bound)
+{
+	*bound = bound_here;
+	return bound_here == KVGPU_REMOTE_BOUND_PINNED ? ARENA + MORE : ARENA;
+}
+
+bool kvgpu_remote_arena_resize(struct kvgpu_remote_channel *c, uint64_t bytes)
+{
+	assert_in_range(bytes, ARENA, ARENA + MORE);
+	arena_bytes = bytes;
+	return true;
 }
 
 /* number of the last frame sent; numbers begin with 1 */
@@ -445,6 +480,8 @@ static void host_memory(void **state)
 	void *p, *q;
 	unsigned int flags;
 
+	shared = true;
+	bound_here = KVGPU_REMOTE_BOUND_FILE;
 	assert_int_equal(cuMemHostAlloc(&p, 100000, CU_MEMHOSTALLOC_PORTABLE), CUDA_SUCCESS);
 	assert_int_equal(cuMemHostAlloc(&q, 1, CU_MEMHOSTALLOC_DEVICEMAP),
 			 CUDA_ERROR_NOT_SUPPORTED);
@@ -486,6 +523,7 @@ static void host_memory(void **state)
 	assert_int_equal(cuMemHostAlloc(&q, ARENA - RING, 0), CUDA_SUCCESS);
 	assert_ptr_equal(p, q);
 	assert_int_equal(cuMemFreeHost(q), CUDA_SUCCESS);
+	shared = false;
 }
 
 static void host_memory_that_changes(void **state)
@@ -560,6 +598,110 @@ static void host_memory_that_no_gpu_sees(void **state)
 	peers->same = NULL;
 	peers->arena_device = 0;
 	assert_int_equal(cuMemFreeHost(pinned), 0);
+}
+
+static uint64_t place_of(void *pinned)
+{
+	return pinned_at(peers, pinned, 1);
+}
+
+static void *pin(size_t bytes)
+{
+	void *pinned = NULL;
+
+	assert_int_equal(cuMemHostAlloc(&pinned, bytes, 0), CUDA_SUCCESS);
+	return pinned;
+}
+
+/* Pinned memory leaves 3 MiB of the arena to others, grows it by parts, and gives them back. */
+static void an_arena_that_grows(void **state)
+{
+	uint8_t *first, *parts[3];
+
+	shared = true;
+	bound_here = KVGPU_REMOTE_BOUND_PINNED;
+	first = pin(9 << 20);
+	assert_int_equal(asked_to_grow, 0);
+	assert_int_equal(place_of(first), RING);
+	parts[0] = pin(1 << 20);
+	assert_int_equal(grow_to, ARENA + (64 << 20));
+	assert_int_equal(place_of(parts[0]), ARENA);
+	parts[1] = pin((63 << 20) - 1);
+	assert_int_equal(asked_to_grow, 1);
+	parts[2] = pin((15 << 20) + 1); /* all that is left, and not over the parts' border */
+	assert_int_equal(grow_to, ARENA + MORE);
+	assert_int_equal(place_of(parts[2]), ARENA + (64 << 20));
+	assert_int_equal(arena_get(peers, 3 << 20), ARENA - (3 << 20));
+	arena_put(peers, ARENA - (3 << 20));
+	assert_int_equal(cuMemFreeHost(parts[0]), 0);
+	assert_int_equal(cuMemFreeHost(parts[1]), 0);
+	assert_int_equal(arena_bytes, ARENA + MORE);
+	assert_int_equal(cuMemFreeHost(parts[2]), 0);
+	assert_int_equal(grow_to, ARENA);
+	assert_int_equal(arena_bytes, ARENA);
+	assert_int_equal(place_of(first), RING);
+	assert_int_equal(cuMemFreeHost(first), 0);
+	assert_int_equal(arena_bytes, ARENA);
+	shared = false;
+}
+
+/* What a server refuses as a whole part may be had without the rest. The first refusal is told. */
+static void an_arena_that_grows_no_more(void **state)
+{
+	unsigned int before = said;
+	void *pinned, *small;
+
+	shared = true;
+	bound_here = KVGPU_REMOTE_BOUND_PINNED;
+	grow_bound = KVGPU_REMOTE_BOUND_MACHINE;
+	grow_most = ARENA + (20 << 20);
+	pinned = pin((20 << 20) - 5);
+	assert_int_equal(arena_bytes, ARENA + (20 << 20));
+	small = pin(9 << 20);
+	asked_to_grow = 0;
+	assert_int_equal(cuMemHostAlloc(&small, 13 << 20, 0), CUDA_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(asked_to_grow, 2);
+	assert_int_equal(said, before + 1);
+	assert_non_null(strstr(last_said, "13 MiB"));
+	assert_non_null(strstr(last_said, "server's machine"));
+	assert_int_equal(cuMemHostAlloc(&small, SIZE_MAX, 0), CUDA_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(asked_to_grow, 2);
+	grow_bound = UINT32_MAX; /* a lie */
+	assert_int_equal(cuMemHostAlloc(&small, 13 << 20, 0), CUDA_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(said, before + 1);
+	assert_int_equal(place_of(pin(3 << 20)), RING + (9 << 20)); /* rather than nothing */
+	assert_int_equal(cuMemFreeHost(pinned), 0);
+	hostmem_end(&contexts[0]);
+	bound_here = KVGPU_REMOTE_BOUND_FILE;
+	asked_to_grow = 0;
+	assert_int_equal(cuMemHostAlloc(&pinned, 13 << 20, 0), CUDA_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(asked_to_grow, 0);
+	grow_most = UINT64_MAX;
+	shared = false;
+}
+
+/* Where no arena is shared, pinned memory beyond it is this process's own. */
+static void memory_beside_the_arena(void **state)
+{
+	unsigned int flags;
+	CUdeviceptr device;
+	uint8_t *own;
+
+	own = pin(100 << 20);
+	assert_int_equal(asked_to_grow, 0);
+	own[(100 << 20) - 1] = 1;
+	assert_true(place_of(own) == KVGPU_REMOTE_NOWHERE);
+	assert_int_equal(cuMemHostGetFlags(&flags, own + 5), CUDA_SUCCESS);
+	assert_int_equal(cuMemHostGetDevicePointer_v2(&device, own, 0), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuMemHostUnregister(own), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostRegister_v2(own, 4096, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_true(is_told(own));
+	assert_int_equal(cuMemFreeHost(own + 4096), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemFreeHost(own), CUDA_SUCCESS);
+	assert_int_equal(msync(own, 4096, MS_ASYNC), -1);
+	own = pin(100 << 20);
+	hostmem_end(&contexts[0]);
+	assert_int_equal(msync(own, 4096, MS_ASYNC), -1);
 }
 
 static uint8_t seen[ARENA]; /* where the GPU sees an arena that is not shared */
@@ -960,6 +1102,9 @@ int main(void)
 		cmocka_unit_test(devices_are_the_servers),
 		cmocka_unit_test(beginnings),
 		cmocka_unit_test(two_servers),
+		cmocka_unit_test(an_arena_that_grows),
+		cmocka_unit_test(an_arena_that_grows_no_more),
+		cmocka_unit_test(memory_beside_the_arena),
 		cmocka_unit_test(host_memory),
 		cmocka_unit_test(host_memory_that_changes),
 		cmocka_unit_test(host_memory_that_no_gpu_sees),
