@@ -210,7 +210,8 @@ static void many(void **state)
 			come(CLIENT_SERVED, "tcp:2001:db8:1111:2222:3333:4444:5555:6666",
 			     "tls:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
 
-		*c->counters = (struct counters){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+		*c->counters = (struct counters){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+						  UINT64_MAX };
 		memset(c->fingerprint, 'f', REFUSED_WORD - 1);
 	}
 	s.gone.calls = INT64_MAX - 5;
