@@ -258,7 +258,11 @@ def stub(e):
     t += [f"\tconst struct a_{e.name} *a;"] if e.a else []
     t += [f"\tvoid *{x.name}_here;" for x in e.args if x.out and x.kind == "handle"]
     t.append("\tstruct call c;")
-    t.append(f"\tCUresult r = call_enter({e.needs()});\n\n\tif (r)\n\t\treturn r;")
+    t.append(f"\tCUresult r = call_enter({e.needs()});\n")
+    gone = f"\tif (r == CUDA_ERROR_SYSTEM_NOT_READY)\n\t\treturn {e.options['gone']};" if e.has("gone") else ""
+    if gone:
+        t.append(gone.replace("(r ==", "(" + " && ".join(x.name for x in e.args if x.out) + " && r =="))
+    t.append("\tif (r)\n\t\treturn r;")
     t.append(f"\tcall_init(&c, OP_{e.name}, " + ("&q, sizeof(q));" if e.q else "NULL, 0);"))
     bit = 0
     outs = [x for x in e.args if x.out]
@@ -321,6 +325,7 @@ def stub(e):
     words = f"(uint64_t[]){{ {e.options['tried']} }}" if e.has("tried") else ""
     queue = f"call_tried(&c, 0, {words}, sizeof({words}))" if words else "call_async(&c)"
     t.append(f"\tr = {e.options['when']} ? {queue} : {sync};" if e.way == "async" else f"\tr = {sync};")
+    t += [gone] if gone else []
     if e.has("ends"):
         t[-1:] = [f"\tobject_ends({e.options['ends']}, true);", t[-1], f"\tif (r)\n\t\tobject_ends({e.options['ends']}, false);"]
     t += ["\tif (r)\n\t\treturn r;"] if e.a or outs or e.has("destroys") else []

@@ -3,15 +3,15 @@
  * Internal header of the client: the libcuda.so.1 of a program whose GPU is elsewhere.
  *
  * Locks, outer to inner: that of libraries (cuda/driver/libraries.c), `init_lock` (init.c),
- * `images` (module.c), `primaries` (context.c), `growing` (grow.c), `mapping` (hostmem.c), `lending`
- * (lend.c), the lock of managed memory (managed.c), `submit` of a peer (call.c: frames go out in one
- * order), `objects` (object.c), then the locks of single files: ranges, host memory, arena,
- * functions of the host, cross-server fences, waiting for cross-server fences, captures, helpers,
- * bounce buffers, devices, kept answers; last those of a channel. A thread that waits for an answer
- * may hold that of libraries, `init_lock`, `images`, `growing`, `mapping`, `lending` and the lock of
- * managed memory, and no other one. No lock is held while a function of the program runs. Functions
- * here take the locks that they need: call them with none held but outer ones, and staging_get()
- * with none but `init_lock`.
+ * `images` (module.c), `primaries` (context.c), `growing` (grow.c), `mapping` (hostmem.c),
+ * `lending` (lend.c), the lock of managed memory (managed.c), `submit` of a peer (call.c: frames go
+ * out in one order), `objects` (object.c), then the locks of single files: ranges, host memory,
+ * arena, functions of the host, cross-server fences, waiting for cross-server fences, captures,
+ * helpers, bounce buffers, devices, kept answers; last those of a channel. A thread that waits for
+ * an answer may hold that of libraries, `init_lock`, `images`, `growing`, `mapping`, `lending` and
+ * the lock of managed memory, and no other one. No lock is held while a function of the program
+ * runs. Functions here take the locks that they need: call them with none held but outer ones, and
+ * staging_get() with none but `init_lock`.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H

@@ -201,7 +201,12 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 		host = own;
 	else
 		host = (!shared || (shown && is_seen(p, at))) && host ? host + at : arena_at(p, at);
-	r = host_add((struct host_range){ host, bytes, at, p, flags, current_context(), false, 0, NULL });
+	r = host_add((struct host_range){ .base = host,
+					  .bytes = bytes,
+					  .at = at,
+					  .peer = p,
+					  .flags = flags,
+					  .ctx = current_context() });
 	if (r && own)
 		munmap(own, bytes);
 	else if (r)

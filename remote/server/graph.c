@@ -117,7 +117,10 @@ CUresult own_cuGraphConditionalHandleCreate(struct server *s, CUgraphConditional
 	CUresult r;
 
 	if (s->options.memory)
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return REFUSE("a graph with conditions",
+			      "the server's key memory bounds this program, and nobody knows what "
+			      "such a graph takes of it; for JAX set "
+			      "XLA_FLAGS=--xla_gpu_enable_command_buffer=");
 	if (!handle_room(s))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuGraphConditionalHandleCreate, handle, graph, ctx, value, flags);
