@@ -140,7 +140,7 @@ uninstall: ## removes what install put there, and from a running system also DKM
 		'$(DESTDIR)/etc/mdevctl.d/scripts.d/callouts/kvgpu-profile' \
 		'$(DESTDIR)/usr/share/man/man8/kvgpu-'{card,firmware,profile,report,verify}.8 \
 		'$(COMPLETIONS)/kvgpu-'{card,firmware,top,verify} \
-		'$(DESTDIR)/usr/lib/systemd/system/kvgpu-'{card.service,profile.service,prometheus.socket,prometheus@.service} \
+		'$(DESTDIR)/usr/lib/systemd/system/kvgpu-'{card.service,profile.service,prometheus.socket,prometheus.service} \
 		'$(DESTDIR)/usr/lib/systemd/system/multi-user.target.wants/kvgpu-card.service' \
 		'$(DESTDIR)/usr/lib/udev/rules.d/'{61-kvgpu-mdevctl,62-kvgpu-profile}.rules '$(DESTDIR)/lib/firmware/kvgpu/gk110.fw'
 	@rmdir '$(DESTDIR)/lib/firmware/kvgpu' '$(DESTDIR)/etc/kvgpu' '$(DESTDIR)/etc/mdevctl.d/scripts.d/callouts' '$(DESTDIR)/etc/mdevctl.d/scripts.d' 2> /dev/null || true

@@ -303,7 +303,8 @@ def stub(e):
             t.append(f"\tq.{x.name} = " + (f"{x.name} ? {value} : (typeof({value})){{ 0 }};" if x.null else f"{value};"))
             if x.type in PLACES:
                 place, pointer = PLACES[x.type]
-                t.append(f"\tr = place_to_server(&c.to, &q.{x.name}{place});\n\tif (r)\n\t\treturn r;")
+                asks = "place_to_ask" if e.has("anyplace") else "place_to_server"
+                t.append(f"\tr = {asks}(&c.to, &q.{x.name}{place});\n\tif (r)\n\t\treturn r;")
                 t += [f"\tq.{x.name}{pointer} = NULL;"] if pointer else []
         elif x.kind == "string":
             t.append(f"\tr = call_string(&c, {x.name}, &q.{x.name}_bytes);\n\tif (r)\n\t\treturn r;")

@@ -27,6 +27,13 @@ CUresult place_to_server(struct route *to, CUmemLocation *place)
 	return CUDA_SUCCESS;
 }
 
+CUresult place_to_ask(struct route *to, CUmemLocation *place)
+{
+	if (place->type > CU_MEM_LOCATION_TYPE_DEVICE && place->type <= TYPE_LAST)
+		*place = (CUmemLocation){ CU_MEM_LOCATION_TYPE_DEVICE, 0 };
+	return place_to_server(to, place);
+}
+
 bool place_here(const struct call *c, CUmemLocation *place)
 {
 	return place->type == CU_MEM_LOCATION_TYPE_DEVICE &&
