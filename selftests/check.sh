@@ -82,7 +82,7 @@ LANES=${KVGPU_CHECK_LANES:-2}
 # check.sh part NAME RESULT: runs one part, for start_part; its score goes into the file RESULT. Its bed
 # has the part's name: parts of one suite may run side by side.
 if [ "$mode" = part ]; then
-	export KVGPU_TB_NAME=$1
+	[[ ${part_modes[$1]} != *s* ]] || export KVGPU_TB_NAME=$1
 	eval "${part_command[$1]}"
 	tap_save "$2"
 	exit 0

@@ -9,7 +9,6 @@
 #include "shmem.h"
 #include "line.h"
 #include "memory.h"
-#include "rights.h"
 
 /* ------------------------------------------------------------------ the server */
 
@@ -76,7 +75,6 @@ int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, uint64
 		return r;
 	a.life = l->fd;
 	l->fd = -1;
-	rights_allow(a.life);
 	return shmem_port(&a, out);
 }
 

@@ -23,11 +23,6 @@ void rights_refuse(int fd)
 		kernel_is_old = true;
 }
 
-void rights_allow(int fd)
-{
-	setsockopt(fd, SOL_SOCKET, PASS_RIGHTS, &(int){ 1 }, sizeof(int));
-}
-
 static int option_of(int fd, int option, int otherwise)
 {
 	socklen_t bytes = sizeof(int);

@@ -17,8 +17,6 @@
  * sockets.
  */
 void rights_refuse(int fd);
-/* Take them again on a connection, for memory_read(). */
-void rights_allow(int fd);
 /* As recv() with MSG_DONTWAIT; -1 and EPROTO: a descriptor would come with these bytes. */
 ssize_t rights_read(int fd, void *to, size_t n);
 /*

@@ -201,14 +201,10 @@ static void tell_of_end(struct shmem *a)
 		a->lost(a->ctx);
 }
 
-/*
- * With WAKE_SOCKET a byte is a wake-up, else it ends the watch. Those that come to a server with
- * WAKE_FUTEX carry descriptors, which wait for lent_file().
- */
+/* with WAKE_SOCKET a byte is a wake-up, else it ends the watch */
 static void watch_socket(struct shmem *a)
 {
-	const bool lent = a->wake == WAKE_FUTEX && a->side == SIDE_SERVER;
-	struct pollfd p = { .fd = a->life, .events = lent ? POLLRDHUP : POLLIN | POLLRDHUP };
+	struct pollfd p = { .fd = a->life, .events = POLLIN | POLLRDHUP };
 	char bytes[256];
 	ssize_t n;
 

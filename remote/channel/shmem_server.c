@@ -9,12 +9,9 @@
  * port_is_lost(). `output` and `lock` are never held together.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "line.h"
-#include "memory.h"
 #include "shmem.h"
 
 struct answering {
@@ -215,28 +212,11 @@ static void close_port(struct kvgpu_remote_port *p)
 	free_port(shmem_port_of(p));
 }
 
-/* a client sends it ahead of the frame that names it */
-static int lent_file(struct kvgpu_remote_port *p)
-{
-	const struct shmem *a = &shmem_port_of(p)->a;
-	struct pollfd here = { .fd = a->life, .events = POLLIN };
-	struct line l = { .fd = a->life };
-	int file = -1;
-	char byte;
-
-	if (a->wake != WAKE_FUTEX || a->life < 0)
-		return -ENOTSUP;
-	if (poll(&here, 1, 0) == 1)
-		memory_read(&l, &byte, 1, &file);
-	return file < 0 ? -EPROTO : file;
-}
-
 static const struct port_carrier shmem_carrier = { .next = next_frame,
 						   .reply = reply_frame,
 						   .give = give_piece,
 						   .notify = notify_client,
 						   .call = call_client,
-						   .lent = lent_file,
 						   .await_end = await_end,
 						   .close = close_port };
 

@@ -29,7 +29,6 @@
 #include "handles.h"
 #include "hostfunc.h"
 #include "images.h"
-#include "lent.h"
 #include "graph_refs.h"
 #include "mempool.h"
 #include "physical.h"
@@ -84,7 +83,6 @@ struct server {
 	struct handles handles;
 	struct waits waits;
 	struct pinned pinned;
-	struct lents lents;
 	struct small small;
 	struct quota quota;
 	struct mempools mempools;

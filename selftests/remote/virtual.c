@@ -11,7 +11,14 @@
 
 #include "must.h"
 
-enum { VIRTUAL_MEMORY = 102, HOST_NUMA = 3, MEMORY_POOLS = 115, IPC_EVENT = 125, PAGES = 8, MOST = 64 << 20 };
+enum {
+	VIRTUAL_MEMORY = 102,
+	HOST_NUMA = 3,
+	MEMORY_POOLS = 115,
+	IPC_EVENT = 125,
+	PAGES = 8,
+	MOST = 64 << 20
+};
 
 static CUcontext ctx;
 static CUstream stream;
@@ -69,10 +76,23 @@ static void is_filled(CUdeviceptr at, uint8_t with, size_t n)
 		CHECK(bytes[i] == with);
 }
 
+/* NCCL asks for the host's memory, and goes on without where it can't be made */
+static void memory_of_host(size_t page)
+{
+	CUmemAllocationProp of_host = prop;
+	CUmemGenericAllocationHandle h;
+	size_t n;
+
+	of_host.location.type = HOST_NUMA;
+	MUST(cuMemGetAllocationGranularity(&n, &of_host, 0));
+	CHECK(n == page);
+	FAILS(cuMemCreate(&h, page, &of_host, 0), CUDA_ERROR_NOT_SUPPORTED);
+}
+
 static void virtual_memory(void)
 {
 	CUmemGenericAllocationHandle h[2], same;
-	CUmemAllocationProp got, of_host = prop;
+	CUmemAllocationProp got;
 	CUdeviceptr at, base;
 	unsigned long long flags;
 	size_t page, n;
@@ -80,11 +100,7 @@ static void virtual_memory(void)
 
 	MUST(cuMemGetAllocationGranularity(&page, &prop, 0));
 	CHECK(page && page <= 2 << 20);
-	/* NCCL asks for the host's memory, and goes on without where it can't be made */
-	of_host.location.type = HOST_NUMA;
-	MUST(cuMemGetAllocationGranularity(&n, &of_host, 0));
-	CHECK(n == page);
-	FAILS(cuMemCreate(&same, page, &of_host, 0), CUDA_ERROR_NOT_SUPPORTED);
+	memory_of_host(page);
 	MUST(cuMemAddressReserve(&at, PAGES * page, 0, 0, 0));
 	MUST(cuMemCreate(&h[0], page, &prop, 0));
 	MUST(cuMemCreate(&h[1], page, &prop, 0));
