@@ -5,6 +5,7 @@ import random
 import socket
 import struct
 import sys
+import threading
 
 path, version, seed = sys.argv[1], int(sys.argv[2], 16), int(sys.argv[3])
 MAGIC, WELCOME = 0x746D6572757067, 32
@@ -21,6 +22,15 @@ def connect(said=version):
 
 def frame(op, payload=b"", box=0, seq=1):
     return struct.pack("<QHHI", seq, op, box, len(payload)) + payload
+
+
+def swallow(s):
+    """a server that answers with a whole arena waits until somebody reads it"""
+    try:
+        while s.recv(1 << 20):
+            pass
+    except OSError:
+        pass
 
 
 def send(s, data):
@@ -50,6 +60,7 @@ for data in (b"", b"\0" * 100, bytes(rng.randrange(256) for _ in range(5000))):
 for turn in range(20):
     s, welcome = connect()
     assert len(welcome) == WELCOME, "no welcome"
+    threading.Thread(target=swallow, args=(s,), daemon=True).start()
     for i in range(200):
         words = rng.randrange(40)
         payload = b"".join(struct.pack("<Q", word()) for _ in range(words))
@@ -58,6 +69,7 @@ for turn in range(20):
             op = 16
         if not send(s, frame(op, payload, rng.choice((0, 1, 1024)), i + 1)):
             break
+    s.shutdown(socket.SHUT_RDWR)
     s.close()
 # a frame that never ends, a piece beside the arena
 for data in (frame(16)[:7], struct.pack("<QHHI", 1, 16, 1, 1 << 31), frame(2, struct.pack("<QQ", 1 << 62, 1 << 62))):
