@@ -137,7 +137,7 @@ static void begin(unsigned int version)
 	MUST(cuInit(0));
 	table_of(CONTEXTS);
 	SLOT(TOOLS, 2, const void **, size_t *)(&flags, &bytes);
-	CHECK(bytes == 0x400);
+	CHECK(bytes >= 523 * sizeof(uint32_t)); /* the calls of 13.0 */
 	SLOT(TOOLS, 6, const void **, size_t *)(&flags, &bytes);
 	CHECK(bytes == 14);
 	table_of(THREAD);
