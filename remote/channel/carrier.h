@@ -153,8 +153,11 @@ void arena_unmap(void *arena, uint64_t bytes);
  * (kvgpu_remote_arena_at()). The kernel puts programs, heaps and libraries above. Processes that
  * serve one client differ by chance. The client learns the place, so it tells nothing else: glibc's
  * stack guard is of AT_RANDOM.
+ * @client: for the client's own mapping instead, which is as large. It is neither where a server's
+ * arena may be, nor where the server's library puts managed memory, which the client has at the
+ * same address: beside the libraries.
  */
-void *arena_place(void);
+void *arena_place(bool client);
 /* Open or close what is between @now and @bytes of the arena. False: the kernel refuses. */
 bool arena_protect(void *arena, uint64_t now, uint64_t bytes);
 

@@ -28,9 +28,9 @@ void arena_unmap(void *arena, uint64_t bytes)
 		munmap(arena, bytes);
 }
 
-void *arena_place(void)
+void *arena_place(bool client)
 {
-	const uint64_t lowest = 1ull << 45, unit = 2 << 20, units = 1 << 24;
+	const uint64_t lowest = client ? 1ull << 46 : 1ull << 45, unit = 2 << 20, units = 1 << 23;
 	uint64_t number;
 
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))

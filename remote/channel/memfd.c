@@ -19,8 +19,7 @@
 static int map_memory(struct shmem *a, enum shmem_side side, int memory, uint64_t arena_bytes)
 {
 	uint64_t bytes = memory_bytes(memory);
-	void *hint = side == SIDE_SERVER ? arena_place() : NULL,
-	     *base = memory_map(memory, bytes, hint);
+	void *hint = arena_place(side == SIDE_CLIENT), *base = memory_map(memory, bytes, hint);
 
 	if (!base) {
 		bytes = SHMEM_ARENA + arena_bytes;

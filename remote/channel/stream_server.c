@@ -453,7 +453,7 @@ int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int b
 	if (s && hello->magic == KVGPU_REMOTE_MAGIC_RELAY)
 		r = shared_arena(s, l, version, arena_bytes, begun, hello, admit, ctx);
 	else if (s)
-		s->p.arena = arena_map(arena_bytes, MAP_PRIVATE, arena_place());
+		s->p.arena = arena_map(arena_bytes, MAP_PRIVATE, arena_place(false));
 	if (s && s->p.arena && !s->p.has_relay)
 		r = answer_hello(l, version, arena_bytes,
 				 welcome_result(hello, version, admit, ctx));

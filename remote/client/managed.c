@@ -55,12 +55,22 @@ enum page { CLOSED, CLEAN, DIRTY, TWINNED };
 enum { WORDS = 1024, WATCH_NS = 1000000, WATCH_OF = 8 };
 
 /*
+ * An allocation, or a variable of a module. NVIDIA's library refuses a copy that leaves one, also
+ * if the next one is on the same page.
+ */
+struct part {
+	uintptr_t at, end;
+};
+
+/*
  * peer->room is a piece of the server's arena for pages on their way. Its first room_used bytes may
  * not have been read yet by the server.
  */
 struct managed {
 	uintptr_t begin, end; /* rounded to pages */
-	uintptr_t first, last; /* the allocated part of these pages */
+	uintptr_t first; /* what the program frees */
+	struct part *parts; /* in their order; none of mapped memory */
+	unsigned int nr_parts;
 	uint8_t *alias;
 	uint8_t *page;
 	size_t open;
@@ -179,14 +189,38 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-static uint64_t clip(const struct managed *m, size_t page, size_t n, uint64_t *offset)
+/* how many bytes a part has from *@at on, or else the next part before @end, where *@at is then */
+static uint64_t part_bytes(const struct managed *m, uintptr_t *at, uintptr_t end)
 {
-	uintptr_t at = m->begin + page * page_bytes, end = at + n * page_bytes;
+	const struct part *p = m->parts, *parts_end = p + m->nr_parts;
 
-	at = at < m->first ? m->first : at;
-	end = end > m->last ? m->last : end;
-	*offset = at - m->begin;
-	return end - at;
+	while (p < parts_end && p->end <= *at)
+		p++;
+	if (p == parts_end || p->at >= end)
+		return 0;
+	*at = *at < p->at ? p->at : *at;
+	return (p->end < end ? p->end : end) - *at;
+}
+
+/* False: no memory. Those that it overlaps become one with it. */
+static bool add_part(struct managed *m, uintptr_t at, uintptr_t end)
+{
+	struct part *grown = realloc(m->parts, (m->nr_parts + 1) * sizeof(*grown));
+	unsigned int i = 0, n;
+
+	if (!grown)
+		return false;
+	m->parts = grown;
+	while (i < m->nr_parts && grown[i].end <= at)
+		i++;
+	for (n = i; n < m->nr_parts && grown[n].at < end; n++) {
+		at = grown[n].at < at ? grown[n].at : at;
+		end = grown[n].end > end ? grown[n].end : end;
+	}
+	memmove(grown + i + 1, grown + n, (m->nr_parts - n) * sizeof(*grown));
+	grown[i] = (struct part){ at, end };
+	m->nr_parts += 1 + i - n;
+	return true;
 }
 
 static bool is_mapped(const struct managed *m)
@@ -237,16 +271,13 @@ static void send_mapped(const struct managed *m, size_t page, size_t n)
  * Don't use staging_get(): a thread that has a piece of it may wait for the lock before it sends
  * it.
  */
-static CUresult send_pages(const struct managed *m, size_t page, size_t n)
+static CUresult send_part(const struct managed *m, uintptr_t at, uint64_t bytes)
 {
-	struct q_managed_in q = { 0 };
+	struct q_managed_in q = { .dst = at, .bytes = bytes };
 	struct peer *p = object_peer(m->ctx);
 	struct call c = { .op = OP_managed_in, .fixed = &q, .bytes = sizeof(q), .to.peer = p };
-	uint64_t offset;
 	CUresult r = CUDA_SUCCESS;
 
-	q.bytes = clip(m, page, n, &offset);
-	q.dst = m->begin + offset;
 	if (p->room_used + q.bytes > KVGPU_REMOTE_PIECE_MAX) {
 		r = call_fence(p, 0);
 		p->room_used = 0;
@@ -256,11 +287,22 @@ static CUresult send_pages(const struct managed *m, size_t page, size_t n)
 	q.at = c.push_at = p->room + p->room_used;
 	c.push_bytes = q.bytes;
 	p->room_used += (q.bytes + 63) & ~63ull;
-	memcpy(arena_at(p, q.at), m->alias + offset, q.bytes);
+	memcpy(arena_at(p, q.at), m->alias + (at - m->begin), q.bytes);
 	context_borrow(m->ctx, m->ctx_id);
 	r = call_async(&c);
 	context_give_back();
 	return r;
+}
+
+/* later calls return the error, too */
+static void send_pages(const struct managed *m, size_t page, size_t n)
+{
+	uintptr_t at = m->begin + page * page_bytes, end = at + n * page_bytes;
+	uint64_t bytes;
+
+	for (; (bytes = part_bytes(m, &at, end)); at += bytes)
+		if (send_part(m, at, bytes))
+			return;
 }
 
 /* send what was written; it can't be written meanwhile */
@@ -286,7 +328,7 @@ static void flush_pages(struct managed *m)
 		if (is_mapped(m))
 			send_mapped(m, i, n);
 		else
-			send_pages(m, i, n); /* later calls return the error, too */
+			send_pages(m, i, n);
 	}
 }
 
@@ -322,13 +364,14 @@ static void fetch_managed(struct managed *m, size_t page, size_t n)
 	struct peer *p = object_peer(m->ctx);
 	struct q_managed_out q = { .at = p->room };
 	struct call c = { .op = OP_managed_out, .fixed = &q, .bytes = sizeof(q), .to.peer = p };
-	uint64_t offset;
+	uintptr_t at = m->begin + page * page_bytes, end = at + n * page_bytes;
 
-	q.bytes = clip(m, page, n, &offset);
-	q.src = m->begin + offset;
 	p->room_used = 0; /* the server reads pages that were sent before */
-	if (!call_sync(&c, 0))
-		memcpy(m->alias + offset, arena_at(p, p->room), q.bytes);
+	for (; (q.bytes = part_bytes(m, &at, end)); at += q.bytes) {
+		q.src = at;
+		if (!call_sync(&c, 0))
+			memcpy(m->alias + (at - m->begin), arena_at(p, p->room), q.bytes);
+	}
 }
 
 static void fetch_mapped(const struct managed *m, size_t page, size_t n)
@@ -783,6 +826,7 @@ static void unmap_managed(struct managed *m)
 		munmap(m->alias, m->end - m->begin);
 	}
 	free(m->page);
+	free(m->parts);
 	borders -= m->borders;
 }
 
@@ -822,11 +866,9 @@ static bool prepare_peer(struct peer *p)
  */
 static CUresult add_managed(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 {
-	struct managed m = { .first = ptr,
-			     .last = ptr + bytes,
-			     .ctx = current_context(),
-			     .module = module,
-			     .at = KVGPU_REMOTE_NOWHERE };
+	struct managed m = {
+		.first = ptr, .ctx = current_context(), .module = module, .at = KVGPU_REMOTE_NOWHERE
+	};
 	struct peer *p = current_peer();
 	uint32_t mode;
 	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
@@ -840,11 +882,11 @@ static CUresult add_managed(CUdeviceptr ptr, uint64_t bytes, void *module, bool 
 	m.begin = ptr / page_bytes * page_bytes;
 	m.end = (ptr + bytes + page_bytes - 1) / page_bytes * page_bytes;
 	m.page = calloc(pages_of(&m), 1);
-	if (!m.page)
-		goto out;
-	r = map_twice(&m) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+	if (m.page && add_part(&m, ptr, ptr + bytes))
+		r = map_twice(&m) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 	if (r) {
 		free(m.page);
+		free(m.parts);
 		goto out;
 	}
 	if (fresh) {
@@ -865,7 +907,6 @@ bool mapped_begin(const struct host_range *r)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 	struct managed m = { .first = (uintptr_t)r->base,
-			     .last = (uintptr_t)r->base + r->bytes,
 			     .begin = (uintptr_t)r->base,
 			     .alias = arena_at(r->peer, r->at),
 			     .ctx = r->ctx,
@@ -874,7 +915,7 @@ bool mapped_begin(const struct host_range *r)
 
 	pthread_mutex_lock(&lock);
 	page_bytes = sysconf(_SC_PAGESIZE);
-	m.end = (m.last + page_bytes - 1) / page_bytes * page_bytes;
+	m.end = (m.first + r->bytes + page_bytes - 1) / page_bytes * page_bytes;
 	m.twin = mmap(NULL, m.end - m.begin, PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (m.begin % page_bytes == 0 && m.twin != MAP_FAILED && more_ranges() && watcher_runs())
 		m.page = malloc(pages_of(&m));
@@ -941,22 +982,21 @@ void mapped_end(const void *base)
 }
 
 /*
- * If the page of @at is managed already, let that range grow over its part of [at, end), and return
- * where that part ends. Else return @at.
+ * If the page of @at is managed already, that range has what it can of [at, end) as well, and *@next
+ * is where that ends. Else *@next is @at.
  */
-static uint64_t join_ranges(uint64_t at, uint64_t end)
+static CUresult join_ranges(uint64_t at, uint64_t end, uint64_t *next)
 {
 	struct managed *m;
+	bool joined = true;
 
 	pthread_mutex_lock(&lock);
 	m = find_managed(at);
-	if (m) {
-		end = end < m->end ? end : m->end;
-		m->first = m->first < at ? m->first : at;
-		m->last = m->last > end ? m->last : end;
-	}
+	*next = !m ? at : end < m->end ? end : m->end;
+	if (m)
+		joined = add_part(m, at, *next);
 	pthread_mutex_unlock(&lock);
-	return m ? end : at;
+	return joined ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static uint64_t unmanaged_end(uint64_t at, uint64_t end)
@@ -980,8 +1020,8 @@ CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
 	if (end < begin || bytes > VARIABLES_MAX)
 		r = CUDA_ERROR_NOT_SUPPORTED;
 	for (; at < end && !r; at = next) {
-		next = join_ranges(at, end);
-		if (next != at)
+		r = join_ranges(at, end, &next);
+		if (r || next != at)
 			continue;
 		next = unmanaged_end(at, end);
 		r = add_managed(at, next - at, module, false);

@@ -364,12 +364,12 @@ static void functions(void **state)
 
 static void no_tool(void **state)
 {
-	static const uint8_t zeros[0x400];
+	static const uint8_t zeros[1024 * sizeof(uint32_t)];
 	uint8_t *flags = NULL;
 	size_t n = 0;
 
 	SLOT(TOOLS, 2, uint8_t **, size_t *)(&flags, &n);
-	assert_int_equal(n, 0x400);
+	assert_int_equal(n, 1024 * sizeof(uint32_t));
 	assert_memory_equal(flags, zeros, n);
 	SLOT(TOOLS, 6, uint8_t **, size_t *)(&flags, &n);
 	assert_int_equal(n, 14);

@@ -658,6 +658,9 @@ static void memory_that_grows(void **state)
 	arena = kvgpu_remote_arena(client, &bytes);
 	there = kvgpu_remote_port_arena(p, &(uint64_t){ 0 });
 	assert_int_equal(bytes, ARENA);
+	/* each of them has room for its copy of the other's, and for what is beside the libraries */
+	assert_int_equal((uintptr_t)there >> 45, 1);
+	assert_int_equal((uintptr_t)arena >> 45, 2);
 	assert_int_equal(kvgpu_remote_arena_most(client, &bound), 2 * ARENA);
 	assert_int_equal(bound, KVGPU_REMOTE_BOUND_PINNED);
 	assert_false(kvgpu_remote_arena_resize(client, 2 * ARENA + 4096));

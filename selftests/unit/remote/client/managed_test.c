@@ -150,8 +150,16 @@ static uint8_t *server(uint64_t at, uint64_t bytes)
 	return there + (at - base);
 }
 
+static uint64_t variable; /* a copy ends where this begins, as NVIDIA's library asks for */
+
+static void within_variable(uint64_t at, uint64_t bytes)
+{
+	assert_true(bytes && (at + bytes <= variable || at >= variable));
+}
+
 static CUresult in(const struct q_managed_in *q)
 {
+	within_variable(q->dst, q->bytes);
 	memcpy(server(q->dst, q->bytes), arena_at(peers, q->at), q->bytes);
 	bytes_in += q->bytes;
 	frames_in++;
@@ -160,6 +168,7 @@ static CUresult in(const struct q_managed_in *q)
 
 static CUresult out(const struct q_managed_out *q)
 {
+	within_variable(q->src, q->bytes);
 	memcpy(arena_at(peers, q->at), server(q->src, q->bytes), q->bytes);
 	bytes_out += q->bytes;
 	frames_out++;
@@ -430,6 +439,41 @@ static void variables(void **state)
 	assert_false(managed_has(base + BYTES - PAGE - 1));
 }
 
+/* Two variables on one page are copied one by one. What is between them is not copied. */
+static void variables_of_a_page(void **state)
+{
+	static int module;
+	const uint64_t begin = base;
+	volatile uint8_t *v = (uint8_t *)(uintptr_t)begin;
+
+	begin_test();
+	managed_freed(base);
+	memset(there, 0, sizeof(there));
+	variable = begin + 512;
+	there[0] = 3;
+	there[100] = there[4600] = 0xee;
+	there[512] = 4;
+	there[4511] = 5;
+	assert_int_equal(managed_variables(&module, variable, 4000), CUDA_SUCCESS);
+	assert_int_equal(managed_variables(&module, begin, 4), CUDA_SUCCESS);
+	assert_int_equal(v[0], 3);
+	assert_int_equal(v[512], 4);
+	assert_int_equal(v[4511], 5);
+	assert_int_equal(bytes_out, 4004);
+	v[0] = 6;
+	v[100] = v[4600] = 7;
+	v[4511] = 8;
+	work();
+	assert_int_equal(bytes_in, 4004);
+	assert_int_equal(there[0], 6);
+	assert_int_equal(there[100], 0xee);
+	assert_int_equal(there[4600], 0xee);
+	assert_int_equal(there[512], 4);
+	assert_int_equal(there[4511], 8);
+	managed_module_ends(&module);
+	variable = 0;
+}
+
 /* If other memory is at the address already, it stays as it is. */
 static void taken(void **state)
 {
@@ -664,6 +708,7 @@ int main(void)
 		ON_MEMORY(in_functions),
 		ON_MEMORY(errors_open_pages),
 		ON_MEMORY(variables),
+		ON_MEMORY(variables_of_a_page),
 		ON_MEMORY(taken),
 		ON_MEMORY(mapped_memory),
 		ON_MEMORY(mapped_memory_meanwhile),
