@@ -38,7 +38,7 @@ static void tell(const char *tool)
 	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
 		fprintf(stderr,
 			"libcuda: %s sees nothing of this program's work on the GPU: this is not "
-			"NVIDIA's driver. \"Tools\" in docs/remote.md says what to use\n",
+			"NVIDIA's driver. \"Tools\" in docs/remote-use.md says what to use\n",
 			tool);
 }
 

@@ -244,7 +244,7 @@ static void tells(const char *tool, const char *variable, const char *tracer, co
 		assert_string_equal(text, "");
 	} else {
 		assert_non_null(strstr(text, tool));
-		assert_non_null(strstr(text, "\"Tools\" in docs/remote.md"));
+		assert_non_null(strstr(text, "\"Tools\" in docs/remote-use.md"));
 		assert_true(newline && !newline[1]);
 	}
 	free(text);
