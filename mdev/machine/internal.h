@@ -861,6 +861,12 @@ static inline u64 vmach_share_get(const struct kvgpu_vgpu *v, u64 total)
 	return mul_u64_u64_div_u64(total, v->part_size, hw->part_end - hw->part_first);
 }
 
+/* returns how many blocks of channel ids the vGPU may have; the host has one of all */
+static inline u32 vmach_id_blocks_get(const struct kvgpu_vgpu *v)
+{
+	return max_t(u64, vmach_share_get(v, KVGPU_NR_ID_BLOCKS - 1), 8);
+}
+
 /* returns the number of pages of the partition; needs no lock */
 static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
 {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What kvgpu-top --plan says (tools/plan.c) is what the module does (mdev/type.c): in all mixes of
- * types, made in any order, both have room for the same vGPUs, on cards of several sizes.
+ * types, made in any order, both have room for the same vGPUs, on cards of several sizes. The table
+ * of types in docs/supported.md says the same.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "gk110/boards.h"
 #include "mdev/internal.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/kernel/kernel.h"
 #include "tools/plan.h"
 
@@ -170,12 +173,73 @@ static void test_strange_sizes(void **state)
 	assert_int_equal(plan_count(&p, &none), 0);
 }
 
+/* ---------------------------------------------------------------- the table of docs/supported.md */
+
+#define TABLE "docs/supported.md"
+
+static char table[65536];
+
+static void want_row(const char *row)
+{
+	if (!strstr(table, row))
+		fail_msg("%s has no row as the module has it:\n%s", TABLE, row);
+}
+
+/* Writes "| BOARD, BOARD" of the boards with this memory. */
+static int names_write(char *row, size_t size, u64 mib)
+{
+#define NAME(id, name, memory, run) { name, memory },
+	static const struct {
+		const char *name;
+		u64 mib;
+	} boards[] = { GK110_BOARDS(NAME) };
+	int n = 0;
+
+	for (u32 i = 0; i < ARRAY_SIZE(boards); i++)
+		if (boards[i].mib == mib)
+			n += snprintf(row + n, size - n, "%s%s", n ? ", " : "| ",
+				      boards[i].name + strlen("Tesla "));
+	return n;
+}
+
+/* All boards have BARs of one size, and the ends of their memory are the host's (hw/pool.c). */
+static void test_table_of_types(void **state)
+{
+	static const u64 mib[] = { 5120, 6144, 12288 };
+	char row[400], types[400];
+	FILE *f = fopen(TABLE, "r");
+	int n = 0, m;
+
+	assert_non_null(f);
+	assert_in_range(fread(table, 1, sizeof(table) - 1, f), 1, sizeof(table) - 2);
+	fclose(f);
+	for (u32 b = 0; b < ARRAY_SIZE(mib); b++) {
+		make_card(mib[b] - KVGPU_POOL_SIZE / MIB - 4, 256, 32);
+		n = names_write(row, sizeof(row), mib[b]);
+		m = 0;
+		for (u32 t = 0; t < gpu.nr_types; t++) {
+			const struct kvgpu_type *type = &gpu.type[t];
+			struct kvgpu_vgpu v = { .gpu = &gpu, .part_size = type->vram };
+
+			n += snprintf(row + n, sizeof(row) - n, " | %u; %u",
+				      vgpu_type_max(&gpu, type),
+				      vmach_id_blocks_get(&v) * KVGPU_ID_BLOCK);
+			m += snprintf(types + m, sizeof(types) - m, " | %llu; %llu; %llu",
+				      type->vram / MIB, type->bar[KVGPU_BAR1] / MIB,
+				      type->bar[KVGPU_BAR3] / MIB);
+		}
+		want_row(strcat(row, " |\n"));
+	}
+	want_row(strcat(types, " |\n"));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_order_on_five_gib),
 		cmocka_unit_test(test_mixes_on_cards_of_all_sizes),
 		cmocka_unit_test(test_strange_sizes),
+		cmocka_unit_test(test_table_of_types),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
