@@ -164,6 +164,10 @@ def texts():
     expect("cited", "in a comment, a document, a script", {"hw/a.c": C + "/* see sched/old.c, turn.c, tests/NAME.c, nvkm/core/client.c */\n",
            "docs/page1.md": "one\n`hw/old.h`\n", "selftests/one.sh": SH + "# as old.sh does\n"},
            "hw/a.c:2: there is no sched/old.c", "docs/page1.md:2: there is no hw/old.h", "selftests/one.sh:3: there is no old.sh")
+    expect("cited", "a function that only a comment has, one of another file; not those of others, nor calls",
+           {"hw/a.c": C + "/* hw_old() was here */\n", "docs/page1.md": "`hw_old()`\n`bar.c:hw_first` `hw/a.c:hw_first`\n",
+            "docs/page2.md": "    hw_rd();\n`nvkm_runl_rc()` hw_first()\n"},
+           "docs/page1.md:1: no source has hw_old()", "docs/page1.md:2: hw/a.c has no hw_first")
     rows = "| F1 | one |\n| F2 | two |\n"
     expect("marks", "two rows with one mark", {"docs/page1.md": rows + "\n| F2 | three |\n", "docs/page2.md": rows}, "docs/page1.md:4: line 2 is F2, too")
     expect("shell", "a brace beside the name, a keyword", {"selftests/one.sh": SH + "one() {\n\techo\n}\nfunction two\n{\n\techo\n}\ncat << 'END'\nsix() {\nEND\n"},

@@ -173,7 +173,7 @@ static void test_strange_sizes(void **state)
 	assert_int_equal(plan_count(&p, &none), 0);
 }
 
-/* ---------------------------------------------------------------- the table of docs/supported.md */
+/* --------------------------------------------------------------- the table of docs/supported.md */
 
 #define TABLE "docs/supported.md"
 
