@@ -369,6 +369,8 @@ def test_usage():
     with tempfile.TemporaryDirectory() as root:
         out = subprocess.run([f"{TREE}/tools/card/kvgpu-card", "status", "--root", root], stdout=subprocess.PIPE, check=False)
         check(out.returncode == 0 and b"no NVIDIA card" in out.stdout, "a machine without a card")
+        out = subprocess.run([f"{TREE}/tools/card/kvgpu-card", "share", A, "--root", root], stderr=subprocess.PIPE, check=False)
+        check(out.returncode == 2 and b"is no NVIDIA card; this machine has none (lspci" in out.stderr, f"also when one is named ({out.stderr})")
 
 
 def notes(s):
