@@ -185,7 +185,7 @@ static void start(struct gk110 *g)
 /*
  * Nouveau's program reads the channel's context pointer from VRAM, whatever the target bits are,
  * and uses it as a virtual address: (hi << 24 | lo >> 8) << 8. NVIDIA's program follows the target
- * and the virtual bit (docs/hardware.md).
+ * and the virtual bit (gk110/facts.md).
  */
 static bool context_pointer(struct gk110 *g, uint32_t chan, uint64_t *inst, enum mem_target *t,
 			    uint32_t ptr[2])

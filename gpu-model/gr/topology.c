@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which of the graphics engine's units exist: the board says how many TPCs each GPC has. A GPC has
- * two PPCs. The first PPC owns two TPCs of a GPC with three, else one (docs/hardware.md).
+ * two PPCs. The first PPC owns two TPCs of a GPC with three, else one (gk110/facts.md).
  */
 #include "gr.h"
 

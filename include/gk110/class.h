@@ -16,7 +16,7 @@
 #define CLASS_THREED			0xa197
 #define CLASS_COMPUTE			0xa1c0
 
-/* numbers of subchannels (docs/hardware.md) */
+/* numbers of subchannels (gk110/facts.md) */
 #define SUBCH_THREED			0
 #define SUBCH_COMPUTE			1
 #define SUBCH_INLINE_TO_MEMORY		2

@@ -48,7 +48,7 @@
 
 /*
  * Subchannels, values of PB_SUBCH. 0 to 4 have an engine each, 5 to 7 are for software
- * (docs/hardware.md).
+ * (gk110/facts.md).
  */
 #define SUBCH_3D			0
 #define SUBCH_COMPUTE			1

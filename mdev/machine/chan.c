@@ -15,7 +15,7 @@
  * A guest may change the page directory, the limit and the graphics context in its instance block
  * after the bind. The change takes effect when the host reads the block again in
  * vmach_chan_resync(): at an enable of the channel, at a submit of the runlist if the list before
- * did not have the channel, and when the guest allows a blocked runlist again (docs/hardware.md).
+ * did not have the channel, and when the guest allows a blocked runlist again (gk110/facts.md).
  * The channel's space is brought up to date then, too.
  */
 #include <linux/delay.h>

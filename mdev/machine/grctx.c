@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphics context images that the host owns (docs/hardware.md). FECS, the microcontroller that
+ * Graphics context images that the host owns (gk110/facts.md). FECS, the microcontroller that
  * switches the contexts of GR, loads a context image, and carries out the patch list (pairs of
  * register and value) to which the image's header points. Therefore a guest must be able to write
  * neither the image nor the list.

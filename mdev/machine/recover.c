@@ -8,7 +8,7 @@
  * for long. Its waits for the chip (wait.h) are bounded. The reset of an engine loses the context
  * that is loaded on it.
  *
- * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a runlist
+ * The order (nouveau nvkm_runl_rc(), gk110/facts.md): disable the channel, submit a runlist
  * without it, block the runlist (PBDMAs then get no channel from it), preempt, reset the engines
  * that still have the channel, clear the runlist's error (PFIFO_RUNLIST_ERROR), allow the runlist
  * (end the block). nouveau has no preempt in this order. Here the preempt makes a channel that is

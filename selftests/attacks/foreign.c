@@ -215,7 +215,7 @@ void attack_tenant_channel(struct machine *m)
 /* ------------------------------------------------------------------ patch list */
 
 /*
- * Byte offsets in a context image's head, for nouveau's microcode (docs/hardware.md): number of
+ * Byte offsets in a context image's head, for nouveau's microcode (gk110/facts.md): number of
  * pairs in the list, and the list's address >> 8.
  */
 enum { CTX_COUNT = 0, CTX_LIST = 4 };

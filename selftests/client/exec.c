@@ -130,7 +130,7 @@ static void add_copy(struct vm *vm, uint64_t src, uint64_t dst, uint32_t len)
 	const uint32_t place[] = { src >> 32, src, dst >> 32, dst, 0, 0, len, 1 };
 	const uint32_t launch[] = { CE_NON_PIPELINED | CE_FLUSH | CE_SRC_PITCH | CE_DST_PITCH };
 
-	/* no SET_OBJECT: NVK relies on the copy class being there (docs/hardware.md) */
+	/* no SET_OBJECT: NVK relies on the copy class being there (gk110/facts.md) */
 	add(vm, CE_OFFSET_IN, place, 8);
 	add(vm, CE_LAUNCH_DMA, launch, 1);
 }

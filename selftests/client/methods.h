@@ -14,7 +14,7 @@
 #define CLASS_3D      0xa197
 #define CLASS_2D      0x902d
 
-/* fixed by the chip (docs/hardware.md) */
+/* fixed by the chip (gk110/facts.md) */
 enum subchannel {
 	SUBC_3D = 0,
 	SUBC_COMPUTE = 1,

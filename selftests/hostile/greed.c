@@ -100,7 +100,7 @@ void hostile_faults(struct hostile *h)
 
 /*
  * A graphics context of our own making: an image whose head names a list of registers to write, as
- * nouveau's microcode has it (docs/hardware.md). The register is one of PFIFO. run.sh looks at the
+ * nouveau's microcode has it (gk110/facts.md). The register is one of PFIFO. run.sh looks at the
  * real card, whether it was written.
  */
 void hostile_context(struct hostile *h)

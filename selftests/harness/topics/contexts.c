@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphics contexts (docs/hardware.md): FECS loads images of the host's only, with patch lists that
+ * Graphics contexts (gk110/facts.md): FECS loads images of the host's only, with patch lists that
  * the host has made (S1, S3), whatever a guest's instance blocks and page tables say.
  */
 #include "gk110/fifo.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bits that nouveau polls (docs/hardware.md): whatever was written to the register, the bit reads
+ * Bits that nouveau polls (gk110/facts.md): whatever was written to the register, the bit reads
  * so that the poll ends at once.
  */
 #include "guest.h"

@@ -106,7 +106,7 @@ static void info_agrees_with_class(void **state)
 }
 
 /*
- * Registers that no guest may write, from docs/hardware.md. They are written here a second time on
+ * Registers that no guest may write, from gk110/facts.md. They are written here a second time on
  * purpose.
  */
 static const struct {
