@@ -83,6 +83,10 @@ print-kvgpu: ; @echo '$(O)/module-$(KERNEL)/kvgpu.ko'
 DESTDIR		?=
 DKMS_SRC	:= $(DESTDIR)/usr/src/kvgpu-$(KVGPU_VERSION)
 
+# pages that an admin needs, and that tools, alerts and the module's messages name
+KVGPU_PAGES	:= docs/admin.md docs/clouds.md docs/hardware.md docs/install.md docs/limits.md docs/sharing.md docs/supported.md \
+		   docs/threat-model.md
+
 COMPLETIONS	:= $(DESTDIR)/usr/share/bash-completion/completions
 
 # Install sources for DKMS, the tools, and the files that give cards their lives and start vGPUs at
@@ -120,7 +124,8 @@ install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and d
 	for c in firmware verify; do ln -sfn kvgpu-top "$(COMPLETIONS)/kvgpu-$$c"; done
 	install -D -m 644 libvirt-xml/kvgpu.modprobe.conf '$(DESTDIR)/etc/modprobe.d/kvgpu.conf'
 	install -D -m 644 libvirt-xml/61-kvgpu-mdevctl.rules '$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules'
-	install -D -m 644 -t '$(DESTDIR)/usr/share/doc/kvgpu' libvirt-xml/*.xml libvirt-xml/README.md LICENSES/GPL-2.0-only.txt
+	install -D -m 644 -t '$(DESTDIR)/usr/share/doc/kvgpu' libvirt-xml/*.xml libvirt-xml/README.md LICENSES/GPL-2.0-only.txt $(KVGPU_PAGES)
+	debian/cut-links.sh '$(DESTDIR)/usr/share/doc/kvgpu'
 	install -D -m 755 -t '$(DESTDIR)/usr/share/doc/kvgpu/hooks' libvirt-xml/hooks/qemu
 	@echo; echo "next, as root:"
 	@echo "  dkms install kvgpu/$(KVGPU_VERSION)      # builds the module for this kernel, later by itself for new ones"

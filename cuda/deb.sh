@@ -36,6 +36,7 @@ deb_documents()
 	} > "$doc/copyright"
 	printf '%s (%s) unstable; urgency=medium\n\n  * The state of this day.\n\n -- %s  %s\n' "$package" "$version" "$maintainer" \
 		"$(date -R -u -d "@$SOURCE_DATE_EPOCH")" > "$doc/changelog"
+	debian/cut-links.sh "$doc"
 	[ ! -d "$man" ] || find "$man" -type f -exec gzip -9n {} +
 	gzip -9n "$doc/changelog"
 	{

@@ -8,11 +8,11 @@ work=$(realpath -m "$1") repository=$(realpath -m "$2") key=${KVGPU_CACHE:-$HOME
 cd "$(dirname "$0")/.."
 umask 022
 
-for command in dpkg-buildpackage dh dh_dkms apt-ftparchive gpg gpg-agent; do
-	command -v "$command" > /dev/null && continue
-	echo "make packages: no $command here: apt install dpkg-dev debhelper dh-dkms apt-utils gpg gpg-agent" >&2
-	exit 1
+lacks() { echo "make packages: $1: apt build-dep . && apt install apt-utils gpg gpg-agent" >&2; exit 1; }
+for command in dpkg-buildpackage apt-ftparchive gpg gpg-agent; do
+	command -v "$command" > /dev/null || lacks "no $command here"
 done
+unmet=$(dpkg-checkbuilddeps 2>&1) || lacks "${unmet#*error: }"
 version=$(dpkg-parsechangelog -S Version)
 
 # -z1: the source is packed for this machine alone, so time counts, not room

@@ -68,11 +68,36 @@ directory_cell()
 	result $? "the installed kvgpu-verify runs"
 	"$root/usr/sbin/kvgpu-card" status --json | jq -e '.cards | type == "array"' >/dev/null
 	result $? "the installed kvgpu-card runs"
+	dangling "$root" >"$work/log"
+	result $? "no link of an installed page leads nowhere" "$(head -n 1 "$work/log")"
+	packaged_pages_cell
 	hook_cell "$root/usr/share/doc/kvgpu/hooks/qemu"
 	make -s uninstall DESTDIR="$root" >"$work/log" 2>&1
 	result $? "make uninstall" "$(tail -n 1 "$work/log")"
 	find "$root" ! -type d >"$work/left"
 	result "$([ ! -s "$work/left" ]; echo $?)" "no file is left" "$(head -n 1 "$work/left")"
+}
+
+# dangling FOLDER: prints links of pages below FOLDER to files that are not there; fails if there is one
+dangling()
+{
+	find "$1" -name '*.md' | python3 -c '
+import os, re, sys
+bad = [f"{page}: {link}" for page in map(str.strip, sys.stdin) for link in re.findall(r"\]\(([^)#]+)", open(page).read())
+       if "://" not in link and not os.path.exists(os.path.join(os.path.dirname(page), link))]
+sys.exit("\n".join(bad) if bad else 0)' 2>&1
+}
+
+# the pages that cuda/ and remote/ put into a package, as cuda/deb.sh leaves them there
+packaged_pages_cell()
+{
+	local tmp=$work/page-package doc=$work/page-package/doc man=/nowhere package=page version=1 maintainer=me SOURCE_DATE_EPOCH=0 overrides=()
+	# shellcheck source=cuda/deb.sh
+	(. cuda/deb.sh && mkdir -p "$doc" && grep -ho '\(docs\|cuda\)/[a-z-]*\.md' remote/package.sh cuda/package.sh | sort -u | xargs cp -t "$doc" && deb_documents) &&
+		dangling "$doc" >"$work/log"
+	result $? "nor one of a page in a package of cuda/ or remote/" "$(head -n 1 "$work/log")"
+	grep -qF '[what runs](remote.md#what-runs)' "$doc/remote-setup.md"
+	result $? "a link to a page beside it stays"
 }
 
 # hook_cell HOOK: the example for libvirt starts and stops what it should, with an mdevctl that keeps its vGPUs in files: "by hand" is

@@ -182,6 +182,21 @@ def texts():
         expect("shellcheck", "a variable that nothing sets", {"selftests/one.sh": SH + "cd $nowhere || exit\necho ${a[@]\n"}, "SC")
 
 
+def shipped():
+    expect("shipped", "a page that no package has; not in comments, nor one that is installed",
+           {"kvgpu.mk": "PAGES := docs/page1.md\n", "tools/a.yml": "one\nsee docs/page2.md, /usr/share/doc/kvgpu/page1.md\n",
+            "hw/a.c": C + '/* docs/page3.md */\nsay("(docs/page4.md)");\n', "tools/a.py": '"""docs/page3.md"""\n# docs/page3.md\nprint(f"docs/page5.md")\n'},
+           "tools/a.yml:2: names page2.md", "hw/a.c:3: names page4.md", "tools/a.py:3: names page5.md")
+    needs = {"debian/control": "Build-Depends: debhelper, liba-dev\n", "debian/packages.sh": SH + 'echo "apt build-dep . && apt install gpg"\n'}
+    expect("shipped", "lines of an installation that lack what a build wants", {
+        **needs, "docs/page1.md": "    make packages && ls\n", "docs/page2.md": "    apt install gcc\n    make install\n",
+        "docs/page3.md": "    apt build-dep . && apt install gpg\n    make packages\n    apt install liba-dev\n    make install\n"},
+           "docs/page1.md:1: make packages wants 'apt build-dep . && apt install gpg'", "docs/page2.md:2: make install wants liba-dev")
+    code = C + "static int a = 5;\nmodule_param(a, int, 0444);\nstatic int old = 7;\nmodule_param(old, int, 0444);\n"
+    expect("shipped", "a parameter of the module that has another default, or no row",
+           {"mdev/a.c": code, "docs/admin.md": "| `a` | 4 |\n| `old` | 7 |\n"}, "no row '| `a` | 5 |'")
+
+
 def documents():
     expect("documents", "116 lines of README.md", {"README.md": "\n" * 116}, "README.md: 116 lines")
     expect("documents", "3,601 lines of pages", {"docs/page1.md": "\n" * 1801, "docs/page2.md": "\n" * 1800}, "docs/: its pages have 3")
@@ -218,7 +233,7 @@ def formatting():
 def main():
     with tempfile.TemporaryDirectory() as cache:
         tree.Proofs.folder = pathlib.Path(cache)
-        for group in (files, headers, offsets, environment, refusals, rooms, texts, documents, checkpatch, formatting):
+        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, documents, checkpatch, formatting):
             group()
     print(f"1..{len(results)}")
     return 0 if all(results) else 1

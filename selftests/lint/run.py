@@ -22,6 +22,7 @@ import names
 import offsets
 import shape
 import shell
+import shipped
 import silent
 import tree as trees
 import walls
@@ -40,6 +41,7 @@ RULES = {
     "marks": (cited.marks, False),              # a document gives a row's mark, like F1, once
     "columns": (columns.check, False),
     "documents": (documents.check, False),      # README.md and docs/ are short, and name no commit
+    "shipped": (shipped.check, False),          # who installs kvgpu has the pages that it names, and what it is built with
     "environment": (environment.check, False),  # no variable decides what a library runs or loads
     "formatted": (formatted.check, False),      # clang-format finds nothing to change
     "silent": (silent.check, False),            # remoting says what it refuses
