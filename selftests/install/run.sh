@@ -96,7 +96,7 @@ packaged_pages_cell()
 	(. cuda/deb.sh && mkdir -p "$doc" && grep -ho '\(docs\|cuda\)/[a-z-]*\.md' remote/package.sh cuda/package.sh | sort -u | xargs cp -t "$doc" && deb_documents) &&
 		dangling "$doc" >"$work/log"
 	result $? "nor one of a page in a package of cuda/ or remote/" "$(head -n 1 "$work/log")"
-	grep -qF '[what runs](remote.md#what-runs)' "$doc/remote-setup.md"
+	grep -qE '\]\(remote[a-z-]*\.md#' "$doc/remote-setup.md"
 	result $? "a link to a page beside it stays"
 }
 
