@@ -185,7 +185,8 @@ def texts():
 def shipped():
     expect("shipped", "a page that no package has; not in comments, nor one that is installed",
            {"kvgpu.mk": "PAGES := docs/page1.md\n", "tools/a.yml": "one\nsee docs/page2.md, /usr/share/doc/kvgpu/page1.md\n",
-            "hw/a.c": C + '/* docs/page3.md */\nsay("(docs/page4.md)");\n', "tools/a.py": '"""docs/page3.md"""\n# docs/page3.md\nprint(f"docs/page5.md")\n'},
+            "hw/a.c": C + '/* docs/page3.md */\nsay("(docs/page4.md)");\n', "remote/api.py": 'say("docs/page3.md")\n',
+            "tools/a.py": '"""docs/page3.md"""\n# docs/page3.md\nprint(f"docs/page5.md")\n'},
            "tools/a.yml:2: names page2.md", "hw/a.c:3: names page4.md", "tools/a.py:3: names page5.md")
     needs = {"debian/control": "Build-Depends: debhelper, liba-dev\n", "debian/packages.sh": SH + 'echo "apt build-dep . && apt install gpg"\n'}
     expect("shipped", "lines of an installation that lack what a build wants", {

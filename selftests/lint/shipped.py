@@ -3,7 +3,8 @@
 
 - where a document has "make packages", it has the line before that debian/packages.sh says when something lacks; where it has
   "make install", a line before names all libraries of debian/control's Build-Depends
-- pages of docs/ that installed texts name are installed: texts of man pages, units, settings and alerts, strings of C and Python
+- pages of docs/ that installed texts name are installed: texts of man pages, units, settings and alerts, strings of C and, in
+  tools/, of Python
 - docs/admin.md has a row for each parameter of the module, with its default"""
 import ast
 import re
@@ -35,7 +36,7 @@ def strings(tree, file):
 
 def pages(tree):
     given = set(re.findall(r"\bdocs/([\w-]+\.md)", "".join(tree.text(file) for file in INSTALLERS if file in tree.known)))
-    for file in tree.of(*INSTALLED, ".c", ".h", ".py", rooms=ROOMS):
+    for file in (*tree.of(*INSTALLED, ".c", ".h", rooms=ROOMS), *tree.of(".py", rooms=("tools",))):
         for offset, text in strings(tree, file):
             for m in PAGE.finditer(text):
                 if m.group(1) not in given:
