@@ -101,6 +101,8 @@ programs()
 	LIMIT=300 in_lab su -s /bin/sh -c "/share/kvgpu-cuda-driver /share/kernels.cubin $SUBTESTS" two >"$log" 2>&1
 	rc=$?
 	relay "driver API" $rc <"$log"
+	step "scattered managed memory, by as many mappings as Linux gives by default" in_lab sh -c '[ "$(cat /proc/sys/vm/max_map_count)" = 65530 ] &&
+		timeout 100 /share/managed scattered /share/kernels.cubin'
 	step "three programs at once" in_lab sh -c 'cd /tmp && for i in 1 2 3; do /share/faults host_functions /share/kernels.cubin >said-$i 2>&1 &
 		pids="$pids $!"; done; rc=0; for p in $pids; do wait $p || rc=1; done; tail -qn 1 said-*; exit $rc'
 }

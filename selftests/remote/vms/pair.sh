@@ -31,8 +31,10 @@ packages()
 	cp "$remote/libcuda.so.1" "$OUT/" || return 1
 	gcc -std=gnu11 -O2 -Wall -Wextra -I. "-I$remote/gen" -D_GNU_SOURCE selftests/remote/exits.c -o "$share/exits" "$OUT/libcuda.so.1" \
 		-Wl,--unresolved-symbols=ignore-in-shared-libs || return 1
-	gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$share/faults" "$OUT/libcuda.so.1" \
-		-Wl,--unresolved-symbols=ignore-in-shared-libs || return 1
+	for program in faults managed; do
+		gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE "selftests/remote/$program.c" -o "$share/$program" \
+			"$OUT/libcuda.so.1" -Wl,--unresolved-symbols=ignore-in-shared-libs || return 1
+	done
 	make -s -C selftests/cuda/driver "OUT=$OUT" && cp "$OUT/kvgpu-cuda-driver" selftests/cuda/driver/kernels.cubin "$share/"
 }
 
