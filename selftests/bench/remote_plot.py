@@ -83,7 +83,7 @@ def plots(rows):
     for r in rows:
         by_place.setdefault(r["where"], []).append(r)
     for where, some in by_place.items():
-        conditions = f"{where} ({some[0]['commit']}, {some[0]['date']})"
+        conditions = f"{where} ({some[0]['date']})"
         for name, what, unit, names, logarithmic in (
                 ("remote-calls", "Calls and launches", "us", CALLS, True), ("remote-copies", "Copies", "GB/s", COPIES, False),
                 ("remote-cpu", "CPU time of a million calls", "s", CLIENTS, False)):

@@ -7,6 +7,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -154,6 +155,10 @@ def what_is_kept():
     for name, text in [*remote_plot.plots(recorded), *plot.plots(recorded)]:
         path = os.path.join(DOCS, name)
         check(os.path.exists(path) and open(path).read() == text, f"docs/{name} is of them (remote_plot.py, cluster/plot.py)")
+        check(not any(f"({r['commit']}" in text for r in recorded), f"docs/{name} names no commit")
+        width = int(re.search(r'<svg [^>]*width="(\d+)"', text)[1])
+        ends = [(float(x) + 6 * len(said), said) for x, said in re.findall(r'<text x="([\d.]+)" y="[\d.]+">([^<]*)</text>', text)]
+        check(all(end <= width for end, _ in ends), f"docs/{name}: no text is cut off: {[said for end, said in ends if end > width]}")
     fit = [1000 * (run.COMPUTES * n ** 3 + run.COPIES * n ** 2) / t[0] for n, t in run.paper()["matrix"].items()]
     check(len(fit) == 16 and max(abs(f - 1) for f in fit) < 0.016, "the balance of computing to copies is that of the paper's table 1")
 

@@ -9,7 +9,7 @@ import math
 import re
 import sys
 
-LEFT, TOP, WIDTH, HEIGHT = 70, 60, 520, 260
+LEFT, TOP, WIDTH, HEIGHT = 70, 74, 520, 260
 COLOURS = ("#808080", "#3a7d44", "#b5523b", "#4a6fa5", "#8a6fa5")
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20}
 
@@ -38,9 +38,11 @@ def lines(title, x_title, y_title, series, label):
 
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 40}" height="{TOP + HEIGHT + 50}" font-family="sans-serif"'
            ' font-size="11"><rect width="100%" height="100%" fill="white"/>', f'<text x="8" y="16" font-size="13">{html.escape(title)}</text>']
-    x = 8
+    x, y = 8, 26
     for (name, _), colour in zip(series.items(), COLOURS):
-        out.append(f'<rect x="{x}" y="26" width="9" height="9" fill="{colour}"/><text x="{x + 13}" y="35">{html.escape(name)}</text>')
+        if x + 13 + 6 * len(name) > LEFT + WIDTH + 40:
+            x, y = 8, y + 14
+        out.append(f'<rect x="{x}" y="{y}" width="9" height="9" fill="{colour}"/><text x="{x + 13}" y="{y + 9}">{html.escape(name)}</text>')
         x += 25 + 6 * len(name)
     for e in range(low, high + 1):
         y = at(xs[0], 10.0 ** e)[1]
