@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Prints what the section "Two commands" of the project's README.md tells a user.
+"""Prints what the section "Share a Kepler card among VMs" of the project's README.md tells a user.
 
 readme.py packages    what has to be installed before, one package a line
 readme.py commands    the commands, one a line
@@ -11,25 +11,26 @@ import re
 import sys
 
 README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
+SECTION = "Share a Kepler card among VMs"
 UNITS = {"MB": 10**6, "GB": 10**9}
 
 
 def section(text):
-    found = re.search(r"^## Two commands\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    found = re.search(rf"^## {SECTION}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
     if not found:
-        sys.exit("README.md has no section 'Two commands'")
+        sys.exit(f"README.md has no section '{SECTION}'")
     return found.group(1)
 
 
 def commands(text):
     """Return the indented lines of the section, without their comments."""
     lines = (re.sub(r"\s+#.*", "", line).strip() for line in re.findall(r"^    (.+)", section(text), re.M))
-    return [line for line in lines if line] or sys.exit("README.md: no commands in 'Two commands'")
+    return [line for line in lines if line] or sys.exit(f"README.md: no commands in '{SECTION}'")
 
 
 def needs_paragraph(text):
     found = re.search(r"^What has to be there: (.*?)(?=\n\n|\Z)", section(text), re.M | re.S)
-    return found.group(1) if found else sys.exit("README.md: no paragraph 'What has to be there:' in 'Two commands'")
+    return found.group(1) if found else sys.exit(f"README.md: no paragraph 'What has to be there:' in '{SECTION}'")
 
 
 def packages(text):

@@ -198,6 +198,22 @@ def shipped():
            {"mdev/a.c": code, "docs/admin.md": "| `a` | 4 |\n| `old` | 7 |\n"}, "no row '| `a` | 5 |'")
 
 
+def claims():
+    page = "It takes 12.5 to 13\nms, or 8 %.\n| one | 1.44 ms | 0.96 | 1.33 |\n"
+    head = "Of [a page](docs/page1.md#here):\n\n| | a | b | c |\n|---|---:|---:|---:|\n"
+
+    def readme(text, rows, *wanted):
+        expect("claims", text, {"docs/page1.md": page, "README.md": head + rows + "\n"}, *wanted)
+
+    readme("as on the page", "| CUDA 11.8 | 1.44 ms | 0.96 | 1.33 |\n| two | in 12.5 to 13 ms | **8 %** | 9 % ([of others](https://example.org)) |")
+    readme("a wrong number, a wrong unit, half a range", "| one | in 13.5 ms | 8 ms by itself | to 13 ms and 12.5 ms |",
+           "README.md:5: '13.5 ms' is not in docs/page1.md", "'8 ms'", "'12.5 ms'")
+    readme("cells that have changed places, one with a wrong number", "| one | 1.44 ms | 1.33 | 0.96 |\n| one | 1.44 ms | 0.97 | 1.33 |",
+           "README.md:5: '1.44 ms | 1.33 | 0.96' is", "README.md:6: '1.44 ms | 0.97 | 1.33' is")
+    readme("a row's own page counts, not that above the table", "| one | 8 % ([2](docs/page2.md)) | |", "README.md:5: '8 %' is not in docs/page2.md")
+    expect("claims", "no page", {"README.md": "A table:\n\n| | a |\n|---|---|\n| one | 8 % |\n"}, "README.md:5: '8 %' cites no page")
+
+
 def documents():
     expect("documents", "116 lines of README.md", {"README.md": "\n" * 116}, "README.md: 116 lines")
     expect("documents", "3,601 lines of pages", {"docs/page1.md": "\n" * 1801, "docs/page2.md": "\n" * 1800}, "docs/: its pages have 3")
@@ -234,7 +250,7 @@ def formatting():
 def main():
     with tempfile.TemporaryDirectory() as cache:
         tree.Proofs.folder = pathlib.Path(cache)
-        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, documents, checkpatch, formatting):
+        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, claims, documents, checkpatch, formatting):
             group()
     print(f"1..{len(results)}")
     return 0 if all(results) else 1

@@ -11,6 +11,7 @@ import time
 
 import checkpatch
 import cited
+import claims
 import columns
 import comments
 import documents
@@ -39,6 +40,7 @@ RULES = {
     "comments": (lambda tree: comments.check(tree.root), False),     # kernel-doc fits its function
     "cited": (cited.check, False),
     "marks": (cited.marks, False),              # a document gives a row's mark, like F1, once
+    "claims": (claims.check, False),            # README.md's numbers are those of the pages that it cites
     "columns": (columns.check, False),
     "documents": (documents.check, False),      # README.md and docs/ are short, and name no commit
     "shipped": (shipped.check, False),          # who installs kvgpu has the pages that it names, and what it is built with
