@@ -50,6 +50,37 @@ for said in ("left out: it wants the CUDA toolkit", "a product of 128 by 128: by
 P
 result $? "a demo says that weights decided only if they did, and what the step with two proxies said" "$work/out"
 
+# Of a made-up demo of 100 lines the picture has all but what comes first, whole, and no wider than it is.
+PYTHONPATH=selftests/demo PYTHONDONTWRITEBYTECODE=1 python3 - "$work" >"$work/out" 2>&1 <<'P'
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as tree
+import record
+work = sys.argv[1]
+log = ["  CC    a.c", "make demo: 2 steps", "1/2  <one> & two", f"\x1b[1m     {os.getcwd()}/testbed\x1b[0m", "a" * 200, "9 s\rover", *["x"] * 93,
+       "12 checks of copies and costs, 8 runs of CUDA programs in guests: all passed; 9 s"]
+def picture(lines):
+    done = subprocess.run(["selftests/demo/record.py", f"{work}/p.svg"], input="\n".join(lines) + "\n", text=True, capture_output=True, check=False)
+    assert done.stdout.splitlines() == "\n".join(lines).replace("\r", "\n").splitlines(), done.stdout
+    return done
+assert picture(log[:-1]).returncode == 1 and not os.path.exists(f"{work}/p.svg")
+assert picture([*log, *["y" * 118] * 500]).returncode == 1 and not os.path.exists(f"{work}/p.svg")
+assert picture(log).returncode == 0
+drawn = tree.parse(f"{work}/p.svg").getroot()
+texts = [t.text for t in drawn.iter("{http://www.w3.org/2000/svg}text")]
+assert texts[:5] == ["make demo: 2 steps", "1/2  <one> & two", "     testbed", "a" * (record.COLUMNS - 1) + "…", "over"], texts[:5]
+assert texts[5:] == log[6:], texts[5:]
+style = next(drawn.iter("{http://www.w3.org/2000/svg}style")).text
+for name, end in (("up", -record.HIGH * (len(texts) - record.ROWS)), ("down", record.HIGH * record.ROWS)):
+    at = [float(p) for p in re.findall(r"([\d.]+)%", re.search(rf"@keyframes {name}{{(.*)}}", style)[1])]
+    places = [int(p) for p in re.findall(r"translateY\((-?\d+)px", re.search(rf"@keyframes {name}{{(.*)}}", style)[1])]
+    assert places[0] == 0 and places[-1] == end and at == sorted(at) and at[0] == 0 and at[-1] == 100
+    assert next(e for e in drawn.iter() if e.get("id") == name).get("transform") == f"translate(0 {end})"
+P
+result $? "a demo is drawn" "$work/out"
+
 # README.md shows lines of the last screen
 PYTHONPATH=selftests/demo PYTHONDONTWRITEBYTECODE=1 python3 - >"$work/out" 2>&1 <<'P'
 import screen
