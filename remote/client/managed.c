@@ -982,8 +982,8 @@ void mapped_end(const void *base)
 }
 
 /*
- * If the page of @at is managed already, that range has what it can of [at, end) as well, and *@next
- * is where that ends. Else *@next is @at.
+ * If the page of @at is managed already, that range has what it can of [at, end) as well. *@next is
+ * where that ends. Else *@next is @at.
  */
 static CUresult join_ranges(uint64_t at, uint64_t end, uint64_t *next)
 {

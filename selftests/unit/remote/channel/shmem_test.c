@@ -658,7 +658,7 @@ static void memory_that_grows(void **state)
 	arena = kvgpu_remote_arena(client, &bytes);
 	there = kvgpu_remote_port_arena(p, &(uint64_t){ 0 });
 	assert_int_equal(bytes, ARENA);
-	/* each of them has room for its copy of the other's, and for what is beside the libraries */
+	/* each has room for its copy of the other's, and for what is beside the libraries */
 	assert_int_equal((uintptr_t)there >> 45, 1);
 	assert_int_equal((uintptr_t)arena >> 45, 2);
 	assert_int_equal(kvgpu_remote_arena_most(client, &bound), 2 * ARENA);
