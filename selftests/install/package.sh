@@ -13,7 +13,7 @@ package_cell()
 	result $? "make cuda-package" "$(tail -n 1 "$work/log")"
 	mkdir -p "$out" "$work/next"
 	cp "$(tail -n 1 "$work/log")" "$out/this.deb"
-	cp "$(dirname "$(make -s print-cuda)")"/{libcuda.so.1,libcudart.so.11.0,cuda-info,kvgpu-persist} "$work/next/"
+	cp "$(dirname "$(make -s print-cuda)")"/{libcuda.so.1,libcudart.so.11.0,libnvidia-ml.so.1,cuda-info,kvgpu-persist} "$work/next/"
 	cp "$(cuda/package.sh "$work/next" "$version+next")" "$out/next.deb"
 	result $? "a newer package of it"
 	if selftests/cuda/toolkit.sh >/dev/null 2>&1; then

@@ -46,9 +46,10 @@ fi
 mkdir -p debian/DEBIAN debian$lib
 printf 'Package: libcudart11.0\nVersion: 11.8.89~11.8.0-5~deb12u1\nArchitecture: amd64\nMaintainer: none\nDescription: none\n' > debian/DEBIAN/control
 cp $lib/kvgpu/libcudart.so.11.0 debian$lib/
+echo 'activate-noawait ldconfig' > debian/DEBIAN/triggers
 dpkg-deb --build debian libcudart.deb > /dev/null
 step "Debian's own runtime comes beside it" apt install ./libcudart.deb
-step "and is the one that the loader finds first" bash -c "ldconfig -p | grep -m 1 'libcudart.so.11.0 ' | grep -q '$lib/libcudart.so.11.0'"
+step "and is the one that the loader finds first" bash -c "ldconfig -p | grep -m 1 'libcudart.so.11.0 ' | grep -q '> \(/usr\)\?${lib#/usr}/libcudart.so.11.0'"
 step "and goes again" apt purge libcudart11.0
 # as nvidia-cuda-toolkit and PyCUDA want the driver's libraries
 mkdir -p wants/DEBIAN
@@ -62,13 +63,13 @@ step "a newer one in its place" apt install ./next.deb
 step "it is that one" grep -qx 'kvgpu-cuda .*+next installed' <(packages)
 step "its files are as they were packed, too" as_packed
 step "and the older one back" apt install --allow-downgrades ./this.deb
-# a systemd that fails, as it may in a container
+# a systemd that fails, as it may in a container, where apt lets packages' scripts look for it
 mkdir -p /run/systemd/system
-printf '#!/bin/sh\necho "$@" >>/tmp/asked\nexit 1\n' >/usr/local/bin/systemctl
-chmod 755 /usr/local/bin/systemctl
+printf '#!/bin/sh\necho "$@" >>/tmp/asked\nexit 1\n' >/usr/bin/systemctl
+chmod 755 /usr/bin/systemctl
 step "apt removes it" apt remove kvgpu-cuda
 step "systemd is told so" grep -qx daemon-reload /tmp/asked
-rm -r /run/systemd /usr/local/bin/systemctl
+rm -r /run/systemd /usr/bin/systemctl
 step "the loader knows neither library" known 0
 step "apt purges it" apt purge kvgpu-cuda
 step "it left no configuration" bash -c '! dpkg-query -W kvgpu-cuda'
