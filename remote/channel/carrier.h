@@ -20,6 +20,8 @@ struct channel_carrier {
 	int (*fetch)(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull);
 	int (*await)(struct kvgpu_remote_channel *c, unsigned int completion, uint64_t seq,
 		     struct kvgpu_remote_answer *a, const void **payload);
+	/* NULL: descriptors can't be sent */
+	int (*lend)(struct kvgpu_remote_channel *c, int file);
 	/* in a child of fork(): takes no lock, which another thread may have held */
 	void (*forked)(struct kvgpu_remote_channel *c);
 	/* end the connection, and free @c */
@@ -36,6 +38,7 @@ struct port_carrier {
 		      const void *bytes, size_t n);
 	int (*call)(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 		    uint64_t invocation);
+	int (*lent)(struct kvgpu_remote_port *p); /* NULL: none comes */
 	void (*await_end)(struct kvgpu_remote_port *p);
 	void (*close)(struct kvgpu_remote_port *p);
 };

@@ -250,6 +250,13 @@ int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, const void *f
 	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->push(c, at, from, bytes);
 }
 
+int kvgpu_remote_lend(struct kvgpu_remote_channel *c, int file)
+{
+	return !c->carrier->lend       ? -ENOTSUP :
+	       kvgpu_remote_is_gone(c) ? -ECONNRESET :
+					 c->carrier->lend(c, file);
+}
+
 int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull)
 {
 	if (!c->has_relay)
@@ -363,6 +370,11 @@ bool kvgpu_remote_port_resize(struct kvgpu_remote_port *p, uint64_t bytes)
 bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p)
 {
 	return p->shared;
+}
+
+int kvgpu_remote_lent(struct kvgpu_remote_port *p)
+{
+	return p->carrier->lent ? p->carrier->lent(p) : -ENOTSUP;
 }
 
 int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,

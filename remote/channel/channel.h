@@ -123,6 +123,12 @@ void kvgpu_remote_expect(struct kvgpu_remote_channel *c);
 int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, const void *from,
 		      uint64_t bytes);
 /*
+ * Send a descriptor, which stays the caller's, to the server ahead of a frame about it. -ENOTSUP:
+ * only an aperture between processes takes any. The caller sends the frame before another thread
+ * calls this, and waits for its answer.
+ */
+int kvgpu_remote_lend(struct kvgpu_remote_channel *c, int file);
+/*
  * Have the relay bring bytes into the arena, at the server's side, from another server, for the
  * frames that follow; the next frame fails with CUDA_ERROR_SYSTEM_NOT_READY if they can't be had.
  * So hold the caller's lock for kvgpu_remote_send() until that frame is sent. The bytes at the
@@ -259,6 +265,12 @@ int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_he
 		       uint32_t result, const void *payload, size_t n);
 /* Give bytes of the arena back to the client. Any thread. */
 int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
+/*
+ * The next descriptor that the client has sent by kvgpu_remote_lend() ahead of the frame that is
+ * served: it may be of anything, and is the caller's; -EPROTO: there is none. The thread that calls
+ * kvgpu_remote_next().
+ */
+int kvgpu_remote_lent(struct kvgpu_remote_port *p);
 /* Wait until the client is gone, whatever other threads do. Any thread. */
 void kvgpu_remote_await_end(struct kvgpu_remote_port *p);
 /* Send a notification to the client. Any thread. */

@@ -9,6 +9,7 @@
 #include "shmem.h"
 #include "line.h"
 #include "memory.h"
+#include "rights.h"
 
 /* ------------------------------------------------------------------ the server */
 
@@ -41,8 +42,10 @@ static int give_memory(struct line *l, uint64_t version, uint64_t arena_bytes, i
 		       struct shmem *a)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, 0, 0 };
-	int r = memory_send(l->fd, &w, sizeof(w), memory);
+	int r;
 
+	rights_allow(l->fd); /* for kvgpu_remote_lend() */
+	r = memory_send(l->fd, &w, sizeof(w), memory);
 	return r ? r : map_memory(a, SIDE_SERVER, memory, arena_bytes);
 }
 

@@ -44,7 +44,7 @@ int memory_send(int to, const void *bytes, size_t n, int memory)
 /*
  * msg_controllen is the exact size for one descriptor: with padding there would be room for two.
  */
-int memory_read(struct line *from, void *bytes, size_t n, int *memory)
+ssize_t memory_some(int from, void *bytes, size_t n, int flags, int *memory)
 {
 	struct iovec part = { bytes, n };
 	union room_for_fd room;
@@ -57,10 +57,10 @@ int memory_read(struct line *from, void *bytes, size_t n, int *memory)
 
 	*memory = -1;
 	do {
-		got = recvmsg(from->fd, &m, MSG_CMSG_CLOEXEC);
+		got = recvmsg(from, &m, flags | MSG_CMSG_CLOEXEC);
 	} while (got < 0 && errno == EINTR);
 	if (got <= 0)
-		return got < 0 && errno == EAGAIN ? -ETIMEDOUT : -ECONNRESET;
+		return got < 0 && errno == EAGAIN ? -EAGAIN : -ECONNRESET;
 	c = CMSG_FIRSTHDR(&m);
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
 	    c->cmsg_len == CMSG_LEN(sizeof(*memory)))
@@ -72,6 +72,15 @@ int memory_read(struct line *from, void *bytes, size_t n, int *memory)
 		close(*memory);
 		*memory = -1;
 	}
+	return got;
+}
+
+int memory_read(struct line *from, void *bytes, size_t n, int *memory)
+{
+	ssize_t got = memory_some(from->fd, bytes, n, 0, memory);
+
+	if (got < 0)
+		return got == -EAGAIN ? -ETIMEDOUT : got;
 	return line_read(from, (uint8_t *)bytes + got, n - got);
 }
 

@@ -39,6 +39,12 @@ int memory_give_back(int memory);
  */
 int memory_send(int to, const void *bytes, size_t n, int memory);
 /*
+ * As recv(), but a negative result is -errno, and the peer's end -ECONNRESET. *memory: a descriptor
+ * that came with these bytes, the caller's then; or -1: none, or several, which are closed.
+ * -EMFILE: one came, and this process may have no more.
+ */
+ssize_t memory_some(int from, void *bytes, size_t n, int flags, int *memory);
+/*
  * As line_read(), but @from has no TLS. *memory: a descriptor that came, the caller's then, also
  * after an error; or -1. Over another socket than a UNIX one none comes. -EMFILE: one came, and
  * this process may have no more.

@@ -13,14 +13,14 @@
 /* SO_PASSRIGHTS of Linux 6.16 and later, on x86 and arm64 */
 enum { PASS_RIGHTS = 83 };
 
-/* it can't refuse them */
-static bool kernel_is_old;
-
 void rights_refuse(int fd)
 {
-	if (setsockopt(fd, SOL_SOCKET, PASS_RIGHTS, &(int){ 0 }, sizeof(int)) &&
-	    errno == ENOPROTOOPT)
-		kernel_is_old = true;
+	setsockopt(fd, SOL_SOCKET, PASS_RIGHTS, &(int){ 0 }, sizeof(int));
+}
+
+void rights_allow(int fd)
+{
+	setsockopt(fd, SOL_SOCKET, PASS_RIGHTS, &(int){ 1 }, sizeof(int));
 }
 
 static int option_of(int fd, int option, int otherwise)
@@ -131,7 +131,7 @@ void rights_close_copy(int fd)
 
 void rights_closefrom(int first)
 {
-	pid_t holder = kernel_is_old ? hold() : -1;
+	pid_t holder = hold();
 
 	closefrom(first);
 	nr_kept = 0;

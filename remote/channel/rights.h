@@ -2,8 +2,8 @@
 /*
  * Descriptors that a peer sends over a UNIX socket unasked (SCM_RIGHTS). Who puts the last
  * reference of one may wait as long as the peer has chosen: a TCP socket with SO_LINGER. A process
- * that has other peers uses these functions. On older kernels they make children that end at once;
- * the caller reaps children that it does not know.
+ * that has other peers uses these functions. Where descriptors may come they make children that end
+ * at once; the caller reaps children that it does not know.
  */
 #ifndef KVGPU_REMOTE_RIGHTS_H
 #define KVGPU_REMOTE_RIGHTS_H
@@ -17,18 +17,20 @@
  * sockets.
  */
 void rights_refuse(int fd);
+/* Take them again on a connection, for memory_some(). */
+void rights_allow(int fd);
 /* As recv() with MSG_DONTWAIT; -1 and EPROTO: a descriptor would come with these bytes. */
 ssize_t rights_read(int fd, void *to, size_t n);
 /*
- * Close a socket, which ends the connection for all that have a copy. On older kernels up to
- * RIGHTS_KEPT sockets with something unread stay open, shut down, until there are so many, or this
- * process ends. For one thread of a process.
+ * Close a socket, which ends the connection for all that have a copy. Up to RIGHTS_KEPT sockets to
+ * which descriptors may come, with something unread, stay open, shut down, until there are so many,
+ * or this process ends. For one thread of a process.
  */
 enum { RIGHTS_KEPT = 16 };
 void rights_close(int fd);
 /* Close a copy of a socket, or one that listens. Another process may go on with its own copy. */
 void rights_close_copy(int fd);
-/* As closefrom(), in a child: its copies may have become the last ones. */
+/* As closefrom(), in a child: its copies may have become the last ones. It makes a child. */
 void rights_closefrom(int first);
 
 #endif

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "guard.h"
+#include "memory.h"
 #include "signals.h"
 
 #include <remote/ring/clock.h>
@@ -201,25 +202,78 @@ static void tell_of_end(struct shmem *a)
 		a->lost(a->ctx);
 }
 
-/* with WAKE_SOCKET a byte is a wake-up, else it ends the watch */
+/*
+ * Take a descriptor that a client has sent, with a byte of its own, if one is there. Call with
+ * .lock. False: the connection has ended, or the client breaks the rules.
+ */
+static bool take_lent(struct shmem *a)
+{
+	char byte;
+	int file;
+
+	if (memory_some(a->life, &byte, 1, MSG_DONTWAIT, &file) == -EAGAIN)
+		return true;
+	if (file < 0)
+		return false;
+	if (a->lent >= 0) {
+		close(file);
+		return false;
+	}
+	a->lent = file;
+	return true;
+}
+
+/* The client has sent it before the frame, so that it is in .lent or in the socket. */
+int shmem_lent(struct shmem *a)
+{
+	bool fine;
+	int file;
+
+	if (a->wake != WAKE_FUTEX)
+		return -ENOTSUP;
+	pthread_mutex_lock(&a->lock);
+	fine = a->lent >= 0 || take_lent(a);
+	file = a->lent;
+	a->lent = -1;
+	pthread_mutex_unlock(&a->lock);
+	return !fine ? shmem_lose(a) : file < 0 ? -EPROTO : file;
+}
+
+/* false: the watch ends */
+static bool read_socket(struct shmem *a)
+{
+	char bytes[256];
+	ssize_t n;
+	bool fine;
+
+	if (a->wake == WAKE_FUTEX && a->side == SIDE_SERVER) {
+		pthread_mutex_lock(&a->lock);
+		fine = take_lent(a);
+		pthread_mutex_unlock(&a->lock);
+		return fine;
+	}
+	n = recv(a->life, bytes, sizeof(bytes), MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return true;
+	if (n <= 0 || a->wake != WAKE_SOCKET)
+		return false;
+	count_read(a);
+	return true;
+}
+
+/*
+ * With WAKE_SOCKET a byte is a wake-up. With WAKE_FUTEX it brings a server a descriptor. Any other
+ * byte ends the watch.
+ */
 static void watch_socket(struct shmem *a)
 {
 	struct pollfd p = { .fd = a->life, .events = POLLIN | POLLRDHUP };
-	char bytes[256];
-	ssize_t n;
 
-	for (;;) {
-		if (poll(&p, 1, -1) < 0 && errno == EINTR)
-			continue;
-		if (shmem_is_gone(a) || __atomic_load_n(&a->ended, __ATOMIC_SEQ_CST))
-			return;
-		n = recv(a->life, bytes, sizeof(bytes), MSG_DONTWAIT);
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (n <= 0 || a->wake != WAKE_SOCKET)
-			return;
-		count_read(a);
-	}
+	do {
+		while (poll(&p, 1, -1) < 0 && errno == EINTR)
+			;
+	} while (!shmem_is_gone(a) && !__atomic_load_n(&a->ended, __ATOMIC_SEQ_CST) &&
+		 read_socket(a));
 }
 
 static bool peer_left(struct shmem *a)
@@ -293,6 +347,7 @@ void shmem_init(struct shmem *a, enum shmem_side side, enum shmem_wake wake, voi
 			     .wake = wake,
 			     .times = shmem_times(wake),
 			     .life = -1,
+			     .lent = -1,
 			     .file = -1 };
 }
 
@@ -327,6 +382,8 @@ void shmem_fini(struct shmem *a)
 		attach_client_leave(&a->client);
 	guard_end(a->base);
 	munmap(a->base, a->bytes);
+	if (a->lent >= 0)
+		close(a->lent);
 	if (a->life >= 0)
 		close(a->life);
 	if (a->file >= 0)

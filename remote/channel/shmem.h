@@ -40,6 +40,8 @@ struct shmem {
 	struct shmem_times times;
 	/* a socket, which ends with the peer; -1: both sides count a beat in the first page */
 	int life;
+	/* under .lock: a descriptor that the client has sent (memory_send()), or -1 */
+	int lent;
 	/* a client's endpoint: its file or device, with a lock; -1: none */
 	int file;
 	/* the watcher's; before shmem_watch() and after its end the owner's */
@@ -52,7 +54,7 @@ struct shmem {
 	uint32_t reads; /* atomic, a futex: counts the reads of the socket, and the end */
 	pthread_t watcher;
 	bool watched;
-	pthread_mutex_t lock; /* for setting .gone and .ended, which `change` tells */
+	pthread_mutex_t lock; /* of .lent; for setting .gone and .ended, which `change` tells */
 	pthread_cond_t change;
 	/* called by the watcher, without .lock, once, when the connection has ended; may be NULL */
 	void (*lost)(void *ctx);
@@ -77,6 +79,11 @@ int shmem_watch(struct shmem *a);
  */
 int shmem_lose(struct shmem *a);
 void shmem_await_end(struct shmem *a);
+/*
+ * The descriptor that the client has sent ahead of a frame, which is the caller's; -EPROTO: none
+ * came; -ENOTSUP: none can come. One thread.
+ */
+int shmem_lent(struct shmem *a);
 bool shmem_is_gone(const struct shmem *a);
 /*
  * After shmem_lose(), or before shmem_watch(), when no thread but the watcher uses the

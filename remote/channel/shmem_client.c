@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "shmem.h"
 #include "signals.h"
 
@@ -228,10 +229,18 @@ static void close_channel(struct kvgpu_remote_channel *c)
 	free_channel(s);
 }
 
+static int lend_file(struct kvgpu_remote_channel *c, int file)
+{
+	struct shmem *a = &shmem_channel_of(c)->a;
+
+	return a->wake == WAKE_FUTEX && a->life >= 0 ? memory_send(a->life, "", 1, file) : -ENOTSUP;
+}
+
 static const struct channel_carrier shmem_carrier = { .send = send_frame,
 						      .push = push_piece,
 						      .expect = expect_frame,
 						      .await = await_answer,
+						      .lend = lend_file,
 						      .forked = close_inherited,
 						      .close = close_channel };
 

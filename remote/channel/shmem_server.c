@@ -212,11 +212,17 @@ static void close_port(struct kvgpu_remote_port *p)
 	free_port(shmem_port_of(p));
 }
 
+static int lent_file(struct kvgpu_remote_port *p)
+{
+	return shmem_lent(&shmem_port_of(p)->a);
+}
+
 static const struct port_carrier shmem_carrier = { .next = next_frame,
 						   .reply = reply_frame,
 						   .give = give_piece,
 						   .notify = notify_client,
 						   .call = call_client,
+						   .lent = lent_file,
 						   .await_end = await_end,
 						   .close = close_port };
 

@@ -143,6 +143,24 @@ static bool byte_on_socket(struct link *l)
 	return send(l->fd, "x", 1, MSG_NOSIGNAL) == 1;
 }
 
+/* one at a time may come, with a byte of its own */
+static bool two_descriptors(struct link *l)
+{
+	const int two[2] = { STDOUT_FILENO, STDOUT_FILENO };
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(two))];
+	} with = { .head = { CMSG_LEN(sizeof(two)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec part = { "x", 1 };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = &with,
+			    .msg_controllen = sizeof(with) };
+
+	memcpy(CMSG_DATA(&with.head), two, sizeof(two));
+	return sendmsg(l->fd, &m, MSG_NOSIGNAL) == 1;
+}
+
 static bool one_way(struct link *l)
 {
 	shutdown(l->fd, SHUT_WR);
@@ -314,6 +332,7 @@ static const struct rule {
 	{ "a length that is no multiple of 8", odd },
 	{ "a box that there is not", no_such_completion },
 	{ "a byte on the socket", byte_on_socket },
+	{ "two descriptors on the socket", two_descriptors },
 	{ "the end of one direction", one_way },
 	{ "a wrong position", wrong_position },
 	{ "acks of nothing", acks_of_nothing },

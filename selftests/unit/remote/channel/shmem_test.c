@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -678,6 +679,119 @@ static void memory_that_grows(void **state)
 	kvgpu_remote_port_close(p);
 }
 
+/* ------------------------------------------------------------------ descriptors of the client's */
+
+/* one message: @n bytes with descriptors of @file, each of its own in the receiver */
+static void send_files(int to, size_t n, const int *file, unsigned int files)
+{
+	union {
+		struct cmsghdr c;
+		char room[CMSG_SPACE(2 * sizeof(int))];
+	} u = { .room = { 0 } };
+	static char bytes[512];
+	struct iovec part = { bytes, n };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (files) {
+		m.msg_control = &u;
+		m.msg_controllen = CMSG_SPACE(files * sizeof(int));
+		u.c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+					.cmsg_type = SCM_RIGHTS,
+					.cmsg_len = CMSG_LEN(files * sizeof(int)) };
+		memcpy(CMSG_DATA(&u.c), file, files * sizeof(int));
+	}
+	assert_int_equal(sendmsg(to, &m, MSG_NOSIGNAL), n);
+}
+
+static void *welcome(void *p)
+{
+	return (void *)(intptr_t)kvgpu_remote_welcome(accept4(listening, NULL, NULL, SOCK_CLOEXEC),
+						      VERSION, ARENA, p);
+}
+
+/* One at a time comes, before the watcher or the serving thread has looked. */
+static void files_are_lent(void **state)
+{
+	struct kvgpu_remote_port *p = NULL;
+	unsigned int i, before = descriptors();
+	struct kvgpu_remote_head h;
+	struct stat given, got;
+	const char *why = "";
+	const void *payload;
+	pthread_t server;
+	int file, taken;
+
+	pthread_create(&server, NULL, welcome, &p);
+	assert_int_equal(
+		kvgpu_remote_connect(address, VERSION, on_notification, NULL, &client, &why), 0);
+	pthread_join(server, NULL);
+	for (i = 0; i < 200; i++) {
+		file = memfd_create("lent", MFD_CLOEXEC);
+		assert_int_equal(kvgpu_remote_lend(client, file), 0);
+		if (i % 2)
+			usleep(1000);
+		taken = kvgpu_remote_lent(p);
+		assert_true(taken >= 0);
+		assert_int_equal(fstat(file, &given) | fstat(taken, &got), 0);
+		assert_int_equal(given.st_ino, got.st_ino);
+		close(file);
+		close(taken);
+		assert_int_equal(kvgpu_remote_lent(p), -EPROTO);
+	}
+	assert_int_equal(kvgpu_remote_next(p, 0, &h, &payload), 0);
+	/* one that nobody takes ends with the port */
+	assert_int_equal(kvgpu_remote_lend(client, listening), 0);
+	kvgpu_remote_disconnect(client);
+	kvgpu_remote_await_end(p);
+	kvgpu_remote_port_close(p);
+	assert_int_equal(descriptors(), before);
+}
+
+/*
+ * What is no lent file ends the connection, whoever reads it: the watcher, or the thread that
+ * serves a frame. No descriptor stays open.
+ */
+static void files_that_break_the_rules(void **state)
+{
+	static const struct {
+		size_t bytes;
+		unsigned int files, times;
+	} rows[] = { { 1, 0, 1 }, { 1, 2, 1 }, { 2, 1, 1 }, { 1, 1, 2 }, { 300, 0, 1 } };
+	unsigned int i, k, before = descriptors();
+	struct kvgpu_remote_port *p = NULL;
+	struct kvgpu_remote_head h;
+	const void *payload;
+	pthread_t server;
+	int fd, files[2];
+	bool two;
+
+	two = shows_second();
+	alarm(60);
+	for (i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i / 2].files == 2 && !two)
+			continue;
+		pthread_create(&server, NULL, welcome, &p);
+		fd = raw(VERSION);
+		close(take_memory(fd));
+		pthread_join(server, NULL);
+		files[0] = memfd_create("lent", MFD_CLOEXEC);
+		files[1] = memfd_create("lent", MFD_CLOEXEC);
+		for (k = 0; k < rows[i / 2].times; k++)
+			send_files(fd, rows[i / 2].bytes, files, rows[i / 2].files);
+		if (i % 2 && rows[i / 2].times == 1)
+			close(kvgpu_remote_lent(p));
+		assert_int_equal(kvgpu_remote_next(p, -1, &h, &payload), -ECONNRESET);
+		kvgpu_remote_await_end(p);
+		kvgpu_remote_port_close(p);
+		assert_true(recv(fd, &h, 1, 0) <= 0);
+		close(files[0]);
+		close(files[1]);
+		close(fd);
+		assert_int_equal(descriptors(), before);
+	}
+	alarm(0);
+}
+
 /* ------------------------------------------------------------------ SIGKILL under load */
 
 static void wait_for(const uint64_t *count, uint64_t n)
@@ -734,9 +848,11 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(malicious_clients),  TEST(malicious_servers),  TEST(events_that_can_not_be),
-		TEST(wrong_memory),	  TEST(memory_is_sealed),   TEST(memory_that_grows),
-		TEST(servers_are_killed), TEST(clients_are_killed),
+		TEST(malicious_clients),      TEST(malicious_servers),
+		TEST(events_that_can_not_be), TEST(wrong_memory),
+		TEST(memory_is_sealed),	      TEST(memory_that_grows),
+		TEST(files_are_lent),	      TEST(files_that_break_the_rules),
+		TEST(servers_are_killed),     TEST(clients_are_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
