@@ -39,7 +39,7 @@ static void make_key(void)
 	pthread_key_create(&completion_key, thread_ends);
 }
 
-static unsigned int own_completion(struct peer *p)
+unsigned int call_completion(struct peer *p)
 {
 	uint16_t *completion = &own_slots[peer_number(p)].completion;
 
@@ -393,7 +393,7 @@ CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 
 CUresult call_sync(struct call *c, size_t fixed)
 {
-	unsigned int completion = own_completion(route_peer(&c->to));
+	unsigned int completion = call_completion(route_peer(&c->to));
 	CUresult r = call_begin(c, completion);
 
 	return r ? r : call_take(c, completion, fixed);

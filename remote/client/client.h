@@ -3,15 +3,15 @@
  * Internal header of the client: the libcuda.so.1 of a program whose GPU is elsewhere.
  *
  * Locks, outer to inner: that of libraries (cuda/driver/libraries.c), `init_lock` (init.c),
- * `images` (module.c), `primaries` (context.c), `growing` (grow.c), `mapping` (hostmem.c), the lock
- * of managed memory (managed.c), `submit` of a peer (call.c: frames go out in one order), `objects`
- * (object.c), then the locks of single files: ranges, host memory, arena, functions of the host,
- * cross-server fences, waiting for cross-server fences, captures, helpers, bounce buffers, devices,
- * kept answers; last those of a channel. A thread that waits for an answer may hold that of
- * libraries, `init_lock`, `images`, `growing`, `mapping` and the lock of managed memory, and no
- * other one. No lock is held while a function of the program runs. Functions here take the locks
- * that they need: call them with none held but outer ones, and staging_get() with none but
- * `init_lock`.
+ * `images` (module.c), `primaries` (context.c), `growing` (grow.c), `mapping` (hostmem.c),
+ * `lending` (lend.c), the lock of managed memory (managed.c), `submit` of a peer (call.c: frames go
+ * out in one order), `objects` (object.c), then the locks of single files: ranges, host memory,
+ * arena, functions of the host, cross-server fences, waiting for cross-server fences, captures,
+ * helpers, bounce buffers, devices, kept answers; last those of a channel. A thread that waits for
+ * an answer may hold that of libraries, `init_lock`, `images`, `growing`, `mapping`, `lending` and
+ * the lock of managed memory, and no other one. No lock is held while a function of the program
+ * runs. Functions here take the locks that they need: call them with none held but outer ones, and
+ * staging_get() with none but `init_lock`.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -264,6 +264,8 @@ static inline void call_init(struct call *c, uint16_t op, const void *fixed, siz
  * current context's: route_stream() looks.
  */
 CUresult call_enter(unsigned int flags);
+/* this thread's completion slot, which call_sync() uses; 0: out of memory */
+unsigned int call_completion(struct peer *p);
 /* Send the call and wait for its answer. CUDA_SUCCESS: the answer has at least @fixed bytes. */
 CUresult call_sync(struct call *c, size_t fixed);
 /*
@@ -727,6 +729,9 @@ struct host_range {
 	unsigned int flags;
 	void *ctx;
 	bool mapped; /* mapped memory of a peer that does not share its arena */
+	/* lend.c: where the GPU of .lent_to, NULL none, sees registered memory */
+	CUdeviceptr device;
+	struct peer *lent_to;
 };
 bool host_find(const void *host, struct host_range *out);
 /*
@@ -780,6 +785,16 @@ void gpu_uses(CUdeviceptr ptr);
 void kernel_uses(struct peer *p, const uint8_t *packed, uint32_t bytes);
 /* for init.c: the GPU of @p sees its arena, which is not shared, at @where when it is to */
 void arena_is_seen_at(struct peer *p, uint64_t where);
+
+/* ------------------------------------------------------------------ lend.c */
+
+/*
+ * Have the GPU of @p see registered memory at *device. NOT_SUPPORTED: not this memory, or not by
+ * this channel, which was printed.
+ */
+CUresult memory_lend(struct peer *p, const void *host, uint64_t bytes, unsigned int flags,
+		     CUdeviceptr *device);
+CUresult memory_lend_end(struct peer *p, CUdeviceptr device);
 
 /* ------------------------------------------------------- managed.c: managed and mapped memory */
 

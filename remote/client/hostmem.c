@@ -13,6 +13,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct host_range *ranges; /* sorted by their begins, without overlaps */
 static unsigned int nr, max;
 static bool written; /* atomic: see pinned_written() */
+static bool lent; /* atomic: a GPU saw registered memory */
 /* outer to `lock`. Written while pinned memory is made mapped memory; read: pinned_hold() */
 static pthread_rwlock_t mapping = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 enum { HIDDEN_TOLD = 1 }; /* .hidden of a peer: it was told */
@@ -124,6 +125,8 @@ CUresult host_add(struct host_range r)
 	memmove(&ranges[at + 1], &ranges[at], (nr - at) * sizeof(*ranges));
 	ranges[at] = r;
 	nr++;
+	if (r.device)
+		__atomic_store_n(&lent, true, __ATOMIC_RELAXED);
 	if ((uintptr_t)r.base < lowest)
 		__atomic_store_n(&lowest, (uintptr_t)r.base, __ATOMIC_RELAXED);
 	if ((uintptr_t)r.base + r.bytes > highest)
@@ -197,11 +200,26 @@ bool pinned_foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
 	return false;
 }
 
+/* registered memory that a GPU sees at @at */
+static bool lent_has(CUdeviceptr at)
+{
+	bool has = false;
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < nr && !has; i++)
+		has = ranges[i].device && at - ranges[i].device < ranges[i].bytes;
+	pthread_mutex_unlock(&lock);
+	return has;
+}
+
 bool pinned_device_has(CUdeviceptr at)
 {
 	uint64_t device, bytes;
 	unsigned int i;
 
+	if (__atomic_load_n(&lent, __ATOMIC_RELAXED) && lent_has(at))
+		return true;
 	for (i = 0; i < nr_peers; i++) {
 		device = __atomic_load_n(&peers[i].arena_device, __ATOMIC_ACQUIRE);
 		kvgpu_remote_arena(peers[i].channel, &bytes);

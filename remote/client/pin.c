@@ -156,6 +156,10 @@ bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device)
 		*device = (uintptr_t)host;
 		return true;
 	}
+	if (host_find(host, &found) && found.lent_to == p) {
+		*device = found.device + ((const uint8_t *)host - found.base);
+		return true;
+	}
 	if (at == KVGPU_REMOTE_NOWHERE || !arena_is_pinned(p) || !is_seen(p, at))
 		return false;
 	*device = __atomic_load_n(&p->arena_device, __ATOMIC_ACQUIRE) + at;
@@ -245,7 +249,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int
 
 	if (r)
 		return r;
-	if (!ptr || flags || !host_find(host, &found) || !found.peer)
+	if (!ptr || flags || !host_find(host, &found) || !(found.peer || found.lent_to))
 		return CUDA_ERROR_INVALID_VALUE;
 	if ((can_be_mapped(&found) && !host_map(host, map_range)) ||
 	    !pinned_device(current_peer(), host, ptr))
@@ -278,7 +282,7 @@ static bool is_mapped(const void *at, size_t bytes)
 
 CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 {
-	struct host_range found;
+	struct host_range found, made = { .base = ptr, .bytes = bytes, .at = KVGPU_REMOTE_NOWHERE };
 	CUresult r = call_enter(0);
 
 	if (r)
@@ -288,18 +292,23 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 	    !is_mapped(ptr, bytes) || managed_has((uintptr_t)ptr) ||
 	    (host_find(ptr, &found) && found.peer))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (flags & REGISTER_DEVICEMAP)
-		return REFUSE(
-			"cuMemHostRegister() with CU_MEMHOSTREGISTER_DEVICEMAP",
-			"the GPU's machine can't see memory that this program has made by itself; "
-			"cuMemHostAlloc() makes memory that it can");
-	return host_add((struct host_range){ ptr, bytes, KVGPU_REMOTE_NOWHERE, NULL, flags,
-					     current_context(), false });
+	made.flags = flags;
+	made.ctx = current_context();
+	if (flags & REGISTER_DEVICEMAP) {
+		made.lent_to = current_peer();
+		r = memory_lend(made.lent_to, ptr, bytes, flags, &made.device);
+		if (r)
+			return r;
+	}
+	r = host_add(made);
+	if (r && made.lent_to)
+		memory_lend_end(made.lent_to, made.device);
+	return r;
 }
 
 CUresult cuMemHostUnregister(void *ptr)
 {
-	struct host_range found;
+	struct host_range found = { 0 };
 	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (r)
@@ -307,5 +316,7 @@ CUresult cuMemHostUnregister(void *ptr)
 	if (!ptr || managed_has((uintptr_t)ptr) ||
 	    (host_find(ptr, &found) && (found.peer || found.base != ptr)))
 		return CUDA_ERROR_INVALID_VALUE;
-	return host_remove(ptr, false, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+	if (found.lent_to)
+		r = memory_lend_end(found.lent_to, found.device);
+	return r ? r : host_remove(ptr, false, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }

@@ -11,6 +11,7 @@ void context_leave(struct server *s, uint64_t id)
 		return;
 	sched_forget(s, id);
 	copies_forget(s, id);
+	lents_forget(s, id);
 	ordered_forget(s, id);
 	waits_forget_context(s, id);
 }

@@ -185,6 +185,7 @@ void server_fini(struct server *s)
 	graph_refs_free(s);
 	text_free(s);
 	small_free(s);
+	lents_free(s);
 	mempools_free(s);
 	physicals_free(s);
 	shares_free(s);

@@ -29,6 +29,7 @@
 #include "handles.h"
 #include "hostfunc.h"
 #include "images.h"
+#include "lent.h"
 #include "graph_refs.h"
 #include "mempool.h"
 #include "physical.h"
@@ -83,6 +84,7 @@ struct server {
 	struct handles handles;
 	struct waits waits;
 	struct pinned pinned;
+	struct lents lents;
 	struct small small;
 	struct quota quota;
 	struct mempools mempools;

@@ -3,8 +3,10 @@
  * mapped MODE CUBIN: mapped memory, which the program's CPUs and the GPU touch. Where pinned memory
  * has no address on the device: plain. Exit code 0: all was right.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -388,12 +390,107 @@ static int plain_memory(void)
 	return bad != 0;
 }
 
+/* ------------------------------------------------------------------ pages of files */
+
+enum { LENT = 3 * 4096, IN = 4096 + 64, LENT_FLOATS = 1000 };
+
+static uint8_t *map_file(int file)
+{
+	uint8_t *at = MAP_FAILED;
+
+	if (file >= 0 && !ftruncate(file, LENT))
+		at = mmap(NULL, LENT, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	want(at != MAP_FAILED, "a file in memory");
+	return at;
+}
+
+/* copies by the device's address, and by the program's */
+static void copy_in_file(float *in, CUdeviceptr p)
+{
+	float from[100];
+	int i, wrong = 0;
+
+	for (i = 0; i < 100; i++)
+		from[i] = i - 50;
+	MUST(cuMemcpyHtoD_v2(p, from, sizeof(from)));
+	MUST(cuMemcpyHtoD_v2(p + 400, in, 400));
+	MUST(cuMemcpyDtoD_v2(p + 800, p, 400));
+	MUST(cuCtxSynchronize());
+	for (i = 0; i < 300; i++)
+		wrong += in[i] != i % 100 - 50;
+	want(!wrong, "copies in a file");
+}
+
+/* a kernel adds there, and the program sees it */
+static void add_in_file(uint8_t *at, const char *what)
+{
+	float *in = (float *)(at + IN);
+	CUdeviceptr p = 0, inner = 0;
+	int i, wrong = 0;
+
+	for (i = 0; i < LENT_FLOATS; i++)
+		in[i] = i;
+	MUST(cuMemHostRegister_v2(in, LENT_FLOATS * sizeof(*in), CU_MEMHOSTALLOC_DEVICEMAP));
+	MUST(cuMemHostGetDevicePointer_v2(&p, in, 0));
+	MUST(cuMemHostGetDevicePointer_v2(&inner, in + 5, 0));
+	want(inner == p + 20, what);
+	launch_add(p, p, p, LENT_FLOATS, s);
+	MUST(cuStreamSynchronize(s));
+	for (i = 0; i < LENT_FLOATS; i++)
+		wrong += in[i] != 2 * i;
+	MUST(cuMemcpyDtoH_v2(at, p, 400));
+	want(!wrong && !memcmp(at, in, 400), what);
+	copy_in_file(in, p);
+	want_error(cuMemHostRegister_v2(in + 1, 4, CU_MEMHOSTALLOC_DEVICEMAP),
+		   CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "registered twice");
+	MUST(cuMemHostUnregister(in));
+	want_error(cuMemHostUnregister(in), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, what);
+}
+
+/* files that the program has open, or that have a path; as NCCL's in /dev/shm */
+static int lent_memory(void)
+{
+	char path[] = "/dev/shm/kvgpu-mapped-XXXXXX";
+	int open_one = memfd_create("mapped", 0), closed = mkstemp(path), i;
+	uint8_t *in_open = map_file(open_one), *in_closed = map_file(closed);
+
+	close(closed);
+	for (i = 0; i < 10; i++)
+		add_in_file(in_open, "an open file");
+	add_in_file(in_closed, "a file with a path");
+	MUST(cuMemHostRegister_v2(in_closed, LENT, CU_MEMHOSTALLOC_DEVICEMAP));
+	unlink(path);
+	printf("pages of files: %u things wrong\n", bad);
+	return bad != 0;
+}
+
+static int refused_memory(void)
+{
+	int file = memfd_create("mapped", MFD_ALLOW_SEALING);
+	uint8_t *shared = map_file(file), *own = aligned_alloc(4096, LENT);
+
+	want(!fcntl(file, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), "a seal");
+	want_error(cuMemHostRegister_v2(own, LENT, CU_MEMHOSTALLOC_DEVICEMAP),
+		   CUDA_ERROR_NOT_SUPPORTED, "private pages");
+	want_error(cuMemHostRegister_v2(shared, LENT, CU_MEMHOSTALLOC_DEVICEMAP),
+		   CUDA_ERROR_NOT_SUPPORTED, "sealed pages");
+	if (getenv("KVGPU_REMOTE") && !strncmp(getenv("KVGPU_REMOTE"), "unix:", 5))
+		want_error(cuMemHostRegister_v2(map_file(memfd_create("mapped", 0)), LENT,
+						CU_MEMHOSTALLOC_DEVICEMAP),
+			   CUDA_ERROR_NOT_SUPPORTED, "over a socket");
+	MUST(cuMemHostRegister_v2(own, LENT, 0));
+	MUST(cuMemHostUnregister(own));
+	printf("what is refused: %u things wrong\n", bad);
+	return bad != 0;
+}
+
 int main(int argc, char **argv)
 {
-	static const struct mode modes[] = { { "mapped", mapped_memory },
-					     { "work", work_with_it },
-					     { "waited", after_a_copy },
-					     { "plain", plain_memory } };
+	static const struct mode modes[] = {
+		{ "mapped", mapped_memory },   { "work", work_with_it },
+		{ "waited", after_a_copy },    { "lent", lent_memory },
+		{ "refused", refused_memory }, { "plain", plain_memory }
+	};
 
 	return run_mode(argc, argv, modes, sizeof(modes) / sizeof(modes[0]), load);
 }

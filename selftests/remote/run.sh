@@ -455,6 +455,7 @@ run_seen()
 	over='in the process: '
 	LD_LIBRARY_PATH=$inprocess subtests cancel
 	step "mapped memory" env "LD_PRELOAD=$work/libseen.so" "LD_LIBRARY_PATH=$inprocess" "$work/mapped" work "$cubin"
+	step "pages of files are registered and mapped" env "LD_PRELOAD=$work/libseen.so" "LD_LIBRARY_PATH=$inprocess" "$work/mapped" lent "$cubin"
 	library=$work/libseen.so
 	for name in unix aperture; do
 		carrier $name
@@ -462,6 +463,8 @@ run_seen()
 		step "mapped memory" "$work/mapped" mapped "$cubin"
 		step "managed memory" "$work/managed" managed "$cubin"
 		step "a copy waits for work that writes mapped memory" "$work/mapped" waited "$cubin"
+		step "private pages are not mapped, nor any over a socket" "$work/mapped" refused "$cubin"
+		[ $name = unix ] || step "pages of files are registered and mapped" "$work/mapped" lent "$cubin"
 		stop_server
 	done
 	library=$inprocess/libcuda.so.1

@@ -474,6 +474,11 @@ bool kvgpu_remote_landed(struct kvgpu_remote_channel *c, struct kvgpu_remote_lan
 	return true;
 }
 
+int kvgpu_remote_lend(struct kvgpu_remote_channel *c, int file)
+{
+	return 0;
+}
+
 int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull)
 {
 	if (!liar_relays)

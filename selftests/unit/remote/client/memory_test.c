@@ -67,9 +67,22 @@ uint64_t call_answered(const struct peer *p)
 	return answered > through ? answered : through;
 }
 static bool shared;
+static bool lends;
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
 {
 	return shared;
+}
+CUresult memory_lend(struct peer *p, const void *host, uint64_t bytes, unsigned int flags,
+		     CUdeviceptr *device)
+{
+	*device = 0x123000;
+	return lends ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+}
+static unsigned int lent_ends;
+CUresult memory_lend_end(struct peer *p, CUdeviceptr device)
+{
+	lent_ends += device == 0x123000;
+	return CUDA_SUCCESS;
 }
 static struct kvgpu_remote_relayed relay;
 const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
@@ -462,7 +475,7 @@ static void beginnings(void **state)
 
 static void host_memory(void **state)
 {
-	static uint8_t mine[8192];
+	static uint8_t mine[8192], seen[100];
 	struct host_range found;
 	void *p, *q;
 	unsigned int flags;
@@ -484,6 +497,18 @@ static void host_memory(void **state)
 			 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
 	assert_int_equal(cuMemHostRegister_v2(p, 10, 0), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostRegister_v2(mine, 1, 2), CUDA_ERROR_NOT_SUPPORTED);
+	/* what the GPU sees ends where it can't be noted */
+	lends = true;
+	assert_int_equal(cuMemHostRegister_v2(mine, 1, 2),
+			 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	assert_int_equal(lent_ends, 1);
+	assert_false(pinned_device_has(0x123000));
+	assert_int_equal(cuMemHostRegister_v2(seen, 100, 2), CUDA_SUCCESS);
+	assert_true(pinned_device_has(0x123000 + 99));
+	assert_false(pinned_device_has(0x123000 + 100));
+	assert_int_equal(cuMemHostUnregister(seen), CUDA_SUCCESS);
+	assert_false(pinned_device_has(0x123000));
+	lends = false;
 	assert_int_equal(pinned_at(peers, mine, 1), KVGPU_REMOTE_NOWHERE);
 	assert_true(host_find(mine + 8191, &found));
 	assert_int_equal(cuMemFreeHost(mine), CUDA_ERROR_INVALID_VALUE);

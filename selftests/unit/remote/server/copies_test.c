@@ -7,6 +7,9 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ask.h"
@@ -843,6 +846,94 @@ static void bounces_in_use(void **state)
 	assert_false(bounces_live(&s));
 }
 
+/* ------------------------------------------------------------------ pages of the client's files */
+
+enum { FILE_BYTES = 4 * 4096 };
+
+/* a file of one kind: in memory and whole, or with pages that are missing, or on a disk */
+static int make_file(const char *path, bool whole, struct q_lend *q)
+{
+	int file = path ? open(path, O_RDWR) : memfd_create("lent", MFD_ALLOW_SEALING);
+	struct stat st;
+
+	assert_true(file >= 0);
+	if (!path)
+		assert_int_equal(ftruncate(file, FILE_BYTES), 0);
+	if (whole)
+		assert_int_equal(fallocate(file, 0, 0, FILE_BYTES), 0);
+	assert_int_equal(fstat(file, &st), 0);
+	*q = (struct q_lend){ .dev = st.st_dev,
+			      .inode = st.st_ino,
+			      .size = st.st_size,
+			      .at = 100,
+			      .bytes = 5000,
+			      .flags = 3 };
+	return file;
+}
+
+static CUresult send_lend(const struct q_lend *q, int file)
+{
+	fake_lent = file < 0 ? -1 : dup(file);
+	return fake_frame(&s, OP_lend, q, sizeof(*q));
+}
+
+/* The server maps and registers what the client has named, and nothing else. */
+static void pages_of_files(void **state)
+{
+	struct q_lend q, bad;
+	uint64_t ctx = context(), device;
+	int file = make_file(NULL, true, &q), holes, sealed, zero;
+
+	fake_own_address = true;
+	OK(send_lend(&q, file));
+	device = ANSWER(lend)->device;
+	assert_int_equal(fake_registered, 1);
+	assert_int_equal(device % 4096, 100);
+	memset((void *)(uintptr_t)device, 5, q.bytes);
+	assert_int_equal(pread(file, &bad, 1, 5099), 1);
+	assert_int_equal(*(uint8_t *)&bad, 5);
+	FAILS(ASK(lend_end, .device = device + 1), HOST_MEMORY_NOT_REGISTERED);
+	OK(ASK(lend_end, .device = device));
+	FAILS(ASK(lend_end, .device = device), HOST_MEMORY_NOT_REGISTERED);
+	assert_int_equal(fake_registered, 0);
+	FAILS(send_lend(&q, -1), NOT_SUPPORTED);
+	bad = q;
+	bad.inode++;
+	FAILS(send_lend(&bad, file), INVALID_VALUE);
+	bad = q;
+	bad.dev++;
+	FAILS(send_lend(&bad, file), INVALID_VALUE);
+	bad = q;
+	bad.size += 4096;
+	FAILS(send_lend(&bad, file), INVALID_VALUE);
+	bad = q;
+	bad.bytes = FILE_BYTES;
+	FAILS(send_lend(&bad, file), INVALID_VALUE);
+	bad.at = -(uint64_t)4096;
+	FAILS(send_lend(&bad, file), INVALID_VALUE);
+	holes = make_file(NULL, false, &bad);
+	FAILS(send_lend(&bad, holes), INVALID_VALUE);
+	sealed = make_file(NULL, true, &bad);
+	assert_int_equal(fcntl(sealed, F_ADD_SEALS, F_SEAL_WRITE), 0);
+	FAILS(send_lend(&bad, sealed), INVALID_VALUE);
+	zero = make_file("/dev/zero", false, &bad);
+	bad.size = bad.bytes = 4096;
+	FAILS(send_lend(&bad, zero), INVALID_VALUE);
+	/* no more in all than the arena has had at first */
+	s.arena_first = 4 * 4096;
+	OK(send_lend(&q, file));
+	OK(send_lend(&q, file));
+	FAILS(send_lend(&q, file), OUT_OF_MEMORY);
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(fake_registered, 0);
+	assert_int_equal(s.lents.bytes, 0);
+	fake_own_address = false;
+	close(file);
+	close(holes);
+	close(sealed);
+	close(zero);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -866,6 +957,7 @@ int main(void)
 		ON_SERVER(bounces),
 		ON_SERVER(bounces_that_ended),
 		ON_SERVER(bounces_in_use),
+		ON_SERVER(pages_of_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,8 @@ enum { FAKE_MORE = 4 << 20 };
 void fake_share(struct server *s);
 /* Lets the server share with others, of which there are none. */
 void fake_others(struct server *s);
+/* the descriptor that came ahead of the next frame; negative: none */
+extern int fake_lent;
 extern unsigned int fake_registered; /* number of registered regions */
 extern unsigned int fake_blocks; /* number of blocks of pinned memory that the server has */
 /*

@@ -3,6 +3,7 @@
 #include "fake.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <remote/channel/carrier.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -53,6 +54,16 @@ static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_no
 		fake_in_call();
 	return notify_client(p, h, &invocation, sizeof(invocation));
 }
+int fake_lent = -1;
+
+static int lent(struct kvgpu_remote_port *p)
+{
+	int file = fake_lent;
+
+	fake_lent = -1;
+	return file < 0 ? -EPROTO : file;
+}
+
 static void await_end(struct kvgpu_remote_port *p)
 {
 }
@@ -65,6 +76,7 @@ static const struct port_carrier carrier = { .next = next,
 					     .give = give,
 					     .notify = notify_client,
 					     .call = call_client,
+					     .lent = lent,
 					     .await_end = await_end,
 					     .close = close_port };
 
