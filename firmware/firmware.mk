@@ -4,14 +4,15 @@
 
 FIRMWARE	:= $(O)/firmware/kvgpu-firmware
 FIRMWARE_SRC	:= $(sort $(wildcard firmware/*.c))
-FIRMWARE_CFLAGS	:= -D_GNU_SOURCE -include include/user/older_libc.h -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror
+# kvgpu.mk sets KVGPU_VERSION
+FIRMWARE_CFLAGS	= -DKVGPU_VERSION='"$(KVGPU_VERSION)"' -D_GNU_SOURCE -include include/user/older_libc.h -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror
 FIRMWARE_LDLIBS	:= -lelf -llzma -lz
 
-$(FIRMWARE): $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h) firmware/firmware.mk
+$(FIRMWARE): $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h) include/user/command_line.h firmware/firmware.mk kvgpu.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -Iinclude -Iinclude/user $(FIRMWARE_CFLAGS) $(FIRMWARE_SRC) -o $@ $(FIRMWARE_LDLIBS)
 
-$(O)/asan/kvgpu-firmware: $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h) firmware/firmware.mk
+$(O)/asan/kvgpu-firmware: $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h) include/user/command_line.h firmware/firmware.mk kvgpu.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -Iinclude -Iinclude/user $(FIRMWARE_CFLAGS) $(ASAN) $(FIRMWARE_SRC) -o $@ $(FIRMWARE_LDLIBS)
 

@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "command_line.h"
 #include "extract.h"
 #include "kvgpu/firmware.h"
 
@@ -30,7 +31,8 @@ static const char usage[] =
 	"                    this at each new kernel\n"
 	"  --output FILE     where to write (default: /lib/firmware/" KVGPU_FW_NAME ")\n"
 	"  --check FILE      check a written file and list what is in it\n"
-	"  --quiet           say nothing when all is well\n";
+	"  --quiet           say nothing when all is well\n"
+	"  --version, --help\n";
 
 /* the module of a release: plain or compressed, in the place Debian uses */
 static char *find_module(const char *release)
@@ -180,6 +182,13 @@ static int write_from_installed(const char *output, bool quiet)
 	return ret;
 }
 
+static int wrong(const char *text, const char *word)
+{
+	fprintf(stderr, "kvgpu-firmware: %s%s; kvgpu-firmware --help lists what there is\n", text,
+		word);
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -189,15 +198,18 @@ int main(int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "check", required_argument, NULL, 'c' },
 		{ "quiet", no_argument, NULL, 'q' },
+		{ "version", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
 	const char *kernel = NULL, *module = NULL, *output = "/lib/firmware/" KVGPU_FW_NAME;
 	struct utsname uts;
 	bool quiet = false, installed = false;
+	char text[WRONG_TEXT];
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (opt) {
 		case 'k':
 			kernel = optarg;
@@ -216,21 +228,21 @@ int main(int argc, char **argv)
 		case 'q':
 			quiet = true;
 			break;
+		case 'v':
+			puts("kvgpu-firmware " KVGPU_VERSION);
+			return 0;
 		case 'h':
 			fputs(usage, stdout);
 			return 0;
 		default:
-			fputs(usage, stderr);
-			return 2;
+			wrong_option(text, opt, argv, options);
+			return wrong(text, "");
 		}
 	}
-	if (optind < argc || !!kernel + !!module + installed > 1) {
-		fprintf(stderr, "kvgpu-firmware: %s\n%s",
-			optind < argc ? "there are no arguments without an option" :
-					"--kernel, --module and --installed exclude each other",
-			usage);
-		return 2;
-	}
+	if (optind < argc)
+		return wrong("there are no arguments without an option: ", argv[optind]);
+	if (!!kernel + !!module + installed > 1)
+		return wrong("--kernel, --module and --installed exclude each other", "");
 	if (installed)
 		return write_from_installed(output, quiet);
 	if (module)

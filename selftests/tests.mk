@@ -239,6 +239,8 @@ FUZZ_TESTS += sched/sched_fuzz
 FUZZSRC_sched/sched_fuzz	:= $(SCHED_SRC)
 
 # --- tools
+UNIT_TESTS += include/user/command_line_test
+SRC_include/user/command_line_test	:=
 UNIT_TESTS += tools/rates_test
 SRC_tools/rates_test	:= tools/rates.c
 # plan.c beside the module's own type.c, which is built for the kernel of selftests/harness

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command_line.h"
 #include "http.h"
 #include "output.h"
 #include "terminal.h"
@@ -80,6 +81,7 @@ static int parse(struct options *o, int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
+	char text[WRONG_TEXT];
 	int c, forms = 0;
 
 	opterr = 0;
@@ -114,14 +116,13 @@ static int parse(struct options *o, int argc, char **argv)
 		case 'h':
 			fputs(usage, stdout);
 			return 0;
-		case ':':
-			return wrong("an argument is missing after", argv[optind - 1]);
 		default:
-			return wrong("unknown option", argv[optind - 1]);
+			wrong_option(text, c, argv, longs);
+			return wrong(text, NULL);
 		}
 	}
 	if (optind < argc)
-		return wrong("unknown argument", argv[optind]);
+		return wrong("there are no arguments without an option:", argv[optind]);
 	if (forms > 1)
 		return wrong("--json, --prometheus, --http and --plan are forms; choose one", NULL);
 	return -1;

@@ -35,7 +35,7 @@ MAY = {
     "nothing": (), "": (), "`include/` only": ("include",), "`include/`": ("include",), "kernel, `include/`": ("include",),
     "everything in the module, of the machine its one header": OF_MODULE,
     "everything in the module, of the face what both need": OF_MODULE,
-    "anything": tuple(PLACES), "libdrm_nouveau, the list of boards in `include/`": ("include",), "headers of `cuda/` that its README names, libc": ("cuda",),
+    "anything": tuple(PLACES), "libdrm_nouveau, the list of boards in `include/`": ("include",), "headers of `cuda/` and `include/` that its README names, libc": ("cuda", "include"),
 }
 
 

@@ -38,11 +38,10 @@ wrong_usage() # TEXT ARGUMENT...: exit code 2, nothing on stdout, and TEXT in on
 
 test_usage()
 {
-	wrong_usage "unknown option '--bogus'" --bogus
-	wrong_usage "unknown option" -z
-	wrong_usage "unknown argument 'extra'" extra
-	wrong_usage "missing after '--interval'" --interval
-	wrong_usage "missing after '--sysfs'" --sysfs
+	wrong_usage 'no option "--jsno"; the nearest is "--json"' --jsno
+	wrong_usage 'no option "-z"' -z
+	wrong_usage "without an option: 'extra'" extra
+	wrong_usage '"--interval" wants a value' --interval
 	for i in 0 0.01 -1 x 1x '' nan inf 3601 1e400; do wrong_usage "0.1 to 3600, not '$i'" --interval "$i"; done
 	wrong_usage 'choose one' --json --prometheus
 	wrong_usage 'choose one' --plan 1g=1 --http
