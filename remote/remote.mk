@@ -34,6 +34,11 @@ REMOTE_PMEM_OBJ	:= $(REMOTE_PMEM:%.c=$(REMOTE_OUT)/obj/%.o)
 $(REMOTE_OUT)/obj/remote/client/%.o $(REMOTE_OUT)/obj/cuda/driver/%.o: REMOTE_CPPFLAGS += -DKVGPU_INSIDE
 $(addprefix $(REMOTE_OUT)/obj/gen/,stubs.o refused.o): REMOTE_CPPFLAGS += -DKVGPU_INSIDE
 
+# what prints the release, which kvgpu.mk has
+REMOTE_MAINS	:= $(addprefix $(REMOTE_OUT)/obj/remote/,starter/main.o ctl/main.o pmem/main.o cluster/run/main.o)
+$(REMOTE_MAINS): REMOTE_CPPFLAGS += -DKVGPU_VERSION='"$(KVGPU_VERSION)"'
+$(REMOTE_MAINS): kvgpu.mk
+
 $(REMOTE_OUT)/obj/gen/%.o: $(REMOTE_GEN)/%.c remote/remote.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(REMOTE_CPPFLAGS) $(REMOTE_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@

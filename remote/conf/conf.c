@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cuda/driver/process.h>
+#include <include/user/command_line.h>
 
 /* ------------------------------------------------------------------ values */
 
@@ -89,7 +90,8 @@ bool conf_path(const char *value, void *to, const struct conf_key *k)
 
 struct reader {
 	const struct conf_form *form;
-	void *conf, *to; /* to: what the section's keys fill, or conf */
+	/* to: what the section's keys fill, or conf; NULL: the section's head is wrong */
+	void *conf, *to;
 	uint64_t seen; /* a bit for each key that this section has had */
 	struct conf_error *e;
 };
@@ -131,6 +133,7 @@ static bool take_section(struct reader *r, char *line)
 	size_t n = strlen(line);
 	char *kind, *name, why[CONF_TEXT] = "";
 
+	r->to = NULL;
 	if (line[n - 1] != ']')
 		return wrong_line(r, "a section is [KIND NAME]", "");
 	line[n - 1] = 0;
@@ -170,8 +173,12 @@ static bool take_key(struct reader *r, char *line)
 	value = trim_text(equals + 1);
 	while (i < r->form->nr_keys && strcmp(k[i].name, key))
 		i++;
-	if (i == r->form->nr_keys)
-		return wrong_line(r, "there is no key", key);
+	if (i == r->form->nr_keys) {
+		wrong_word(r->e->text, "key", key, k, i, sizeof(*k));
+		return false;
+	}
+	if (!r->to)
+		return true;
 	if (r->to != r->conf && i >= r->form->nr_section_keys)
 		return wrong_line(
 			r,
@@ -208,6 +215,7 @@ bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, siz
 		struct conf_error *e)
 {
 	struct reader r = { form, conf, conf, 0, e };
+	struct conf_error last = { 0 };
 	const char *end;
 
 	*e = (struct conf_error){ 0 };
@@ -216,15 +224,19 @@ bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, siz
 	while (n) {
 		end = memchr(bytes, '\n', n);
 		e->line++;
-		if (!take_line(&r, bytes, end ? (size_t)(end - bytes) : n))
-			return false;
+		if (!take_line(&r, bytes, end ? (size_t)(end - bytes) : n)) {
+			if (!form->wrong)
+				return false;
+			form->wrong(e, form->of);
+			last = *e;
+		}
 		if (!end)
 			break;
 		n -= end + 1 - bytes;
 		bytes = end + 1;
 	}
-	e->line = 0;
-	return true;
+	*e = last;
+	return !last.line;
 }
 
 bool conf_load(const struct conf_form *form, void *conf, const char *path, bool *missing,

@@ -39,9 +39,15 @@ struct conf_form {
 	void *(*section)(void *conf, const char *kind, const char *name, char why[CONF_TEXT]);
 	/* sections may have so many keys, the first ones of .keys */
 	unsigned int nr_section_keys;
+	/* is told each wrong line, and .of; NULL: what comes behind the first one is not read */
+	void (*wrong)(const struct conf_error *e, void *of);
+	void *of;
 };
 
-/* Fill @conf from @n bytes; false: *e says why, and @conf has what came before the error. Pure. */
+/*
+ * Fill @conf from @n bytes; false: *e is the last error that was met, and @conf has what was right.
+ * Keys of a section whose head is wrong are not looked at. Pure.
+ */
 bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, size_t n,
 		struct conf_error *e);
 /* Say in *e that the value is none for that key, which the user has called @name. */

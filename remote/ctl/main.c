@@ -5,12 +5,14 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include <cuda/driver/process.h>
+#include <include/user/command_line.h>
 #include <remote/conf/conf.h>
 
 #include "ctl.h"
@@ -35,11 +37,12 @@ static const char usage[] =
 	"      [--folder PATH] [--days N]       certificates go to " TLS_FOLDER
 	" and are valid for 730 days\n"
 	"  certs show FILE...                   the fingerprints of certificates' keys, and their names\n"
-	"  --socket PATH  the server's admin socket (" ADMIN_SOCKET ")\n";
+	"  --socket PATH  the server's admin socket (" ADMIN_SOCKET ")\n"
+	"  --version, --help\n";
 
 struct options {
 	const char *socket, *folder;
-	bool json, help;
+	bool json, help, version;
 	double interval;
 	uint64_t days;
 };
@@ -85,7 +88,7 @@ static int metrics(const struct options *o)
 	return !fine;
 }
 
-static int command(const struct options *o, const char *what, const char *of)
+static int tell_server(const struct options *o, const char *what, const char *of)
 {
 	char line[64], *text;
 	bool fine;
@@ -101,59 +104,116 @@ static int command(const struct options *o, const char *what, const char *of)
 	return !fine;
 }
 
-static int certs(const struct options *o, char **args, int n)
-{
-	struct certs_wish w = { o->folder, o->days, (const char *const *)args + 1, n - 1 };
+/* ---------------------------------------------------------------------------- the command line */
 
-	if (n >= 2 && !strcmp(args[0], "server"))
-		return certs_server(&w);
-	if (n == 2 && !strcmp(args[0], "client"))
-		return certs_client(&w);
-	if (n >= 2 && !strcmp(args[0], "show"))
-		return certs_show(&w);
-	fputs(usage, stderr);
+static int wrong_usage(const char *text)
+{
+	complain("%s; kvgpu-remotectl --help lists what there is", text);
 	return 2;
 }
 
-static bool read_options(int argc, char **argv, struct options *o)
+/* @args: of n words, the first is behind "certs" */
+static int run_certs(const struct options *o, char **args, int n)
+{
+	static const struct tool_command kinds[] = { { "server", "HOST...", 1, INT_MAX },
+						     { "client", "NAME", 1, 1 },
+						     { "show", "FILE...", 1, INT_MAX } };
+	struct certs_wish w = { o->folder, o->days, (const char *const *)args + 1, n - 1 };
+	char text[WRONG_TEXT], whole[WRONG_TEXT + 8];
+
+	switch (find_command(kinds, 3, n, args, text)) {
+	case 0:
+		return certs_server(&w);
+	case 1:
+		return certs_client(&w);
+	case 2:
+		return certs_show(&w);
+	}
+	snprintf(whole, sizeof(whole), "certs: %s", text);
+	return wrong_usage(whole);
+}
+
+enum { LIST, METRICS, END, REFUSE, ACCEPT, DRAIN, CERTS, NR_COMMANDS };
+
+static int run_command(const struct options *o, char **args, int n)
+{
+	static const struct tool_command commands[NR_COMMANDS] = {
+		[LIST] = { "list", "", 0, 0 },
+		[METRICS] = { "metrics", "", 0, 0 },
+		[END] = { "end", "ID", 1, 1 },
+		[REFUSE] = { "refuse", "NAME or FINGERPRINT", 1, 1 },
+		[ACCEPT] = { "accept", "NAME or FINGERPRINT", 1, 1 },
+		[DRAIN] = { "drain", "", 0, 0 },
+		[CERTS] = { "certs", "server, client or show", 1, INT_MAX },
+	};
+	char text[WRONG_TEXT];
+
+	switch (find_command(commands, NR_COMMANDS, n, args, text)) {
+	case LIST:
+		return list_clients(o);
+	case METRICS:
+		return metrics(o);
+	case END:
+		return tell_server(o, "end", args[1]);
+	case REFUSE:
+		return refuse(o->socket, o->folder, args[1]);
+	case ACCEPT:
+		return accept_again(o->folder, args[1]);
+	case DRAIN:
+		return tell_server(o, "drain", "");
+	case CERTS:
+		return run_certs(o, args + 1, n - 1);
+	}
+	return wrong_usage(text);
+}
+
+static bool is_interval(const char *text, double *interval)
+{
+	char *end;
+
+	*interval = strtod(text, &end);
+	return end != text && !*end && *interval >= 0 && *interval <= 3600;
+}
+
+/* false: @text says which option is wrong */
+static bool read_options(int argc, char **argv, struct options *o, char text[WRONG_TEXT])
 {
 	static const struct option known[] = { { "socket", required_argument, NULL, 's' },
 					       { "json", no_argument, NULL, 'j' },
 					       { "interval", required_argument, NULL, 'i' },
 					       { "folder", required_argument, NULL, 'f' },
 					       { "days", required_argument, NULL, 'd' },
+					       { "version", no_argument, NULL, 'v' },
 					       { "help", no_argument, NULL, 'h' },
 					       { 0 } };
-	bool fine = true;
-	char *end;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "", known, NULL)) >= 0)
-		switch (c) {
-		case 's':
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":", known, NULL)) >= 0) {
+		if (c == 's') {
 			o->socket = optarg;
-			break;
-		case 'j':
+		} else if (c == 'j') {
 			o->json = true;
-			break;
-		case 'i':
-			o->interval = strtod(optarg, &end);
-			fine = fine && end != optarg && !*end && o->interval >= 0 &&
-			       o->interval <= 3600;
-			break;
-		case 'f':
+		} else if (c == 'i' && !is_interval(optarg, &o->interval)) {
+			snprintf(text, WRONG_TEXT,
+				 "--interval is seconds from 0 to 3600, not \"%s\"", optarg);
+			return false;
+		} else if (c == 'f') {
 			o->folder = optarg;
-			break;
-		case 'd':
-			fine = fine && conf_natural(optarg, DAYS_MAX, &o->days) && o->days;
-			break;
-		case 'h':
+		} else if (c == 'd' && !(conf_natural(optarg, DAYS_MAX, &o->days) && o->days)) {
+			snprintf(text, WRONG_TEXT, "--days is a number from 1 to %d, not \"%s\"",
+				 DAYS_MAX, optarg);
+			return false;
+		} else if (c == 'v') {
+			o->version = true;
+		} else if (c == 'h') {
 			o->help = true;
-			break;
-		default:
-			fine = false;
+		} else if (c == '?' || c == ':') {
+			wrong_option(text, c, argv, known);
+			return false;
 		}
-	return fine;
+	}
+	return true;
 }
 
 int main(int argc, char **argv)
@@ -161,29 +221,14 @@ int main(int argc, char **argv)
 	struct options o = {
 		.socket = ADMIN_SOCKET, .folder = TLS_FOLDER, .interval = 1, .days = DAYS
 	};
-	bool fine = read_options(argc, argv, &o);
-	char **args = argv + optind;
-	int n = argc - optind;
+	char text[WRONG_TEXT];
 
 	process_begin();
-	if (o.help) {
-		fputs(usage, stdout);
+	if (!read_options(argc, argv, &o, text))
+		return wrong_usage(text);
+	if (o.help || o.version) {
+		fputs(o.help ? usage : "kvgpu-remotectl " KVGPU_VERSION "\n", stdout);
 		return 0;
 	}
-	if (fine && n == 1 && !strcmp(args[0], "list"))
-		return list_clients(&o);
-	if (fine && n == 1 && !strcmp(args[0], "metrics"))
-		return metrics(&o);
-	if (fine && n == 2 && !strcmp(args[0], "end"))
-		return command(&o, "end", args[1]);
-	if (fine && n == 2 && !strcmp(args[0], "refuse"))
-		return refuse(o.socket, o.folder, args[1]);
-	if (fine && n == 2 && !strcmp(args[0], "accept"))
-		return accept_again(o.folder, args[1]);
-	if (fine && n == 1 && !strcmp(args[0], "drain"))
-		return command(&o, "drain", "");
-	if (fine && n >= 2 && !strcmp(args[0], "certs"))
-		return certs(&o, args + 1, n - 1);
-	fputs(usage, stderr);
-	return 2;
+	return run_command(&o, argv + optind, argc - optind);
 }

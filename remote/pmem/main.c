@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cuda/driver/process.h>
+#include <include/user/command_line.h>
 
 #include "pmem.h"
 
@@ -22,7 +23,8 @@ static const char usage[] =
 	"in a VM:\n"
 	"  list             its apertures: device, size, how the CPU maps it (write-back is right)\n"
 	"  up DISK          makes a device of an aperture that is a disk, such as /dev/pmem0; udev does that by itself\n"
-	"  is DEVICE        whether it is an aperture: exit status 0 or 1\n";
+	"  is DEVICE        whether it is an aperture: exit status 0 or 1\n"
+	"  --version, --help\n";
 
 void complain(const char *format, ...)
 {
@@ -101,23 +103,49 @@ static int make_file(const char *path, const char *size, const char *programs)
 	return endpoints ? file_make(path, bytes, endpoints) : 2;
 }
 
+enum { MAKE, XML, LIST, UP, IS, HELP, NR_COMMANDS };
+
 int main(int argc, char **argv)
 {
-	const char *command = argc > 1 ? argv[1] : "";
+	static const struct option known[] = { { "version", no_argument, NULL, 'v' },
+					       { "help", no_argument, NULL, 'h' },
+					       { 0 } };
+	static const struct tool_command commands[NR_COMMANDS] = {
+		[MAKE] = { "make", "FILE SIZE [PROGRAMS]", 2, 3 },
+		[XML] = { "xml", "FILE", 1, 1 },
+		[LIST] = { "list", "", 0, 0 },
+		[UP] = { "up", "DISK", 1, 1 },
+		[IS] = { "is", "DEVICE", 1, 1 },
+		[HELP] = { "help", "", 0, 0 },
+	};
+	char text[WRONG_TEXT], **args;
+	int c;
 
 	process_begin();
-	if (!strcmp(command, "--help") || !strcmp(command, "help"))
-		return fputs(usage, stdout) < 0;
-	if (!strcmp(command, "make") && (argc == 4 || argc == 5))
-		return make_file(argv[2], argv[3], argv[4]);
-	if (!strcmp(command, "xml") && argc == 3)
-		return file_xml(argv[2], stdout);
-	if (!strcmp(command, "up") && argc == 3)
-		return make_device(argv[2]);
-	if (!strcmp(command, "is") && argc == 3)
-		return is(argv[2]);
-	if (!strcmp(command, "list") && argc == 2)
+	opterr = 0;
+	c = getopt_long(argc, argv, "+:", known, NULL);
+	args = argv + optind;
+	if (c == 'v')
+		return puts("kvgpu-aperture " KVGPU_VERSION) < 0;
+	if (c == '?')
+		wrong_option(text, c, argv, known);
+	else
+		c = c == 'h' ? HELP :
+			       find_command(commands, NR_COMMANDS, argc - optind, args, text);
+	switch (c) {
+	case MAKE:
+		return make_file(args[1], args[2], args[3]);
+	case XML:
+		return file_xml(args[1], stdout);
+	case LIST:
 		return list_devices();
-	fputs(usage, stderr);
+	case UP:
+		return make_device(args[1]);
+	case IS:
+		return is(args[1]);
+	case HELP:
+		return fputs(usage, stdout) < 0;
+	}
+	complain("%s; kvgpu-aperture --help lists what there is", text);
 	return 2;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <cuda/driver/process.h>
+#include <include/user/command_line.h>
 #include <remote/channel/address.h>
 #include <remote/channel/memory.h>
 #include <remote/channel/tls.h>
@@ -40,6 +41,7 @@ static const char usage[] =
 	"  --admin PATH    socket for kvgpu-remotectl\n"
 	"  --users FIRST   each client's process has a user number of its own from FIRST on; without --config: none\n"
 	"  --dump          frames as text on standard error\n"
+	"  --version, --help\n"
 	"  KVGPU_REMOTE_SPIN_US in the environment: how long it looks for a frame before it sleeps, on an aperture (50)\n";
 
 /* ---------------------------- the command line: options that are keys of the configuration */
@@ -54,6 +56,7 @@ static const struct {
 enum {
 	OPTION_CONFIG = 100,
 	OPTION_DUMP,
+	OPTION_VERSION,
 	OPTION_HELP,
 	NR_KEYS = sizeof(options_of_keys) / sizeof(*options_of_keys)
 };
@@ -76,16 +79,23 @@ static bool set_key(struct remoted_conf *conf, unsigned int option, const char *
 	return false;
 }
 
+static void say_wrong_line(const struct conf_error *e, void *path)
+{
+	say("%s:%u: %s", (const char *)path, e->line, e->text);
+}
+
+/* false: all wrong lines were said */
 static bool load_conf(struct remoted_conf *conf, const char *path)
 {
+	struct conf_form form = remoted_conf_form;
 	struct conf_error e;
 	bool missing;
 
-	if (conf_load(&remoted_conf_form, conf, path, &missing, &e))
+	form.wrong = say_wrong_line;
+	form.of = (void *)(uintptr_t)path;
+	if (conf_load(&form, conf, path, &missing, &e))
 		return true;
-	if (e.line)
-		say("%s:%u: %s", path, e.line, e.text);
-	else
+	if (!e.line)
 		say("%s: %s", path, e.text);
 	return false;
 }
@@ -95,42 +105,54 @@ struct wishes {
 	const char *values[NR_KEYS];
 	const char *listen[CONF_LISTEN];
 	unsigned int nr_listen;
-	bool dump, help;
+	bool dump, help, version;
 };
 
-static bool read_options(int argc, char **argv, struct wishes *w)
+static bool read_options(int argc, char **argv, struct wishes *w, char text[WRONG_TEXT])
 {
-	struct option known[NR_KEYS + 4] = {
+	struct option known[NR_KEYS + 5] = {
 		{ "config", required_argument, NULL, OPTION_CONFIG },
 		{ "dump", no_argument, NULL, OPTION_DUMP },
+		{ "version", no_argument, NULL, OPTION_VERSION },
 		{ "help", no_argument, NULL, OPTION_HELP },
 	};
 	int c, i;
 
 	for (i = 0; i < (int)NR_KEYS; i++)
-		known[3 + i] = (struct option){ options_of_keys[i].option, 1, NULL, i };
-	while ((c = getopt_long(argc, argv, "", known, NULL)) >= 0) {
+		known[4 + i] = (struct option){ options_of_keys[i].option, 1, NULL, i };
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":", known, NULL)) >= 0) {
 		if (c == OPTION_CONFIG)
 			w->config = optarg;
 		else if (c == OPTION_DUMP)
 			w->dump = true;
 		else if (c == OPTION_HELP)
 			w->help = true;
-		else if (c >= (int)NR_KEYS)
-			return false;
+		else if (c == OPTION_VERSION)
+			w->version = true;
+		else if (c == '?' || c == ':')
+			break;
 		else if (c)
 			w->values[c] = optarg;
 		else if (w->nr_listen < CONF_LISTEN)
 			w->listen[w->nr_listen++] = optarg;
 		else
-			return false;
+			break;
 	}
-	return optind == argc;
+	if (c == '?' || c == ':')
+		wrong_option(text, c, argv, known);
+	else if (c >= 0)
+		snprintf(text, WRONG_TEXT, "--listen stands %d times at most", CONF_LISTEN);
+	else if (optind < argc)
+		snprintf(text, WRONG_TEXT, "there are no arguments without an option: \"%.*s\"",
+			 WORD_MAX, argv[optind]);
+	return c < 0 && optind == argc;
 }
 
 /* listen addresses of the command line take the place of the configuration's */
 static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 {
+	bool fine = true;
 	unsigned int i;
 
 	remoted_conf_default(conf);
@@ -146,12 +168,10 @@ static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 	if (w->nr_listen)
 		conf->nr_listen = 0;
 	for (i = 0; i < w->nr_listen; i++)
-		if (!set_key(conf, 0, w->listen[i]))
-			return false;
+		fine &= set_key(conf, 0, w->listen[i]);
 	for (i = 1; i < NR_KEYS; i++)
-		if (w->values[i] && !set_key(conf, i, w->values[i]))
-			return false;
-	return true;
+		fine &= !w->values[i] || set_key(conf, i, w->values[i]);
+	return fine;
 }
 
 /* ------------------------------------------- what has to be right before the first client comes */
@@ -260,6 +280,7 @@ int main(int argc, char **argv)
 				    .admin_fd = -1 };
 	struct wishes w = { 0 };
 	unsigned long descriptors;
+	char text[WRONG_TEXT];
 
 	process_begin();
 	memory_unlimited();
@@ -270,9 +291,13 @@ int main(int argc, char **argv)
 		    descriptors, DESCRIPTORS_MIN);
 		return 1;
 	}
-	if (!read_options(argc, argv, &w) || w.help) {
-		fputs(usage, w.help ? stdout : stderr);
-		return w.help ? 0 : 2;
+	if (!read_options(argc, argv, &w, text)) {
+		say("%s; kvgpu-remoted --help lists what there is", text);
+		return 2;
+	}
+	if (w.help || w.version) {
+		fputs(w.help ? usage : "kvgpu-remoted " KVGPU_VERSION "\n", stdout);
+		return 0;
 	}
 	if (!carry_out(&w, &conf))
 		return 2;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Files of the configuration: the first byte says of which side. What is taken has to hold what it
+ * Files of the configuration: the first byte says of which side, and
+ * whether what comes behind a wrong line is read. What is taken has to hold what it
  * promises; what is refused has a line that the file has, and a text.
  */
 #include <stdlib.h>
@@ -71,17 +72,27 @@ static bool are_addresses(const char *server)
 	return true;
 }
 
+static void take_wrong_line(const struct conf_error *e, void *last)
+{
+	must(e->line > *(unsigned int *)last && *e->text);
+	*(unsigned int *)last = e->line;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct remoted_conf server;
+	struct conf_form form = remoted_conf_form;
 	struct remote_conf client = { 0 };
+	unsigned int last = 0;
 	struct conf_error e;
 
 	if (!n)
 		return 0;
 	if (data[0] & 1) {
 		remoted_conf_default(&server);
-		if (!conf_parse(&remoted_conf_form, &server, (const char *)data + 1, n - 1, &e))
+		form.wrong = data[0] & 2 ? take_wrong_line : NULL;
+		form.of = &last;
+		if (!conf_parse(&form, &server, (const char *)data + 1, n - 1, &e))
 			check_error(&e, data + 1, n - 1);
 		check_server(&server);
 		return 0;

@@ -245,6 +245,41 @@ static void mistakes(void **state)
 	assert_string_equal(server.library, "/opt/a#b");
 }
 
+static void note_wrong_line(const struct conf_error *error, void *of)
+{
+	char *said = of;
+
+	sprintf(said + strlen(said), "%u:%s\n", error->line, error->text);
+}
+
+/* All wrong lines are told; what is right goes on to be taken. */
+static void wrong_lines(void **state)
+{
+	static const char text[] = "listn = unix:/a\nweight = 0\nclients = 3\nmemory\n"
+				   "[cleint unix:1]\nweight = x\nnothing = 1\nweight = 5\n"
+				   "[client unix:2]\nweight = 7\nlisten = unix:/b\n[\nallow = x";
+	struct conf_form form = remoted_conf_form;
+	char said[2048] = "";
+
+	form.wrong = note_wrong_line;
+	form.of = said;
+	remoted_conf_default(&server);
+	assert_false(conf_parse(&form, &server, text, sizeof(text) - 1, &e));
+	assert_int_equal(e.line, 12);
+	assert_string_equal(
+		said,
+		"1:there is no key \"listn\"; the nearest is \"listen\"\n"
+		"2:weight is a number from 1 to 10000, not \"0\"\n"
+		"4:a line is \"key = value\"\n"
+		"5:a section is [client unix:UID], [client vsock:CID], [client tls:NAME] or [client aperture:/path]\n"
+		"7:there is no key \"nothing\"\n"
+		"11:this key is for all clients, so it stands before the first section: \"listen\"\n"
+		"12:a section is [KIND NAME]\n");
+	assert_int_equal(server.clients, 3);
+	assert_int_equal(remoted_conf_share(&server, "unix:2")->weight, 7);
+	assert_int_equal(server.share.weight, 100);
+}
+
 static void too_many(void **state)
 {
 	char *text = calloc(1, CONF_FILE_MAX + 1);
@@ -378,6 +413,7 @@ int main(void)
 		cmocka_unit_test(shares),	 cmocka_unit_test(sizes),
 		cmocka_unit_test(limits),	 cmocka_unit_test(mistakes),
 		cmocka_unit_test(too_many),	 cmocka_unit_test(files),
+		cmocka_unit_test(wrong_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
