@@ -43,10 +43,18 @@ run_through()
 	rc=$?
 	[ $rc = 127 ] && grep -q "nowhere: No such file" "$work/said"
 	result $? "a program that is not there" "exit code $rc"
+	( plain=1; kvrun --library "$work/none.so" "$work/nowhere" ) > "$work/said" 2>&1
+	rc=$?
+	[ $rc = 127 ] && grep -q "nowhere: No such file" "$work/said"
+	result $? "a program that is not there, where no GPU is" "exit code $rc"
 	( kvrun --gpus 1 --library "$work/none.so" true ) > "$work/said" 2>&1
 	rc=$?
-	[ $rc = 125 ] && grep -q "none.so: cannot open" "$work/said"
+	[ $rc = 125 ] && grep -q "none.so: cannot open" "$work/said" && ! grep -q "none.so: $work/none.so" "$work/said" &&
+		grep -q "install kvgpu-cuda or .*by --library" "$work/said"
 	result $? "a library that is not there" "exit code $rc"
+	( plain=1; kvrun --library "$work/none.so" --list ) > "$work/said" 2>&1
+	! grep -q UUID "$work/said"
+	result $? "it has no list of GPUs, nor its head" "$(head -n 1 "$work/said")"
 	( kvrun --gpus 1 env ) > "$work/said" 2>&1
 	! grep -E '^(OMPI_|PMIX|PMI_|HYD|KVGPU_CLUSTER_SECRET)' "$work/said" | grep -v '^OMPI_ALLOW'
 	result $? "the program has nothing of the job's environment"

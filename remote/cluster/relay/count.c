@@ -69,7 +69,7 @@ static int load_here(struct library *l, const char *path)
 
 	setenv("KVGPU_REMOTE", "none", 1);
 	if (!library_load(l, path, &why)) {
-		relay_say("%s: %s", path, why);
+		relay_say_no_library(path, why);
 		_exit(1);
 	}
 	r = l->cuInit(0);

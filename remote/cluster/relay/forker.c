@@ -77,7 +77,7 @@ static uint32_t admit(void *path)
 			library.cuDeviceGetName = name_and_place;
 		return 0;
 	}
-	relay_say("%s: %s", (const char *)path, why);
+	relay_say_no_library(path, why);
 	return KVGPU_REMOTE_NO_LIBRARY;
 }
 

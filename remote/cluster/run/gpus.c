@@ -166,10 +166,16 @@ static int compare_rows(const void *a, const void *b)
 	return r ? r : (x->number > y->number) - (x->number < y->number);
 }
 
+/* the first rows get a head: an error may take the place of all */
 static void print_rows(struct listing *l)
 {
+	static bool headed;
 	unsigned int i;
 
+	if (l->nr_rows && !headed)
+		printf("%-20s %3s  %-32s %7s %7s  %s\n", "host", "GPU", "name", "MiB", "free",
+		       "UUID");
+	headed |= l->nr_rows > 0;
 	if (l->nr_rows)
 		qsort(l->rows, l->nr_rows, sizeof(*l->rows), compare_rows);
 	for (i = 0; i < l->nr_rows; i++) {
@@ -286,9 +292,6 @@ static bool count_all(struct run *r)
 	unsigned int i;
 
 	r->nr_gpus = 0;
-	if (r->o.list)
-		printf("%-20s %3s  %-32s %7s %7s  %s\n", "host", "GPU", "name", "MiB", "free",
-		       "UUID");
 	if (r->node)
 		return count_allocation(r);
 	for (i = 0; i < r->nr_hosts; i++) {

@@ -60,21 +60,27 @@ static bool listen_here(struct run *r)
 int main(int argc, char **argv)
 {
 	static struct run r = { .listener = -1 };
-	const char *why, *what;
+	char why[OPTIONS_TEXT];
 	bool fine;
 	int e;
 
 	if (!wait_inherit())
 		return EXIT_OWN;
-	e = options_read(argc, argv, &r.o, &why, &what);
-	if (e > 0) {
-		fputs(run_usage, stdout);
-		return 0;
-	}
-	if (e < 0) {
-		complain(why, what);
+	switch (options_read(argc, argv, &r.o, why)) {
+	case OPTIONS_HELP:
+		return fputs(run_usage, stdout) < 0;
+	case OPTIONS_VERSION:
+		return puts("kvgpu-run " KVGPU_VERSION) < 0;
+	case OPTIONS_WRONG:
+		complain("%s; kvgpu-run --help lists what there is", why);
 		return EXIT_OWN;
+	case OPTIONS_FINE:
+		break;
 	}
+	/* GPUs are not looked for in vain; execvp() has the last word */
+	e = r.o.list ? 0 : program_look(&r);
+	if (e)
+		return e;
 	if (!find_launcher(&r) || !gpus_find_hosts(&r) || !find_all(&r) || !gpus_find(&r))
 		return EXIT_OWN;
 	if (r.o.list)

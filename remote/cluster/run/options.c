@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <include/user/command_line.h>
+
 const char run_usage[] =
 	"usage: kvgpu-run [OPTION...] PROGRAM [ARGUMENT...]\n"
 	"       kvgpu-run --list [OPTION...]\n"
@@ -31,7 +33,9 @@ const char run_usage[] =
 	"  --pipeline on|off    off: the steps of a copy follow each other; to compare (on)\n"
 	"  --arena BYTES        for copies, a program (256M)        --spin US       looks without a pause after work (200)\n"
 	"  --start S            the proxies have to be there within that time (60)\n"
-	"  --counts             at the end, what the relays have counted\n";
+	"  --counts             at the end, what the relays have counted\n"
+	"  --list               the GPUs, and who uses them\n"
+	"  --version, --help\n";
 
 enum { KIB = 10, MIB = 20, GIB = 30 };
 
@@ -74,7 +78,7 @@ static bool gpus(const char *text, struct run_options *o)
 }
 
 enum {
-	O_GPUS = 256,
+	O_GPUS,
 	O_HOSTS,
 	O_MPI,
 	O_MPIRUN,
@@ -99,7 +103,9 @@ enum {
 	O_SPIN,
 	O_START,
 	O_LIST,
-	O_HELP
+	O_VERSION,
+	O_HELP,
+	O_END
 };
 
 /* clang-format off */
@@ -160,37 +166,49 @@ static bool take_option(int option, const char *text, struct run_options *o)
 }
 /* clang-format on */
 
-int options_read(int argc, char **argv, struct run_options *o, const char **why, const char **what)
+/* in the order of the numbers; want: what a value is, NULL: the option has none */
+static const struct {
+	const char *name, *want;
+} known[O_END] = {
+	[O_GPUS] = { "gpus", "all or a number from 1 to 64" },
+	[O_HOSTS] = { "hosts", "HOST[:N],..." },
+	[O_MPI] = { "mpi", "auto, local, openmpi or mpich" },
+	[O_MPIRUN] = { "mpirun", "a file" },
+	[O_ROOT] = { "allow-run-as-root" },
+	[O_TRUST] = { "trust-network" },
+	[O_LIBRARY] = { "library", "a file" },
+	[O_CLIENT] = { "client", "a folder, or none" },
+	[O_SHARE] = { "share" },
+	[O_LAUNCHER] = { "launcher", "auto, mpirun or srun" },
+	[O_PLACE] = { "place", "pack or spread" },
+	[O_MEMORY] = { "memory", "bytes from 1M on, such as 512M or 4G" },
+	[O_LOAD] = { "load", "a number from 0 to 1000" },
+	[O_WAIT] = { "wait", "seconds from 0 to 86400" },
+	[O_COUNTS] = { "counts" },
+	[O_JOBS] = { "jobs", "one or each" },
+	[O_STAGING] = { "staging", "bytes from 64K to 2M" },
+	[O_SLOTS] = { "slots", "a number from 2 to 16" },
+	[O_EAGER] = { "eager", "bytes from 0 to 64K" },
+	[O_PATIENCE] = { "patience", "seconds from 1 to 86400" },
+	[O_ARENA] = { "arena", "bytes from 16M to 64G, a multiple of 4096" },
+	[O_PIPELINE] = { "pipeline", "on or off" },
+	[O_SPIN] = { "spin", "microseconds from 0 to 1000000" },
+	[O_START] = { "start", "seconds from 1 to 3600" },
+	[O_LIST] = { "list" },
+	[O_VERSION] = { "version" },
+	[O_HELP] = { "help" },
+};
+_Static_assert(DEVICES_MAX == 64, "--gpus tells this limit");
+_Static_assert((int)O_END <= ':' && (int)OPTIONS_TEXT == (int)WRONG_TEXT,
+	       "getopt's ':' and '?' are no option");
+
+enum options_end options_read(int argc, char **argv, struct run_options *o, char why[OPTIONS_TEXT])
 {
-	static const struct option options[] = { { "gpus", 1, NULL, O_GPUS },
-						 { "hosts", 1, NULL, O_HOSTS },
-						 { "mpi", 1, NULL, O_MPI },
-						 { "mpirun", 1, NULL, O_MPIRUN },
-						 { "allow-run-as-root", 0, NULL, O_ROOT },
-						 { "trust-network", 0, NULL, O_TRUST },
-						 { "library", 1, NULL, O_LIBRARY },
-						 { "client", 1, NULL, O_CLIENT },
-						 { "launcher", 1, NULL, O_LAUNCHER },
-						 { "place", 1, NULL, O_PLACE },
-						 { "memory", 1, NULL, O_MEMORY },
-						 { "load", 1, NULL, O_LOAD },
-						 { "wait", 1, NULL, O_WAIT },
-						 { "share", 0, NULL, O_SHARE },
-						 { "counts", 0, NULL, O_COUNTS },
-						 { "jobs", 1, NULL, O_JOBS },
-						 { "staging", 1, NULL, O_STAGING },
-						 { "slots", 1, NULL, O_SLOTS },
-						 { "eager", 1, NULL, O_EAGER },
-						 { "patience", 1, NULL, O_PATIENCE },
-						 { "arena", 1, NULL, O_ARENA },
-						 { "spin", 1, NULL, O_SPIN },
-						 { "start", 1, NULL, O_START },
-						 { "pipeline", 1, NULL, O_PIPELINE },
-						 { "list", 0, NULL, O_LIST },
-						 { "help", 0, NULL, O_HELP },
-						 { 0 } };
+	struct option options[O_END + 1] = { 0 };
 	int c;
 
+	for (c = 0; c < O_END; c++)
+		options[c] = (struct option){ known[c].name, known[c].want != NULL, NULL, c };
 	*o = (struct run_options){ .library = "libcuda.so.1",
 				   .start_s = START_S,
 				   .load = UINT32_MAX,
@@ -198,21 +216,22 @@ int options_read(int argc, char **argv, struct run_options *o, const char **why,
 				   .spin_us = UINT64_MAX };
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "+", options, NULL)) >= 0) {
-		*what = argv[optind - 1];
-		if (c == O_HELP)
-			return 1;
-		if (c == '?') {
-			*why = "%s: there is no such option, or it wants a value; kvgpu-run --help lists all";
-			return -1;
+	while ((c = getopt_long(argc, argv, "+:", options, NULL)) >= 0) {
+		if (c == O_HELP || c == O_VERSION)
+			return c == O_HELP ? OPTIONS_HELP : OPTIONS_VERSION;
+		if (c == '?' || c == ':') {
+			wrong_option(why, c, argv, options);
+			return OPTIONS_WRONG;
 		}
 		if (!take_option(c, optarg, o)) {
-			*why = "%s: not a value for this option; kvgpu-run --help says which are";
-			return -1;
+			snprintf(why, OPTIONS_TEXT, "--%s is %s, not \"%.*s\"", known[c].name,
+				 known[c].want, WORD_MAX, optarg);
+			return OPTIONS_WRONG;
 		}
 	}
 	o->program = optind < argc ? argv + optind : NULL;
-	*what = "PROGRAM";
-	*why = "%s is missing; kvgpu-run --help says more";
-	return o->program || o->list ? 0 : -1;
+	if (o->program || o->list)
+		return OPTIONS_FINE;
+	snprintf(why, OPTIONS_TEXT, "PROGRAM is missing");
+	return OPTIONS_WRONG;
 }

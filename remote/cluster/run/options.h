@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of kvgpu-run. Pure. Texts that were read are argv's or constants. */
+/* The command line of kvgpu-run. Pure but for getopt(). Texts are of argv, or constants. */
 #ifndef KVGPU_CLUSTER_OPTIONS_H
 #define KVGPU_CLUSTER_OPTIONS_H
 
@@ -38,7 +38,10 @@ struct run_options {
 
 extern const char run_usage[];
 
-/* 0; 1: the usage was asked for; -1: *why, a text for printf() with *what behind */
-int options_read(int argc, char **argv, struct run_options *o, const char **why, const char **what);
+enum options_end { OPTIONS_FINE, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_WRONG };
+enum { OPTIONS_TEXT = 256 };
+
+/* what was asked for; OPTIONS_WRONG: @why names the word that is wrong, and what is right */
+enum options_end options_read(int argc, char **argv, struct run_options *o, char why[OPTIONS_TEXT]);
 
 #endif

@@ -52,6 +52,30 @@ static void become(const struct run *r, pid_t parent)
 	_exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
 }
 
+int program_look(const struct run *r)
+{
+	const char *name = r->o.program[0], *paths = getenv("PATH") ?: "/bin:/usr/bin", *end;
+	const bool in_path = !strchr(name, '/');
+	char path[PATH_MAX];
+	int e = ENOENT;
+
+	if (!in_path)
+		e = access(name, X_OK) ? errno : 0;
+	for (; in_path && e && paths; paths = *end ? end + 1 : NULL) {
+		end = strchrnul(paths, ':');
+		/* an empty item is this folder */
+		snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - paths), paths,
+			 end == paths ? "" : "/", name);
+		if (!access(path, X_OK))
+			e = 0;
+		else if (errno == EACCES)
+			e = EACCES;
+	}
+	if (e)
+		complain("%s: %s", name, strerror(e));
+	return !e ? 0 : e == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
+}
+
 bool program_run(struct run *r)
 {
 	pid_t self = getpid(), pid;

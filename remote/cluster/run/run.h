@@ -106,6 +106,8 @@ void wait_once(struct run *r, int ms);
 
 /* ------------------------------------------------------------------ program.c */
 
+/* Look for PROGRAM as execvp() does. 0; else kvgpu-run's exit code, the reason was printed. */
+int program_look(const struct run *r);
 /* start PROGRAM, and wait for its end; false: the reason was printed */
 bool program_run(struct run *r);
 /* End this process as PROGRAM has ended. */

@@ -12,7 +12,7 @@
 #include <remote/cluster/run/options.h>
 
 static struct run_options o;
-static const char *why, *what;
+static char why[OPTIONS_TEXT];
 static char *words[32];
 static char room[512];
 
@@ -27,7 +27,7 @@ static int read_line(const char *line)
 	for (at = strtok(room, " "); at; at = strtok(NULL, " "))
 		words[n++] = at;
 	words[n] = NULL;
-	return options_read(n, words, &o, &why, &what);
+	return options_read(n, words, &o, why);
 }
 
 static void what_the_program_gets(void **state)
@@ -84,40 +84,46 @@ static void where_it_runs(void **state)
 
 static void refused(void **state)
 {
-	static const char *const wrong[] = {
-		"",
-		"--gpus 0 p",
-		"--gpus -1 p",
-		"--gpus 65 p",
-		"--gpus two p",
-		"--gpus 2x p",
-		"--mpi intel p",
-		"--jobs two p",
-		"--staging 63K p",
-		"--staging 3M p",
-		"--staging 18446744073709551615G p",
-		"--slots 1 p",
-		"--slots 17 p",
-		"--eager 65K p",
-		"--pipeline no p",
-		"--arena 17000000 p",
-		"--patience 0 p",
-		"--nothing p",
-		"--gpus",
-		"--launcher ssh p",
-		"--place random p",
-		"--memory 0 p",
-		"--memory x p",
-		"--load -1 p",
-		"--wait soon p",
+	static const struct {
+		const char *line, *said;
+	} wrong[] = {
+		{ "", "PROGRAM is missing" },
+		{ "--gpus 0 p", "--gpus is all or a number from 1 to 64, not \"0\"" },
+		{ "--gpus -1 p", "\"-1\"" },
+		{ "--gpus 65 p", "\"65\"" },
+		{ "--gpus two p", "\"two\"" },
+		{ "--gpus 2x p", "\"2x\"" },
+		{ "--mpi intel p", "--mpi is auto, local, openmpi or mpich, not \"intel\"" },
+		{ "--jobs two p", "--jobs is one or each" },
+		{ "--staging 63K p", "--staging is bytes from 64K to 2M" },
+		{ "--staging 3M p", "\"3M\"" },
+		{ "--staging 18446744073709551615G p", "--staging is" },
+		{ "--slots 1 p", "--slots is a number from 2 to 16" },
+		{ "--slots 17 p", "\"17\"" },
+		{ "--eager 65K p", "--eager is bytes from 0 to 64K" },
+		{ "--pipeline no p", "--pipeline is on or off" },
+		{ "--arena 17000000 p", "a multiple of 4096" },
+		{ "--patience 0 p", "--patience is seconds from 1" },
+		{ "--nothing p", "there is no option \"--nothing\"" },
+		{ "--gpsu 2 p", "there is no option \"--gpsu\"; the nearest is \"--gpus\"" },
+		{ "--share=2 p", "this option has no value: \"--share=2\"" },
+		{ "--gpus", "\"--gpus\" wants a value" },
+		{ "--launcher ssh p", "--launcher is auto, mpirun or srun" },
+		{ "--place random p", "--place is pack or spread" },
+		{ "--memory 0 p", "--memory is bytes from 1M on" },
+		{ "--memory x p", "\"x\"" },
+		{ "--load -1 p", "--load is a number from 0 to 1000" },
+		{ "--wait soon p", "--wait is seconds from 0 to 86400" },
 	};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		assert_int_equal(read_line(wrong[i]), -1);
-		assert_non_null(strstr(why, "%s"));
+		assert_int_equal(read_line(wrong[i].line), OPTIONS_WRONG);
+		if (!strstr(why, wrong[i].said))
+			fail_msg("%s: %s", wrong[i].line, why);
 	}
-	assert_int_equal(read_line("--help"), 1);
+	assert_int_equal(read_line("--help"), OPTIONS_HELP);
+	assert_int_equal(read_line("--version p"), OPTIONS_VERSION);
 }
 
 int main(void)
