@@ -15,14 +15,10 @@
 #define MIB  ((size_t)1 << 20)
 #define RULE "+------------------------------------------------------------------------------+\n"
 
-static int help(FILE *to)
-{
-	fprintf(to, "usage: cuda-info [-L | --json | --help]\n"
-		    "  the GPUs that CUDA programs can use here: memory, share, processes\n"
-		    "  -L      one line for each GPU\n"
-		    "  --json  for programs\n");
-	return to == stdout ? 0 : 2;
-}
+static const char usage[] = "usage: cuda-info [-L | --json | --version | --help]\n"
+			    "  the GPUs that CUDA programs can use here: memory, share, processes\n"
+			    "  -L      one line for each GPU\n"
+			    "  --json  for programs\n";
 
 __attribute__((format(printf, 1, 2))) static void line(const char *fmt, ...)
 {
@@ -125,9 +121,14 @@ int main(int argc, char **argv)
 	int n, i;
 
 	if (!strcmp(form, "--help") || !strcmp(form, "-h"))
-		return help(stdout);
-	if (argc > 2 || (*form && strcmp(form, "-L") && strcmp(form, "--json")))
-		return help(stderr);
+		return fputs(usage, stdout) < 0;
+	if (!strcmp(form, "--version"))
+		return puts("cuda-info " KVGPU_VERSION) < 0;
+	if (argc > 2 || (*form && strcmp(form, "-L") && strcmp(form, "--json"))) {
+		fprintf(stderr, "cuda-info: there is -L, --json, --version or --help, not \"%s\"\n",
+			argv[argc > 2 ? 2 : 1]);
+		return 2;
+	}
 	n = gpus_read(gpus, &error);
 	if (n < 0) {
 		say_why(-n, error);

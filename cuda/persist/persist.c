@@ -108,19 +108,33 @@ static int keep(struct held *h, const char *node, const sigset_t *ends)
 	return 0;
 }
 
+static const char usage[] =
+	"usage: kvgpu-persist NODE | --version | --help\n"
+	"  keeps nouveau's engines of the GPU with that render node (/dev/dri/renderD128) initialised until it is told\n"
+	"  to end (SIGTERM, SIGINT, SIGHUP), so that programs start faster. While it runs, nouveau can't be unloaded.\n";
+
+static int wrong_usage(const char *text, const char *word)
+{
+	fprintf(stderr, "kvgpu-persist: %s%s; kvgpu-persist --help says more\n", text, word);
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	struct held h = { .fd = -1 };
 	sigset_t ends;
 	int ret;
 
-	if (argc != 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-		fprintf(argc == 2 ? stdout : stderr,
-			"usage: kvgpu-persist NODE\n"
-			"  keeps nouveau's engines of the GPU with that render node (/dev/dri/renderD128) initialised until it is told\n"
-			"  to end (SIGTERM, SIGINT, SIGHUP), so that programs start faster. While it runs, nouveau can't be unloaded.\n");
-		return argc == 2 ? 0 : 2;
-	}
+	if (argc < 2)
+		return wrong_usage("NODE is missing, such as /dev/dri/renderD128", "");
+	if (argc > 2)
+		return wrong_usage("one word too many: ", argv[2]);
+	if (!strcmp(argv[1], "--version"))
+		return puts("kvgpu-persist " KVGPU_VERSION) < 0;
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return fputs(usage, stdout) < 0;
+	if (argv[1][0] == '-')
+		return wrong_usage("there are the options --version and --help, not ", argv[1]);
 	process_begin();
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGTERM);

@@ -15,7 +15,7 @@ result()
 }
 
 cuda/entries.py "$tmp"
-gcc -std=gnu11 -Wall -Wextra -Werror "-I$tmp" -D_GNU_SOURCE cuda/info/*.c -L"$1" -l:libcuda.so.1 -Wl,--unresolved-symbols=ignore-in-shared-libs \
+gcc -std=gnu11 -Wall -Wextra -Werror "-I$tmp" -D_GNU_SOURCE -DKVGPU_VERSION='"1.2"' cuda/info/*.c -L"$1" -l:libcuda.so.1 -Wl,--unresolved-symbols=ignore-in-shared-libs \
 	-o "$tmp/cuda-info"
 "$tmp/cuda-info" > "$tmp/table" && rc=0 || rc=1
 grep -q 'Tesla K20m' "$tmp/table" && grep -q '13 SM at.*memory clock 2600 MHz' "$tmp/table" && grep -q 'compute capability 3.5' "$tmp/table" || rc=1
@@ -29,8 +29,11 @@ KVGPU_INPROCESS_VRAM_MIB=1024 "$tmp/cuda-info" -L > "$tmp/list"
 grep -q hypervisor /proc/cpuinfo && want='(vGPU)' || want='Tesla'
 [ "$(wc -l < "$tmp/list")" = 1 ] && grep -qF "$want" "$tmp/list" && grep -q '1024 MiB' "$tmp/list" && rc=0 || rc=1
 result "$rc" "one line for each, and a share is called one"
-"$tmp/cuda-info" --nonsense > /dev/null 2>&1 && rc=1 || rc=0
-result "$rc" "an option that is none is refused"
+"$tmp/cuda-info" --nonsense > "$tmp/said" 2>&1 && rc=0 || rc=$?
+[ "$rc" = 2 ] && [ "$(wc -l < "$tmp/said")" = 1 ] && grep -q -- '--json, .* not "--nonsense"' "$tmp/said" && rc=0 || rc=1
+result "$rc" "an option that is none is refused, by its name"
+[ "$("$tmp/cuda-info" --version)" = "cuda-info 1.2" ] && rc=0 || rc=1
+result "$rc" "it tells its version"
 # a remote server may say any name: no byte of it is more than text
 cat > "$tmp/names.c" <<'C'
 #include <stdio.h>

@@ -39,6 +39,7 @@ ARM64_PROGRAMS	:= $(addprefix $(ARM64)/,faults runtime cuda-info kvgpu-cuda-driv
 $(ARM64)/faults: $(ARM64)/obj/selftests/remote/faults.o
 $(ARM64)/runtime: $(ARM64)/obj/selftests/remote/runtime.o
 $(ARM64)/cuda-info: $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard cuda/info/*.c))
+$(ARM64)/obj/cuda/info/main.o: ARM64_CPPFLAGS += -DKVGPU_VERSION='"$(KVGPU_VERSION)"'
 $(ARM64)/kvgpu-cuda-driver: $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard selftests/cuda/driver/*.c) selftests/client/tap.c)
 $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard selftests/cuda/driver/*.c)): ARM64_CPPFLAGS += -Iselftests/client
 $(ARM64_PROGRAMS): $(ARM64)/libcuda.so.1 $(ARM64)/libcudart.so.11.0

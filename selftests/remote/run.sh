@@ -502,7 +502,7 @@ run_place()
 
 run_info()
 {
-	gcc -std=gnu11 -O2 -Wall "-I$remote/gen" -D_GNU_SOURCE cuda/info/*.c "$work/libcuda.so.1" -o "$work/cuda-info" -Wl,-rpath,"\$ORIGIN" ||
+	gcc -std=gnu11 -O2 -Wall "-I$remote/gen" -D_GNU_SOURCE -DKVGPU_VERSION='"0"' cuda/info/*.c "$work/libcuda.so.1" -o "$work/cuda-info" -Wl,-rpath,"\$ORIGIN" ||
 		{ result 1 "cuda-info builds"; return; }
 	carrier unix
 	start_server
