@@ -361,8 +361,11 @@ def test_usage():
         check(status == 2 and f"there are: {A} (shared), {B} (whole)" in err, f"an unknown address lists the cards ({err.strip()})")
         status, said, _ = s.card("status", "09:00.0", "--json")
         check(status == 2 and json.loads(said)["cards"] == [A, B], "and as JSON")
-        for argv in (["share"], ["boot", A], ["half", A], []):
-            check(s.card(*argv)[0] == 2, f"wrong usage: {' '.join(argv)}")
+        for argv, said in ((["share"], "wants the card's ADDRESS"), (["boot", A], "no ADDRESS"), (["half", A], 'no command "half"'),
+                           (["shaer", A], 'the nearest is "share"'), (["status", "--jsno"], 'the nearest is "--json"'), (["share", A, B], B),
+                           ([], "share ADDRESS     shared: kvgpu has the card")):
+            status, _, err = s.card(*argv)
+            check(status == 2 and said in err, f"wrong usage: {' '.join(argv)} ({err.strip()})")
         status, said, _ = s.card("status", "--json")
         cards = json.loads(said)["cards"]
         check([(c["life"], c["driver"], c["at_boot"]) for c in cards] == [("shared", "kvgpu", None), ("whole", "vfio-pci", None)], "status of all")
