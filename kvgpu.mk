@@ -118,6 +118,7 @@ install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and d
 	install -D -m 644 -t '$(DESTDIR)/usr/lib/systemd/system' tools/admin/kvgpu-profile.service tools/monitoring/kvgpu-prometheus.socket tools/monitoring/kvgpu-prometheus.service
 	install -D -m 644 -t '$(DESTDIR)/usr/share/kvgpu/prometheus' tools/monitoring/kvgpu-alerts.yml tools/monitoring/kvgpu.html
 	install -D -m 644 tools/kvgpu-top.1 '$(DESTDIR)/usr/share/man/man1/kvgpu-top.1'
+	install -D -m 644 tools/kvgpu.7 '$(DESTDIR)/usr/share/man/man7/kvgpu.7'
 	install -D -m 644 firmware/kvgpu-firmware.8 '$(DESTDIR)/usr/share/man/man8/kvgpu-firmware.8'
 	install -D -m 644 tools/verify/kvgpu-verify.8 '$(DESTDIR)/usr/share/man/man8/kvgpu-verify.8'
 	install -D -m 644 tools/completion.bash '$(COMPLETIONS)/kvgpu-top'
@@ -140,7 +141,7 @@ uninstall: ## removes what install put there, and from a running system also DKM
 		dkms remove kvgpu/$(KVGPU_VERSION) --all; fi
 	rm -rf '$(DKMS_SRC)' '$(DESTDIR)/usr/share/doc/kvgpu' '$(DESTDIR)/usr/share/kvgpu' '$(DESTDIR)/etc/kvgpu/cards'
 	rm -f '$(DESTDIR)/usr/sbin/kvgpu-firmware' '$(DESTDIR)/usr/sbin/kvgpu-verify' '$(DESTDIR)/usr/bin/kvgpu-top' \
-		'$(DESTDIR)/usr/share/man/man1/kvgpu-top.1' '$(DESTDIR)/etc/modprobe.d/kvgpu.conf' \
+		'$(DESTDIR)/usr/share/man/man1/kvgpu-top.1' '$(DESTDIR)/usr/share/man/man7/kvgpu.7' '$(DESTDIR)/etc/modprobe.d/kvgpu.conf' \
 		'$(DESTDIR)/usr/sbin/kvgpu-'{card,profile,report} '$(DESTDIR)/etc/kvgpu/profile.conf' \
 		'$(DESTDIR)/etc/mdevctl.d/scripts.d/callouts/kvgpu-profile' \
 		'$(DESTDIR)/usr/share/man/man8/kvgpu-'{card,firmware,profile,report,verify}.8 \

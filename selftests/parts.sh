@@ -115,7 +115,9 @@ run_firmware()
 
 run_tools()
 {
-	made top-asan
+	made top-asan firmware cluster
+	tap_run "command lines and man pages of all tools" 120 selftests/tools/pages_test.py "$(dirname "$(make -s print-top-asan)")" \
+		"$(dirname "$(make -s print-firmware)")" "$(make -s print-remote)"
 	tap_run "kvgpu-top" 300 selftests/tools/top_test.sh "$(make -s print-top-asan)"
 	tap_run "kvgpu-profile" 300 selftests/tools/profile_test.sh
 	tap_run "kvgpu-report" 120 selftests/tools/report_test.sh

@@ -89,7 +89,7 @@ bench-remote-calls: $(REMOTE_CALLS) $(REMOTE_STREAMS) $(REMOTE_MADE) cuda-inproc
 	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(REMOTE_LIBRARY) \
 		selftests/cuda/driver/kernels.cubin build/bench $(QUICK)
 
-bench-remote-transport: $(REMOTE_CALLS) $(REMOTE_STREAMS) $(REMOTE_MADE) $(NO_GPU) ## the same with a library whose work takes no time: what carriers carry (QUICK=--quick)
+bench-remote-transport: $(REMOTE_CALLS) $(REMOTE_STREAMS) $(REMOTE_MADE) $(NO_GPU) ## calls and copies with a library whose work takes no time: what carriers carry (QUICK=--quick)
 	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(NO_GPU) \
 		selftests/cuda/driver/kernels.cubin build/bench/transport $(QUICK)
 
