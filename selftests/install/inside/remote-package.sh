@@ -58,7 +58,7 @@ sees_a_gpu() { cuda-info | tee /tmp/info; grep -q 'K20m' /tmp/info; }
 as_somebody() { su -s /bin/sh -c cuda-info "$1"; }
 refused_to() { local said; said=$(as_somebody "$1" 2>&1); echo "$said"; grep -qF "$2" <<<"$said"; }
 purges_all() { apt purge kvgpu-cuda kvgpu-aperture kvgpu-remote-client kvgpu-remote-server >/tmp/purged; }
-purge_says() { grep -qxF "$1: certificates and keys are left in /etc/kvgpu/tls" /tmp/purged || { cat /tmp/purged; false; }; }
+purge_says() { grep -qF "$1: certificates and keys are left in /etc/kvgpu/tls" /tmp/purged || { cat /tmp/purged; false; }; }
 keeps_what_the_admin_wrote() { grep -qx 'listen = tls:\*:7411' /etc/kvgpu/remoted.conf && grep -q '^server = ' /etc/kvgpu/remote.conf; }
 
 mkdir next
