@@ -243,6 +243,9 @@ UNIT_TESTS += include/user/command_line_test
 SRC_include/user/command_line_test	:=
 UNIT_TESTS += tools/rates_test
 SRC_tools/rates_test	:= tools/rates.c
+UNIT_TESTS += tools/http_test
+SRC_tools/http_test	:= tools/http.c
+$(addprefix $(O)/asan/,tools/http.o selftests/unit/tools/http_test.o): TEST_CPPFLAGS += -D_GNU_SOURCE
 # plan.c beside the module's own type.c, which is built for the kernel of selftests/harness
 UNIT_TESTS += tools/plan_test
 SRC_tools/plan_test	:= tools/plan.c

@@ -4,7 +4,8 @@
  * it when somebody comes (kvgpu-prometheus.socket), and it ends when nobody has come for a while.
  * All who can connect are strangers, and on one machine they look alike. So no peer is waited for,
  * and where there are too many the one goes that came first: a scrape, which says its request at
- * once, is answered however many others are silent.
+ * once, is answered however many others are silent. One reading of sysfs is for all who ask within
+ * a second, because it costs more than a connection: who asks without end keeps nobody out.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +20,8 @@
 
 #define REQUEST_SIZE 8192
 
-/* PATIENCE_MS: from a connection to the end of its answer */
-enum { PEERS = 256, PATIENCE_MS = 3000, IDLE_MS = 5000 };
+/* PATIENCE_MS: from a connection to the end of its answer; FRESH_MS: how long a reading is used */
+enum { PEERS = 256, PATIENCE_MS = 3000, IDLE_MS = 5000, FRESH_MS = 1000 };
 
 struct peer {
 	int fd;
@@ -34,6 +35,9 @@ struct peer {
 struct server {
 	bool (*print)(FILE *out, void *arg);
 	void *arg;
+	char *numbers; /* what print() printed last; NULL: it failed */
+	size_t numbers_size;
+	int64_t fresh_until_ms;
 	unsigned int nr;
 	struct peer *peers[PEERS]; /* in the order in which they came */
 };
@@ -70,24 +74,37 @@ static bool gets(const char *line, const char *path)
 	return !strncmp(target, path, n) && (target[n] == ' ' || target[n] == '?');
 }
 
-static void answer_numbers(FILE *out, const struct server *s)
+static void read_numbers(struct server *s)
 {
-	char *body = NULL;
-	size_t size = 0;
-	FILE *f = open_memstream(&body, &size);
-	bool ok = f && s->print(f, s->arg);
+	FILE *f;
+	bool ok;
 
+	free(s->numbers);
+	s->numbers = NULL;
+	f = open_memstream(&s->numbers, &s->numbers_size);
+	ok = f && s->print(f, s->arg);
 	if (f)
 		ok = !fclose(f) && ok;
-	if (ok)
-		answer(out, "200 OK", "text/plain; version=0.0.4; charset=utf-8", body, size);
+	if (!ok) {
+		free(s->numbers);
+		s->numbers = NULL;
+	}
+	s->fresh_until_ms = now_ms() + FRESH_MS;
+}
+
+static void answer_numbers(FILE *out, struct server *s)
+{
+	if (now_ms() >= s->fresh_until_ms)
+		read_numbers(s);
+	if (s->numbers)
+		answer(out, "200 OK", "text/plain; version=0.0.4; charset=utf-8", s->numbers,
+		       s->numbers_size);
 	else
 		answer_text(out, "500 Internal Server Error", "sysfs can't be read\n");
-	free(body);
 }
 
 /* @request: a whole one, or NULL */
-static void answer_request(FILE *out, const struct server *s, char *request)
+static void answer_request(FILE *out, struct server *s, char *request)
 {
 	if (request)
 		request[strcspn(request, "\r\n")] = 0;
@@ -117,7 +134,7 @@ static bool send_answer(struct peer *p)
 	return p->sent < p->size;
 }
 
-static bool make_answer(const struct server *s, struct peer *p, char *request)
+static bool make_answer(struct server *s, struct peer *p, char *request)
 {
 	FILE *f = open_memstream(&p->answer, &p->size);
 
@@ -128,7 +145,7 @@ static bool make_answer(const struct server *s, struct peer *p, char *request)
 }
 
 /* read what there is of a request, up to its empty line; poll() has seen something */
-static bool hear(const struct server *s, struct peer *p)
+static bool hear(struct server *s, struct peer *p)
 {
 	ssize_t n = recv(p->fd, p->request + p->have, REQUEST_SIZE - 1 - p->have, MSG_DONTWAIT);
 
@@ -227,5 +244,6 @@ bool serve_http(bool (*print)(FILE *out, void *arg), void *arg)
 		fprintf(stderr, "kvgpu-top: can't serve: %s\n", strerror(errno));
 	while (s.nr)
 		drop(&s, 0);
+	free(s.numbers);
 	return r < 0;
 }
