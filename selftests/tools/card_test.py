@@ -30,10 +30,10 @@ import lives  # noqa: E402 (kvgpu-card has made its folders known)
 import system  # noqa: E402
 
 A, B, AUDIO = "0000:01:00.0", "0000:02:00.0", "0000:01:00.1"
-V = "11111111-0000-4000-8000-00000000000a"
+V, V2 = "11111111-0000-4000-8000-00000000000a", "22222222-0000-4000-8000-00000000000b"
 PCI = "/sys/bus/pci"
 # devices that each machine has, in the place of those of VFIO and DRM
-GROUP_13, GROUP_20, VFIO3, RENDER, NVIDIA0 = "/dev/zero", "/dev/null", "/dev/full", "/dev/random", "/dev/urandom"
+GROUP_13, GROUP_20, GROUP_21, VFIO3, RENDER, NVIDIA0 = "/dev/zero", "/dev/null", "/dev/tty", "/dev/full", "/dev/random", "/dev/urandom"
 results = []
 
 
@@ -101,8 +101,12 @@ class Stand(system.System):
     def process(self, pid, comm, words, *files):
         self.put(f"/proc/{pid}/comm", comm + "\n")
         self.put(f"/proc/{pid}/cmdline", "\0".join(words) + "\0")
+        self.thread(pid, pid, "fd", *files)
+
+    def thread(self, pid, thread, kind, *files):
+        os.makedirs(self.path(f"/proc/{pid}/task/{thread}"), exist_ok=True)
         for i, file in enumerate(files):
-            self.link(f"/proc/{pid}/fd/{i}", file)
+            self.link(f"/proc/{thread}/{kind}/{i}", file)
 
     def say(self, text):
         self.lines += 1
@@ -274,7 +278,7 @@ def test_hidden():
         shutil.rmtree(s.path("/proc/3"))
         s.process(4, "silent\033", ["vmm"], "anon_inode:[vfio-device]")
         s.process(5, "mapper", ["vmm"])
-        s.put("/proc/5/maps", "7f00-7f10 rw-s 0 00:0f 9 anon_inode:[vfio-device]\n")
+        s.thread(5, 5, "map_files", "/usr/bin/vmm", "anon_inode:[vfio-device]")
         s.process(6, "other", ["sh"], "/dev/tty")
         held = refused(s, f"vGPU {V} is held by a process that can't be named", "host", A)
         check(held == [{"kind": "unknown", "name": None, "pid": None, "holds": f"vGPU {V}", "may_be": ["silent? (process 4)", "mapper (process 5)"]}],
@@ -287,7 +291,33 @@ def test_hidden():
         refused(s, "a vGPU of a card of kvgpu's is held by a process that can't be named", "host", A)
         s.process(7, "qemu-system-x86", ["qemu", "-name", "b"], VFIO3)
         s.node(f"{PCI}/devices/{B}/{V}/vfio-dev/vfio3", VFIO3)
-        check(s.card("host", A)[0] == 0, "without debugfs, the module's use count: what another card's guest uses is not hidden")
+        s.process(8, "decoy", ["vmm"], GROUP_21)
+        s.link(f"{PCI}/devices/{B}/{V2}/iommu_group", "../../../../kernel/iommu_groups/21")
+        s.node("/sys/class/vfio/21", GROUP_21)
+        s.put(f"{PCI}/devices/{B}/resource0", "")
+        s.process(9, "reader", ["reader"], s.path(f"{PCI}/devices/{B}/resource0"))
+        s.put("/sys/module/kvgpu/refcnt", "2\n")
+        refused(s, "a vGPU of a card of kvgpu's is held", "host", A)
+        s.thread(8, 8, "map_files", "anon_inode:[vfio-device]")
+        check(s.card("host", A)[0] == 0, "without debugfs, the module's use count: what another card's guests use is not hidden")
+    with stand("vfio-pci") as s:
+        s.put(f"{PCI}/devices/{A}/enable", "1\n")
+        check(s.card("share", A)[0] == 0, "a whole card that was enabled when nobody has a VFIO device is nobody's")
+        s.card("whole", A)
+        s.process(4, "vmm", ["vmm"], "anon_inode:[vfio-device]")
+        os.unlink(s.path("/etc/kvgpu/cards/" + A))
+        refused(s, "the card is held by a process that can't be named", "share", A)
+        s.put(f"{PCI}/devices/{A}/enable", "0\n")
+        check(s.card("share", A)[0] == 0, "a whole card that is closed is nobody's")
+
+
+def test_threads():
+    """What a process holds needs no file of its first thread's."""
+    for what, thread, kind in (("a thread with files of its own", 11, "fd"), ("a mapping", 10, "map_files"), ("a mapping of a thread that is left", 11, "map_files")):
+        with stand("nouveau") as s:
+            s.process(10, "hidden", ["x"])
+            s.thread(10, thread, kind, RENDER)
+            check("process hidden (process 10) holds the card" in s.card("share", A)[2], f"{what} holds the card")
 
 
 def test_wait():
@@ -428,7 +458,7 @@ def test_files():
 
 
 if __name__ == "__main__":
-    for test in (test_lives, test_post, test_holders, test_hidden, test_wait, test_group, test_failures, test_boot, test_usage, test_signs, test_files):
+    for test in (test_lives, test_post, test_holders, test_hidden, test_threads, test_wait, test_group, test_failures, test_boot, test_usage, test_signs, test_files):
         test()
     print(f"1..{len(results)}")
     sys.exit(not all(results))

@@ -20,8 +20,8 @@ def file_id(system, name):
     return ("device", os.major(s.st_rdev), os.minor(s.st_rdev)) if stat.S_ISCHR(s.st_mode) else ("file", s.st_dev, s.st_ino)
 
 
-def device_files(system, card):
-    """The files by which a program holds the card or a vGPU: file_id() -> what it is of."""
+def device_files(system, card, groups):
+    """The files by which a program holds the card or a vGPU, with those of VFIO groups or without: file_id() -> what it is of."""
     files = {}
 
     def add(what, folder):
@@ -38,7 +38,8 @@ def device_files(system, card):
     if card.driver() == "nvidia" and nvidia:  # which minor number is this card's, only that driver knows
         files.update({("device", int(nvidia[1]), minor): "the card" for minor in range(32)})
     for what, folder in [("the card", card.folder)] + [(f"vGPU {v}", f"{card.folder}/{v}") for v in card.vgpus()]:
-        add(what, f"/sys/class/vfio/{system.link(f'{folder}/iommu_group')}")
+        if groups:
+            add(what, f"/sys/class/vfio/{system.link(f'{folder}/iommu_group')}")
         for name in system.names(f"{folder}/vfio-dev"):
             add(what, f"{folder}/vfio-dev/{name}")
     return files
@@ -70,10 +71,18 @@ def processes(system):
     return filter(str.isdigit, system.names("/proc"))
 
 
-def named_holders(system, card):
-    files, found, remote = device_files(system, card), [], None
+def held_files(system, pid):
+    """What a process has open or mapped. Each thread may have files of its own, the first one may have ended, and the memory is that of
+    all. What is in a socket's queue is not seen."""
+    threads = system.names(f"/proc/{pid}/task")
+    folders = [f"/proc/{t}/fd" for t in threads] + [f"/proc/{t}/map_files" for t in {*threads[:1], *threads[-1:]}]
+    return [f"{folder}/{n}" for folder in folders for n in system.names(folder)]
+
+
+def named_holders(system, card, groups=True):
+    files, found, remote = device_files(system, card, groups), [], None
     for pid in processes(system):
-        ids = {file_id(system, f"/proc/{pid}/fd/{n}") for n in system.names(f"/proc/{pid}/fd")}
+        ids = {file_id(system, name) for name in held_files(system, pid)}
         held = {files[i] for i in ids if i in files}
         if not held:
             continue
@@ -89,28 +98,37 @@ def named_holders(system, card):
     return found
 
 
-def open_vgpus(system, card, found):
-    """The vGPUs that are open by kvgpu's count. Without debugfs the use count of the module tells, for all cards together, whether
-    there are more than were found."""
+def has_vfio_device(system, pid):
+    return any(VFIO_DEVICE in (system.link(name) or "") for name in held_files(system, pid))
+
+
+def known_vgpus(system):
+    """The vGPUs of all cards whose holder has a device of VFIO. Who has a group's file alone does not use the vGPU."""
+    cards = [card for card in (Card(system, a) for a in find_cards(system)) if card.driver() == "kvgpu"]
+    return {h["holds"] for card in cards for groups in (False, True) for h in named_holders(system, card, groups)
+            if not groups or has_vfio_device(system, h["pid"])} - {"the card"}
+
+
+def open_devices(system, card):
+    """What is open by the kernel's count: vGPUs by kvgpu's, and a whole card by that of who enabled it, since vfio-pci does so while it
+    is open. Without debugfs the use count of the module tells, for all cards together, whether there are more vGPUs than were found."""
+    if card.driver() == "vfio-pci":
+        return ["the card"] if card.number("enable", 0) else []
+    if not card.vgpus():
+        return []
     said = system.read(f"/sys/kernel/debug/kvgpu/{card.address}/vgpus")
     if said is not None:
         return [f"vGPU {words[1]}" for words in map(str.split, said.splitlines()) if words[3:4] == ["open"]]
-    others = [Card(system, a) for a in find_cards(system) if a != card.address]
-    known = sum(len({h["holds"] for h in f}) for f in [found] + [named_holders(system, c) for c in others if c.driver() == "kvgpu"])
-    return ["a vGPU of a card of kvgpu's"] if system.number("/sys/module/kvgpu/refcnt", 0) > known else []
-
-
-def has_vfio_device(system, pid):
-    return any(VFIO_DEVICE in (system.link(f"/proc/{pid}/fd/{n}") or "") for n in system.names(f"/proc/{pid}/fd")) or \
-        VFIO_DEVICE in system.read(f"/proc/{pid}/maps", "")
+    return ["a vGPU of a card of kvgpu's"] if system.number("/sys/module/kvgpu/refcnt", 0) > len(known_vgpus(system)) else []
 
 
 def unknown_holders(system, card, found):
     held = {h["holds"] for h in found}
-    unknown = [what for what in open_vgpus(system, card, found) if what not in held] if card.vgpus() else []
+    unknown = [what for what in open_devices(system, card) if what not in held]
     may_be = [f"{printable(system.read(f'/proc/{pid}/comm', '?'))} (process {pid})" for pid in processes(system)
               if unknown and has_vfio_device(system, pid)]
-    return [{"kind": "unknown", "name": None, "pid": None, "holds": what, "may_be": may_be} for what in unknown]
+    return [{"kind": "unknown", "name": None, "pid": None, "holds": what, "may_be": may_be} for what in unknown
+            if may_be or what != "the card"]  # a card may also have been enabled before vfio-pci got it
 
 
 def holders(system, card):
