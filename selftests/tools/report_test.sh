@@ -50,7 +50,7 @@ machine()
 	command_says dmesg "[1.0] kvgpu $GPU: the card was cut off
 [2.0] kvgpu $GPU: vGPU $A: a strike; $B waits, and ${A^^}
 [3.0] secret-driver: secret line of another driver
-[4.0] vfio-pci on secret-host from 192.168.1.77 and 52:54:00:12:34:56
+[4.0] vfio-pci 0000:01:00.0: on secret-host from 192.168.1.77 and 52:54:00:12:34:56
 [5.0] audit: secret-program of uid 1000
 [6.0] audit: type=1400 apparmor=\"DENIED\" profile=\"libvirt-secret\" name=\"/dev/vfio/20\"
 [7.0] kvgpu $GPU: Device is currently in use, task \"secret \" vm\" (4711) blocked until device is released
@@ -58,7 +58,20 @@ machine()
 [9.0] nouveau 0000:02:00.0: fifo: fault 00 [READ] at 0 reason 02 [PTE] on channel 4 [00ff secret prog[1234]]
 [10.0] watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [CPU 0/secret:4712]
 [11.0] oom-kill:task_memcg=/machine.slice/machine-qemu-secret-vfio.scope,task=secret
-[12.0] WARNING: CPU: 1 PID: 4711 Comm: secret vm Tainted: G
+[12.0] WARNING: CPU: 1 PID: 4711 at drivers/vfio/vfio_main.c:123 vfio_unpin_pages+0x1/0x2 [vfio]
+[12.1] CPU: 1 PID: 4711 Comm: secret vm Tainted: G  kvgpu
+[12.2]  vgpu_close+0x3/0x4 [kvgpu]
+[12.3] WARNING: drivers/vfio/vfio_main.c:456 at vfio_pin_pages+0x5/0x6 [vfio], CPU#1: secret/4711
+[12.4] BUG: Bad page map in process secret  pte:8000000123 pmd:123
+[12.5] BUG: scheduling while atomic: secret/4711/0x00000002
+[12.6] secret[4711]: segfault at 8 ip 7f sp 7f error 4 in libdrm_nouveau.so.2.0.0[7f+1000] likely on CPU 1
+[12.7] traps: secret[4711] general protection fault ip:7f sp:7f error:0 in libdrm_nouveau.so.2.0.0[7f+1000]
+[12.8] INFO: task secret-vfio:4711 blocked for more than 120 seconds.
+[12.9] vfio_pin_page_external: Task secret (4711) RLIMIT_MEMLOCK (65536) exceeded
+[12.a] nouveau 0000:02:00.0: fifo:c00000:0005:0005:[secret[4711]] errored - disabling channel
+[12.b] Lockdown: secret: prog: unsigned module loading is restricted; see man kernel_lockdown.7
+[12.c] process 'secret' started with vfio executable stack
+[12.d] vfio secret[4711]: segfault at 8
 [13.0] mdev_$(tr - _ <<<$A)_0000_01_00_0: a \033 name of libvirt's"
 	command_says dkms "kvgpu/0.4, 6.12.1, x86_64: installed"
 	command_says modinfo 6.12.1
@@ -75,10 +88,12 @@ has 'Linux 6.12.1' 'command line: intel_iommu=on vfio_iommu_type1.dma_entry_limi
 	'kvgpu/0.4, 6.12.1' 'kvgpu-tools 0.4 installed' 'gk110.fw' "== card $GPU" 'device: 0x1028' 'kvgpu/engine_resets: 105' \
 	'kvgpu-512m/available_instances: 8' 'boot0 0x0f0000a1' '== vGPU vgpu-1 of kvgpu-512m' '== vGPU vgpu-2 of kvgpu-1g' \
 	'kvgpu/strikes: 1006' "kvgpu $GPU: the card was cut off" "vGPU vgpu-1: a strike; vgpu-2 waits, and vgpu-1" \
-	'vfio-pci on HOST from ADDRESS and MAC' 'vgpus = vgpu-1' 'policy best-effort, vgpu-1 runs' 'softdep nouveau pre: kvgpu' \
+	'vfio-pci 0000:01:00.0: on HOST from ADDRESS and MAC' 'vgpus = vgpu-1' 'policy best-effort, vgpu-1 runs' 'softdep nouveau pre: kvgpu' \
 	'profile.conf: [tag 1]' 'profile.conf: [tag 2]' 'weight = 400' 'profile.conf: (line 7 is not' 'policy = equal-share' 'types = 512m 1g' \
-	'task "PROCESS" (4711) blocked' "PROCESS[1234]: failed to idle" 'channel 4 [00ff PROCESS[1234]]' '22s! [PROCESS:4712]' \
-	'Comm: PROCESS Tainted' 'mdev_vgpu-1_0000_01_00_0'
+	'task "PROCESS" (4711) blocked' "PROCESS[1234]: failed to idle" 'channel 4 [00ff PROCESS[1234]]' 'BUG: soft lockup' \
+	'WARNING: drivers/vfio/vfio_main.c:123 vfio_unpin_pages+0x1/0x2 [vfio]' '[12.2]  vgpu_close+0x3/0x4 [kvgpu]' \
+	'WARNING: drivers/vfio/vfio_main.c:456 vfio_pin_pages+0x5/0x6 [vfio]' 'BUG: Bad page map' 'BUG: scheduling while atomic' \
+	'Task PROCESS (4711) RLIMIT_MEMLOCK' 'fifo:c00000:0005:0005:[PROCESS[4711]] errored' 'PROCESS: unsigned module loading' 'mdev_vgpu-1_0000_01_00_0'
 ! grep -i secret "$dir/out" | grep -qv secretless
 result $? "it has nothing of tenants or of the machine's owner" "$(grep -i -m 1 secret "$dir/out")"
 ! grep -qiE "$A|$B|192\.168|52:54:00" "$dir/out"
