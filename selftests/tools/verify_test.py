@@ -258,6 +258,14 @@ def test_out():
         os.symlink("nowhere", f"{m.root}/dangling")
         for name in ("link", "dangling"):
             check("it is a link" in refused(m, f"{m.root}/{name}"), f"a folder by a link is refused: {name}")
+        for mode in (0o775, 0o1777):
+            os.chmod(f"{m.root}/out", mode)
+            check("other users may write" in refused(m, f"{m.root}/out"), f"a folder where others may write is refused: {mode:o}")
+        mask = os.umask(0)
+        try:
+            check("exit code" in refused(m, f"{m.root}/new"), "the folder that it makes is none of these")
+        finally:
+            os.umask(mask)
         mine, os.geteuid = os.geteuid, lambda: mine() + 1
         try:
             check("another user's folder" in refused(m, f"{m.root}/out"), "another user's folder is refused")

@@ -7,18 +7,21 @@ import secrets
 
 
 class Folder:
-    """A folder, which is made if it is not there. Raises OSError if it is a link, or somebody else's. The same folder is used even
-    if its path leads elsewhere later."""
+    """A folder, which is made if it is not there. Raises OSError if it is a link, or somebody else's, or others may write there. The
+    same folder is used even if its path leads elsewhere later."""
 
     def __init__(self, path):
         try:
-            os.makedirs(path, exist_ok=True)
+            os.makedirs(path, 0o755, exist_ok=True)
             self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except (FileExistsError, NotADirectoryError):
             raise OSError(errno.ENOTDIR, "it is a link or a file: name a folder", path) from None
-        if os.fstat(self.fd).st_uid != os.geteuid():
+        found = os.fstat(self.fd)
+        wrong = ("it is another user's folder" if found.st_uid != os.geteuid() else
+                 "other users may write in this folder" if found.st_mode & 0o022 else None)
+        if wrong:
             os.close(self.fd)
-            raise OSError(errno.EPERM, "it is another user's folder, who could exchange what is written: name one of your own", path)
+            raise OSError(errno.EPERM, f"{wrong}, who could exchange what is written: name one of your own", path)
 
     def __enter__(self):
         return self
