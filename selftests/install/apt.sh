@@ -12,10 +12,22 @@ contents()
 	done | LC_ALL=C sort
 }
 
+# what kvgpu-tools' postinst asks systemd for, of which this is a stand-in
+postinst_cell()
+{
+	mkdir -p "$work/bin"
+	printf '#!/bin/sh\necho "${0##*/} $*" >>"%s"\n' "$work/asked" | tee "$work/bin/deb-systemd-invoke" >"$work/bin/kvgpu-firmware"
+	chmod +x "$work/bin"/{deb-systemd-invoke,kvgpu-firmware}
+	PATH=$work/bin:$PATH sh debian/kvgpu-tools.postinst configure "$version" && PATH=$work/bin:$PATH sh debian/kvgpu-tools.postinst triggered /lib/modules &&
+		[ "$(grep -c 'deb-systemd-invoke try-restart kvgpu-prometheus.service' "$work/asked")" = 1 ]
+	result $? "an upgrade restarts kvgpu-prometheus, a new kernel does not" "$(xargs <"$work/asked")"
+}
+
 packages_cell()
 {
 	local made
 	cell_name=packages version=$(make -s print-version)
+	postinst_cell
 	made=$(dirname "$(dirname "$(make -s print-firmware)")")/packages
 	make -s packages >"$work/log" 2>&1
 	result $? "make packages" "$(tail -n 1 "$work/log")"
