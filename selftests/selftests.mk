@@ -15,6 +15,9 @@ include selftests/cuda/inprocess/inprocess.mk
 include selftests/remote/arm64.mk
 include selftests/remote/flood/flood.mk
 
+# what prints the release
+$(addprefix $(O)/asan/,$(patsubst $(REMOTE_OUT)/obj/%,%,$(REMOTE_MAINS))): TEST_CPPFLAGS += -DKVGPU_VERSION='"$(KVGPU_VERSION)"'
+
 $(O)/asan/%.o: %.c selftests/selftests.mk | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(ASAN) -MMD -MP -c $< -o $@
