@@ -60,6 +60,18 @@ static void let_go(pid_t holder)
 }
 
 /*
+ * A process that has had a copy of the socket may have set SO_LINGER: a TCP socket or a vsock waits
+ * at the last close() then. Without it the kernel goes on to send in the background.
+ */
+static void close_at_once(int fd)
+{
+	static const struct linger none;
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+	close(fd);
+}
+
+/*
  * A read without room for descriptors destroys those that come, as does one with too little room.
  * So look first: MSG_CTRUNC tells of them, and they stay where they are. An urgent byte is read in
  * its order: else the read drops it unseen.
@@ -113,7 +125,7 @@ void rights_close(int fd)
 	if (may)
 		shutdown(fd, SHUT_RDWR);
 	if (!may || is_empty(fd)) {
-		close(fd);
+		close_at_once(fd);
 		return;
 	}
 	kept[nr_kept++] = fd;
@@ -125,7 +137,7 @@ void rights_close_copy(int fd)
 {
 	pid_t holder = may_come(fd) ? hold() : -1;
 
-	close(fd);
+	close_at_once(fd);
 	let_go(holder);
 }
 

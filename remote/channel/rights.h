@@ -2,8 +2,9 @@
 /*
  * Descriptors that a peer sends over a UNIX socket unasked (SCM_RIGHTS). Who puts the last
  * reference of one may wait as long as the peer has chosen: a TCP socket with SO_LINGER. A process
- * that has other peers uses these functions. Where descriptors may come they make children that end
- * at once; the caller reaps children that it does not know.
+ * that has other peers uses these functions, also where another process may have set SO_LINGER of
+ * the connection itself. Where descriptors may come they make children that end at once; the caller
+ * reaps children that it does not know.
  */
 #ifndef KVGPU_REMOTE_RIGHTS_H
 #define KVGPU_REMOTE_RIGHTS_H

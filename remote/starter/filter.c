@@ -141,7 +141,6 @@ static const int allowed[] = {
 	SYS_recvmsg,
 	SYS_shutdown,
 	SYS_getsockopt,
-	SYS_setsockopt,
 	SYS_getsockname,
 	SYS_getpeername,
 	/* NVIDIA's library listens at UNIX sockets, for memory that processes share */
@@ -279,6 +278,18 @@ static void put_connect(struct code *c, uint32_t refused)
 	give_result(c, refused == SECCOMP_RET_LOG ? refused : SECCOMP_RET_ERRNO | ENOENT);
 }
 
+/* The first process has the client's socket, too: a close() of its own must not wait (rights.h). */
+static void put_setsockopt(struct code *c, uint32_t refused)
+{
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_setsockopt, 0, 6);
+	load_word(c, argument(1));
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, SOL_SOCKET, 0, 2);
+	load_word(c, argument(2));
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, SO_LINGER, 1, 0);
+	give_result(c, SECCOMP_RET_ALLOW);
+	give_result(c, refused);
+}
+
 /* sendto() is allowed, but not with an address, nor with MSG_FASTOPEN, which connects */
 static void put_sendto(struct code *c, uint32_t refused)
 {
@@ -360,6 +371,7 @@ static void write_code(struct code *c, uint32_t refused)
 	put_argument(c, SYS_socket, BPF_JEQ, AF_UNIX, refused);
 	put_argument(c, SYS_socketpair, BPF_JEQ, AF_UNIX, refused);
 	put_connect(c, refused);
+	put_setsockopt(c, refused);
 	put_sendto(c, refused);
 	put_sendmsg(c, refused);
 	put_seccomp(c, refused);

@@ -104,6 +104,17 @@ static void closing_does_not_wait(void **state)
 	}
 }
 
+/* Another process has set SO_LINGER of the connection, and has ended. What it had sent comes. */
+static void a_connection_does_not_linger(void **state)
+{
+	int other;
+
+	rights_close(linger_make(&other));
+	linger_ends(other);
+	rights_close_copy(linger_make(&other));
+	linger_ends(other);
+}
+
 /*
  * Peers that say what nobody reads, with or without a descriptor, and go: a fork costs this process
  * more than such a connection costs a peer.
@@ -292,6 +303,7 @@ int main(void)
 		WITH(a_child_does_not_wait),
 		WITH(a_child_does_not_wait_where_they_come),
 		WITH(at_the_doorbell),
+		WITH(a_connection_does_not_linger),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

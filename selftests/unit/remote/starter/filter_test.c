@@ -100,13 +100,14 @@ static void refused(void)
 
 /*
  * The process can't harm the first process, or other clients' processes if all run as one user: not
- * by signals, directly or for input, and not by their limits.
+ * by signals, directly or for input, not by their limits, and not by a close() that waits.
  */
 static void others_are_left_alone(void)
 {
 	struct rlimit none = { 0 };
 	struct f_owner_ex owner = { F_OWNER_PID, getppid() };
 	struct sched_param idle = { 0 };
+	struct linger wait = { 1, 1000 };
 	int pair[2], me = getppid();
 	cpu_set_t cpus = { { 1 } };
 
@@ -117,6 +118,10 @@ static void others_are_left_alone(void)
 	DENIED(fcntl(pair[0], F_SETSIG, SIGKILL));
 	DENIED(ioctl(pair[0], FIOSETOWN, &me));
 	DENIED(ioctl(pair[0], SIOCSPGRP, &me));
+	DENIED(setsockopt(pair[0], SOL_SOCKET, SO_LINGER, &wait, sizeof(wait)));
+	/* another level's option of that number, and another option */
+	WANT(setsockopt(pair[0], IPPROTO_TCP, SO_LINGER, "", 1) == -1 && errno == EOPNOTSUPP);
+	WANT(!setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &(int){ 9999 }, sizeof(int)));
 	DENIED(prlimit(getppid(), RLIMIT_CPU, NULL, &none));
 	DENIED(sched_setaffinity(getppid(), sizeof(cpus), &cpus));
 	DENIED(sched_setscheduler(getppid(), SCHED_IDLE, &idle));
