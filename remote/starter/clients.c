@@ -97,6 +97,17 @@ void client_kill(struct client *c)
 	c->report = -1;
 }
 
+/*
+ * Lines and names of other clients stay in the stack below the frames that there are: log_hear()
+ * alone leaves 4 KiB.
+ */
+static void __attribute__((noinline)) erase_dead_frames(void)
+{
+	char room[256 << 10];
+
+	explicit_bzero(room, sizeof(room));
+}
+
 void clients_part(struct starter *s, struct client *c, bool here)
 {
 	if (here)
@@ -110,6 +121,8 @@ void clients_part(struct starter *s, struct client *c, bool here)
 	explicit_bzero(&s->nets, sizeof(s->nets));
 	if (s->preauth)
 		explicit_bzero(s->preauth, s->nr_preauth * sizeof(*s->preauth));
+	/* last: the linker may put registers onto the stack when a function is called first */
+	erase_dead_frames();
 }
 
 /* a number from a client's process: 1 PiB at most, as a process may lie */

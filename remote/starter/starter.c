@@ -246,12 +246,13 @@ static void look_at_endpoints(struct starter *s)
 
 /* ---------------------------------------------------------------- reports of clients' processes */
 
-/* 0: the client may stay, and has a tenant; else the result that it is told, and *why in words */
+/*
+ * 0: the client may stay, and has a tenant; else the result that it is told, and *why in words,
+ * which may be in @refused
+ */
 static uint32_t judge_client(struct starter *s, struct client *c, const struct conf_share *share,
-			     const char **why)
+			     char refused[CONF_TEXT], const char **why)
 {
-	static char refused[CONF_TEXT];
-
 	*why = "the configuration does not allow it";
 	if (!share->allow)
 		return KVGPU_REMOTE_FORBIDDEN;
@@ -344,8 +345,9 @@ static void take_report(struct starter *s, struct client *c)
 static void answer_report(struct starter *s, struct client *c)
 {
 	const struct conf_share *share = remoted_conf_share(s->conf, c->who);
+	char refused[CONF_TEXT];
 	const char *why;
-	uint32_t refusal = judge_client(s, c, share, &why);
+	uint32_t refusal = judge_client(s, c, share, refused, &why);
 
 	c->weight = share->weight;
 	if (refusal) {

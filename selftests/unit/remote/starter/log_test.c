@@ -270,6 +270,55 @@ static void others_go_on(void **state)
 	assert_true(fcntl(ends[0], F_GETFL) & O_NONBLOCK);
 }
 
+static void say_secret(int pipe)
+{
+	say("payroll: %d", 4712);
+}
+
+/* whether this process has those words below the frame of the caller, in what it may read */
+static bool stack_has(const char *words)
+{
+	enum { PAGE = 4096, PAGES = 512 };
+	static char copy[PAGES][PAGE];
+	uintptr_t at = (uintptr_t)__builtin_frame_address(0) & -(uintptr_t)PAGE;
+	int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	unsigned int i = PAGES;
+
+	while (i && pread(memory, copy[i - 1], PAGE, at) == PAGE) {
+		at -= PAGE;
+		i--;
+	}
+	return memmem(copy, sizeof(copy), words, strlen(words));
+}
+
+/* A client's process, a copy of the first process, has nothing of what another one has said. */
+static void none_has_others_lines(void **state)
+{
+	static struct client c;
+	static struct starter s = { .clients = &c, .nr_clients = 1 };
+	int ends[2], status, i;
+	pid_t pid;
+
+	c = process(ends);
+	next_minute();
+	/* also has the linker find what it calls, which puts registers onto the stack */
+	assert_false(stack_has("payroll: 4712"));
+	run(say_secret, ends[1]);
+	log_hear(&c);
+	assert_int_equal(look("payroll: 4712\n"), 1);
+	/* the first child is no client's process, or this test would see nothing */
+	for (i = 0; i < 2; i++) {
+		pid = fork();
+		if (!pid) {
+			if (i)
+				clients_part(&s, &c, false);
+			_exit(stack_has("payroll: 4712") == i);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+}
+
 static int finish(void **state)
 {
 	close(log_file);
@@ -281,9 +330,10 @@ static int finish(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_keeps_none_out), TEST(sources),	   TEST(many_networks),
-		TEST(lines_have_names),	  TEST(lines_have_an_end), TEST(empty_lines_have_an_end),
-		TEST(others_go_on),
+		TEST(one_keeps_none_out), TEST(sources),
+		TEST(many_networks),	  TEST(lines_have_names),
+		TEST(lines_have_an_end),  TEST(empty_lines_have_an_end),
+		TEST(others_go_on),	  TEST(none_has_others_lines),
 	};
 
 	return cmocka_run_group_tests(tests, begin, finish);
