@@ -6,10 +6,10 @@
 #include <limits.h>
 
 /*
- * Whether nobody but root, and this user, can put files into the folder @path, or exchange it. A
- * folder above it in which files stay their owners', such as /dev/shm, may be for all. Return 0: it
- * is so. 1: others may write @bad, or @bad is a link of theirs. A negative errno: @path can't be
- * looked at, and @bad is @path.
+ * Whether nobody but root, and this user, can put files into the folder @path, or exchange it, or a
+ * folder or a link on the way there. A folder on the way in which files stay their owners', such as
+ * /dev/shm, may be for all. Return 0: it is so. 1: others may write @bad, or @bad is a link of
+ * theirs. A negative errno: @path can't be looked at, and @bad is @path.
  */
 int kept_look(const char *path, char bad[PATH_MAX]);
 

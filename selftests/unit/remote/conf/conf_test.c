@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Reading remote.conf and remoted.conf. */
+/* Reading remote.conf and remoted.conf; folders that nobody else can exchange. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <remote/conf/client.h>
+#include <remote/conf/kept.h>
 #include <remote/conf/refused.h>
 #include <remote/conf/server.h>
 
@@ -405,6 +406,66 @@ static void refused_files(void **state)
 	rmdir(folder);
 }
 
+enum { OTHER = 12345 };
+
+/* also below a link, and behind another one: who has the link has what is written there */
+static void links_of_others(void **state)
+{
+	static const struct {
+		const char *path, *bad; /* NULL: none */
+		int r;
+	} rows[] = {
+		{ "ours/tls", NULL, 0 },
+		{ "./root/../ours//tls/.", NULL, 0 },
+		{ "root/tls", NULL, 0 },
+		{ "link", "link", 1 },
+		{ "link/tls", "link", 1 },
+		{ "by/tls", "link", 1 },
+		{ "by-theirs/tls", "theirs", 1 },
+		{ "theirs/tls", "theirs", 1 },
+		{ "theirs/../ours/tls", "theirs", 1 },
+		{ "for-all/tls", "for-all", 1 },
+		{ "by-for-all/tls", "for-all", 1 },
+		{ "sticky/tls", NULL, 0 },
+		{ "by-sticky", "sticky", 1 },
+		{ "loop/tls", "loop/tls", -ELOOP },
+		{ "ours/none", "ours/none", -ENOENT },
+	};
+	char folder[] = "/tmp/kvgpu-kept-XXXXXX", path[128], bad[PATH_MAX], *cwd;
+	unsigned int i;
+
+	if (geteuid())
+		skip();
+	assert_non_null(mkdtemp(folder));
+	cwd = getcwd(NULL, 0);
+	assert_int_equal(chdir(folder) || mkdir("ours", 0755) || mkdir("ours/tls", 0755) ||
+				 mkdir("theirs", 0755) || symlink("ours", "link") ||
+				 symlink("ours", "root") || symlink("link", "by") ||
+				 symlink("../ours", "theirs/link") ||
+				 symlink("theirs/link", "by-theirs") || symlink("loop", "loop") ||
+				 mkdir("for-all", 0755) || chmod("for-all", 0777) ||
+				 mkdir("for-all/tls", 0755) || symlink("for-all", "by-for-all") ||
+				 mkdir("sticky", 0755) || chmod("sticky", 01777) ||
+				 mkdir("sticky/tls", 0755) || symlink("sticky", "by-sticky"),
+			 0);
+	assert_int_equal(lchown("link", OTHER, OTHER) || chown("theirs", OTHER, OTHER) ||
+				 lchown("theirs/link", OTHER, OTHER),
+			 0);
+	for (i = 0; i < 2 * sizeof(rows) / sizeof(*rows); i++) {
+		const char *end = rows[i / 2].bad;
+
+		snprintf(path, sizeof(path), "%s%s%s", i % 2 ? folder : "", i % 2 ? "/" : "",
+			 rows[i / 2].path);
+		if (kept_look(path, bad) != rows[i / 2].r ||
+		    (end && strcmp(bad + strlen(bad) - strlen(end), end)))
+			fail_msg("%s: %s is bad", path, bad);
+	}
+	assert_int_equal(chdir(cwd), 0);
+	free(cwd);
+	snprintf(path, sizeof(path), "rm -r %s", folder);
+	assert_int_equal(system(path), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,7 +474,7 @@ int main(void)
 		cmocka_unit_test(shares),	 cmocka_unit_test(sizes),
 		cmocka_unit_test(limits),	 cmocka_unit_test(mistakes),
 		cmocka_unit_test(too_many),	 cmocka_unit_test(files),
-		cmocka_unit_test(wrong_lines),
+		cmocka_unit_test(wrong_lines),	 cmocka_unit_test(links_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
