@@ -67,6 +67,8 @@ bool address_user(int fd, uid_t *user);
  * is root: @user. It reads files of this machine alone. One thread, because of fgetpwent().
  */
 uid_t address_owner(const char *subuid, uid_t user);
+/* The same of the first number from *user to @last that is another user's; *user: it, or @last. */
+uid_t address_owner_of_any(const char *subuid, uid_t *user, uid_t last);
 /*
  * Ask NSS, which may wait for a network, for the users whom @subuid names, so that address_owner()
  * knows them. One thread.

@@ -106,6 +106,15 @@ uid_t address_owner(const char *subuid, uid_t user)
 	return owner ? owner : user;
 }
 
+uid_t address_owner_of_any(const char *subuid, uid_t *user, uid_t last)
+{
+	uid_t owner;
+
+	while ((owner = address_owner(subuid, *user)) == *user && *user < last)
+		++*user;
+	return owner;
+}
+
 const char *address_not_opened(int error, const char *missing)
 {
 	switch (error) {

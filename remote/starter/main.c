@@ -226,24 +226,32 @@ static bool has_tcp(const struct starter *s)
 	return false;
 }
 
-/* a user number that is in use would share files and signals with a client's process */
+/*
+ * A user number that is in use would share files and signals with a client's process. Many a
+ * directory of users does not list them, but can be asked.
+ */
 static bool users_are_free(const struct remoted_conf *conf)
 {
 	uint64_t last = conf->users + conf->clients + 2 * conf->newcomers;
+	uid_t owned = conf->users, owner;
 	const struct passwd *p;
-	bool free = true;
 
 	if (!conf->users)
 		return true;
 	setpwent();
-	while (free && (p = getpwent())) {
-		free = p->pw_uid < conf->users || p->pw_uid > last;
-		if (!free)
-			say("users: %u is the user %s already: set another first number", p->pw_uid,
-			    p->pw_name);
-	}
+	while ((p = getpwent()) && (p->pw_uid < conf->users || p->pw_uid > last))
+		;
+	p = p ?: getpwuid(conf->users) ?: getpwuid(last);
+	if (p)
+		say("users: %u is the user %s already: set another first number", p->pw_uid,
+		    p->pw_name);
 	endpwent();
-	return free;
+	owner = address_owner_of_any(ADDRESS_SUBUID, &owned, last);
+	if (owner != owned)
+		say("users: by " ADDRESS_SUBUID
+		    " user %u has the number %u already: set another first number",
+		    owner, owned);
+	return !p && owner == owned;
 }
 
 static bool prepare_starter(struct starter *s, struct remoted_conf *conf)

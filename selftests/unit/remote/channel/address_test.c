@@ -320,6 +320,7 @@ static void owners(void **state)
 	static const char text[] =
 		"1000:100000:65536\nroot:1000000:1000\nnobody:200000:65536\n"
 		"1001:x:7\n:::\nno-such-user:300000:9\nfar-away:500000:9\n1002:400000:1";
+	uid_t first = 99000, free = 99000;
 	int fd = mkstemp(path);
 
 	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
@@ -330,6 +331,10 @@ static void owners(void **state)
 	assert_int_equal(address_owner(path, 165536), 165536);
 	assert_int_equal(address_owner(path, 99999), 99999);
 	assert_int_equal(address_owner(path, 1000500), 1000500);
+	assert_int_equal(address_owner_of_any(path, &first, 170000), 1000);
+	assert_int_equal(first, 100000);
+	assert_int_equal(address_owner_of_any(path, &free, 99999), 99999);
+	assert_int_equal(free, 99999);
 	assert_int_equal(address_owner(path, 300008), 300000);
 	assert_int_equal(address_owner(path, 500008), 500000);
 	assert_int_equal(asked, 0);
