@@ -322,6 +322,10 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 		fail_client("serving", "out of memory");
 	if (pthread_create(&watcher, NULL, watch_client, port))
 		fail_client("serving", "no thread can be made");
+	s.library.cuInit(0); /* an error the client is told when it asks */
+	r = filter_tighten(c->s->conf->filter);
+	if (r)
+		fail_client("system calls", strerror(-r));
 	serve(&s);
 	/* the kernel takes back what the library still has */
 	_exit(0);
@@ -376,9 +380,6 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 		fail_client("system calls", strerror(-r));
 	shake_hands(&c);
 	port = c.endpoint ? welcome_at_endpoint(&c) : welcome(&c);
-	r = filter_tighten(s->conf->filter);
-	if (r)
-		fail_client("system calls", strerror(-r));
 	close(c.report);
 	if (c.memory >= 0)
 		close(c.memory);

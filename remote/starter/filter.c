@@ -143,7 +143,7 @@ static const int allowed[] = {
 	SYS_getsockopt,
 	SYS_getsockname,
 	SYS_getpeername,
-	/* NVIDIA's library listens at UNIX sockets, for memory that processes share */
+	/* NVIDIA's library listens at UNIX sockets, for memory that processes share: in cuInit() */
 	SYS_bind,
 	SYS_listen,
 	SYS_accept4,
@@ -407,21 +407,25 @@ int filter_install(enum conf_filter filter)
 /*
  * A message can carry a descriptor, for one of a GPU's nodes, which stays open when this process
  * has ended. What a message carries is in memory, which a filter can't see: so sendmsg() is
- * refused. Threads that the library has made are there by now.
+ * refused. Names of sockets are refused, as other clients' processes need theirs. Threads that the
+ * library has made are there by now.
  */
 int filter_tighten(enum conf_filter filter)
 {
+	static const uint32_t calls[] = { SYS_sendmsg, SYS_seccomp, SYS_bind, SYS_listen };
+	enum { CALLS = sizeof(calls) / sizeof(*calls) };
 	struct code code = { .n = 0 };
 	struct sock_fprog program = { .filter = code.at };
+	unsigned int i;
 	long r;
 
 	if (filter == FILTER_OFF)
 		return 0;
 	load_word(&code, offsetof(struct seccomp_data, nr));
-	put_instruction(&code, BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 1, 0);
-	put_instruction(&code, BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1);
-	give_result(&code, refusal(filter));
+	for (i = 0; i < CALLS; i++)
+		put_instruction(&code, BPF_JMP | BPF_JEQ | BPF_K, calls[i], CALLS - i, 0);
 	give_result(&code, SECCOMP_RET_ALLOW);
+	give_result(&code, refusal(filter));
 	program.len = code.n;
 	r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
 	/* more than 0: the number of a thread that has another filter */

@@ -416,8 +416,9 @@ bool network_can_be_kept(void);
  */
 int filter_install(enum conf_filter filter);
 /*
- * After filter_install(), and after the welcome, which sends memory to the client: let no thread of
- * this process send a descriptor any more. 0 or -errno.
+ * After filter_install(), after the welcome, which sends memory to the client, and after the
+ * library's cuInit(), which may listen at a socket: let no thread of this process send a descriptor
+ * or name a socket any more. 0 or -errno.
  */
 int filter_tighten(enum conf_filter filter);
 /*

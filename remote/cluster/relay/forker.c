@@ -108,14 +108,18 @@ static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, gpu->arena, 0, -1, admit,
 					      (void *)(uintptr_t)gpu->library, &s.port);
 	if (!r)
-		r = filter_tighten(FILTER_ON);
-	if (!r)
 		r = text_catch(&s);
 	if (r || server_init(&s) || pthread_create(&watcher, NULL, watch_program, s.port)) {
 		relay_say("a server process: %s", memory_text(r ? -r : ENOMEM));
 		_exit(1);
 	}
 	s.library = library;
+	library.cuInit(0); /* an error the program is told when it asks */
+	r = filter_tighten(FILTER_ON);
+	if (r) {
+		relay_say("a server process: %s", strerror(-r));
+		_exit(1);
+	}
 	serve(&s);
 	/* the kernel takes back what the library still has */
 	_exit(0);

@@ -185,9 +185,14 @@ static void as_nvidias_library_does(void)
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
 	char from[8] = "mapped", to[8] = "";
 	struct iovec a = { to, 8 }, b = { from, 8 }, nothing = { (void *)4096, 8 };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
 
 	WANT(fd >= 0 && !bind(fd, (struct sockaddr *)&name, sizeof(sa_family_t)) && !listen(fd, 1));
+	/* then names that other processes need stay theirs; who has come is let in */
+	WANT(!filter_tighten(FILTER_ON));
+	DENIED(bind(fd, (struct sockaddr *)&name, sizeof(sa_family_t)));
+	DENIED(listen(fd, 1));
+	WANT(accept4(fd, NULL, NULL, SOCK_NONBLOCK) == -1 && errno == EAGAIN);
 	WANT(process_vm_readv(getpid(), &a, 1, &b, 1, 0) == 8 && !strcmp(to, "mapped"));
 	WANT(process_vm_readv(getpid(), &a, 1, &nothing, 1, 0) == -1 && errno == EFAULT);
 	DENIED(process_vm_readv(getppid(), &a, 1, &b, 1, 0));
