@@ -17,7 +17,7 @@ CUDA_DEB	:= build/kvgpu-cuda_$(KVGPU_VERSION)_amd64.deb
 
 cuda-package: cuda ## a Debian package of both libraries and cuda-info for guests, in build/ (apt install FILE); prints where it is
 	@mkdir -p build
-	@mv "$$(cuda/package.sh '$(CUDA_OUT)' '$(KVGPU_VERSION)')" '$(CUDA_DEB)'
+	@flock '$(CUDA_OUT)' sh -c 'mv "$$(cuda/package.sh "$$1" "$$2")" "$$3"' sh '$(CUDA_OUT)' '$(KVGPU_VERSION)' '$(CUDA_DEB)'
 	@echo '$(CUDA_DEB)'
 	$(if $(findstring s,$(flags)),,@echo 'to install it: copy it to a guest (Debian 12 or 13), and there: apt install ./$(notdir $(CUDA_DEB))')
 
