@@ -10,12 +10,13 @@
  * behind it (mdev/machine/). The face calls the functions in machine/machine.h, and the machine
  * those at the end of this file.
  *
- * Locks, outer to inner (docs/locking.md has the whole order):
+ * Locks (docs/locking.md has the whole order; map_lock and irq_lock are taken inside vgpu->lock,
+ * gpu->lock is not):
  *
  * vgpu->lock: protects the state of one vGPU, also the state that the machine keeps (registers,
  *   shadow page tables, channels), except what another lock protects. Taken in process context. Its
  *   holder may sleep, and may pin guest memory.
- * gpu->lock: protects the list of vGPUs.
+ * gpu->lock: protects the list of vGPUs. No lock is taken inside it.
  * vgpu->map_lock: protects what the page fault handler reads to find the frame behind a page
  *   (kvgpu_machine_pfn_find()). That is changed with vgpu->lock and map_lock held, so a thread that
  *   holds vgpu->lock may read it without map_lock.
