@@ -71,7 +71,8 @@ set_up()
 	page_says host "kvgpu-aperture xml /dev/shm/kvgpu/lab-1 > ./lab-1.xml"
 	# gpu has the memory before its packages come, lab-1 after
 	page_says host "virsh attach-device gpu ./lab-1.xml --live --config"
-	page_says gpu "apt install ./kvgpu-aperture_0.4_amd64.deb ./kvgpu-remote-server_0.4_amd64.deb ./kvgpu-cuda_0.4_amd64.deb"
+	page_says gpu "apt install ./kvgpu-cuda_0.4_amd64.deb"
+	page_says gpu "apt install ./kvgpu-aperture_0.4_amd64.deb ./kvgpu-remote-server_0.4_amd64.deb"
 	page_says gpu "sed -i '1a listen = aperture:/dev/kvgpu/aperture-dax0.0' /etc/kvgpu/remoted.conf"
 	page_says gpu "systemctl enable kvgpu-remoted"
 	page_says gpu "systemctl restart kvgpu-remoted"

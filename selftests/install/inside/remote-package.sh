@@ -29,8 +29,7 @@ as_the_page_says()
 
 	grep -qxF "    $line" remote-setup.md || { echo "docs/remote-setup.md has no line '$line'"; return 1; }
 	case $line in
-	# kvgpu-cuda and the client's package exclude each other, and here both sides are one machine
-	'apt install '*) line=${line/apt install/apt-get -q -y install} line=${line/ .\/kvgpu-cuda_0.4_amd64.deb/} line=${line/_0.4_/_*_} ;;
+	'apt install '*) line=${line/apt install/apt-get -q -y install} line=${line/_0.4_/_*_} ;;
 	'systemctl enable kvgpu-remoted') return ;;
 	'systemctl restart kvgpu-remoted') start_service; return ;;
 	'scp -r '*) line='cp -r /etc/kvgpu/tls/clients/lab-1 .' ;;
@@ -69,7 +68,7 @@ packages >/tmp/packages
 files >/tmp/before
 [ ! -e /etc/hosts ] || cp -p /etc/hosts /tmp/hosts
 echo '127.0.0.1 gpu.example.org' >> /etc/hosts
-step "the server's package, as the page says" as_the_page_says "apt install ./kvgpu-remote-server_0.4_amd64.deb ./kvgpu-cuda_0.4_amd64.deb"
+step "the server's package, as the page says" as_the_page_says "apt install ./kvgpu-remote-server_0.4_amd64.deb"
 step "the service is not enabled by that" test ! -e /etc/systemd/system/multi-user.target.wants/kvgpu-remoted.service
 install -D -m 644 inprocess.so /opt/gpu/libcuda.so.1
 sed -i 's,^library = .*,library = /opt/gpu/libcuda.so.1,' /etc/kvgpu/remoted.conf
