@@ -151,8 +151,7 @@ relative_paths()
 	cd "$tmpfs" || return
 	[ "$(make -s print-model O=x/y)" = "$tmpfs/x/y/gpu-model/gk110-model" ] &&
 		[[ $(KVGPU_CACHE=x make -s print-model) == "$tmpfs"/x/build/* ]] &&
-		[[ $(HOME=$scratch/home KVGPU_CACHE='' make -s print-model) == "$scratch"/home/.cache/kvgpu/build/* ]] &&
-		[ "$(readlink "$here/build/o")" = "$link" ]
+		[[ $(HOME=$scratch/home KVGPU_CACHE='' make -s print-model) == "$scratch"/home/.cache/kvgpu/build/* ]]
 }
 
 # A stand-in for tb, which makes nothing.
@@ -196,7 +195,7 @@ ln -s "$KVGPU_CACHE" "$scratch/cache"
 mkdir "$scratch/out"
 ln -s "$scratch/out" "$scratch/out-link"
 
-odd=$(readlink -f "$scratch/tree.odd") tmpfs=$scratch/mnt/kvgpu link=$(readlink "$here/build/o")
+odd=$(readlink -f "$scratch/tree.odd") tmpfs=$scratch/mnt/kvgpu
 try "below /tmp, long, with + - . ~ @: make and tb answer" answers "$odd"
 try "the same: a program is built" program_built "$odd"
 try "the same: a module is built" module_built "$odd"
