@@ -55,11 +55,14 @@ enum page { CLOSED, CLEAN, DIRTY, TWINNED };
 enum { WORDS = 1024, WATCH_NS = 1000000, WATCH_OF = 8 };
 
 /*
- * An allocation, or a variable of a module. NVIDIA's library refuses a copy that leaves one, also
- * if the next one is on the same page.
+ * What a range has of an allocation, or of a variable of a module. NVIDIA's library puts several on
+ * a page, and refuses a copy that leaves one.
  */
 struct part {
 	uintptr_t at, end;
+	uintptr_t first; /* of an allocation: what the program frees */
+	void *ctx, *module; /* the part ends with either of them */
+	uint64_t ctx_id;
 };
 
 /*
@@ -68,7 +71,6 @@ struct part {
  */
 struct managed {
 	uintptr_t begin, end; /* rounded to pages */
-	uintptr_t first; /* what the program frees */
 	struct part *parts; /* in their order; none of mapped memory */
 	unsigned int nr_parts;
 	uint8_t *alias;
@@ -78,7 +80,7 @@ struct managed {
 	size_t borders;
 	/* a fetch that begins at page .next takes twice .window pages: the program reads on */
 	size_t next, window;
-	void *ctx, *module; /* the memory ends with either of them */
+	void *ctx; /* of one of its parts; mapped memory ends with it */
 	uint64_t ctx_id;
 	uint64_t at; /* of mapped memory: its place in the arena; else NOWHERE */
 	uint8_t *twin; /* of mapped memory */
@@ -202,8 +204,8 @@ static uint64_t part_bytes(const struct managed *m, uintptr_t *at, uintptr_t end
 	return (p->end < end ? p->end : end) - *at;
 }
 
-/* False: no memory. Those that it overlaps become one with it. */
-static bool add_part(struct managed *m, uintptr_t at, uintptr_t end)
+/* False: no memory. @of has whose it is. Those that it overlaps become one with it. */
+static bool add_part(struct managed *m, uintptr_t at, uintptr_t end, const struct part *of)
 {
 	struct part *grown = realloc(m->parts, (m->nr_parts + 1) * sizeof(*grown));
 	unsigned int i = 0, n;
@@ -218,7 +220,9 @@ static bool add_part(struct managed *m, uintptr_t at, uintptr_t end)
 		end = grown[n].end > end ? grown[n].end : end;
 	}
 	memmove(grown + i + 1, grown + n, (m->nr_parts - n) * sizeof(*grown));
-	grown[i] = (struct part){ at, end };
+	grown[i] = *of;
+	grown[i].at = at;
+	grown[i].end = end;
 	m->nr_parts += 1 + i - n;
 	return true;
 }
@@ -861,33 +865,26 @@ static bool prepare_peer(struct peer *p)
 }
 
 /*
- * @fresh: the memory has no contents, so it is open at once. CUDA_ERROR_NOT_SUPPORTED: it can't be
- * mapped there, as where this process has something else.
+ * A range for memory on pages that are not managed. @fresh: the memory has no contents, so it is
+ * open at once. CUDA_ERROR_NOT_SUPPORTED: it can't be mapped there, as where this process has
+ * something else.
  */
-static CUresult add_managed(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
+static CUresult add_range(uintptr_t at, uintptr_t end, const struct part *of, bool fresh)
 {
-	struct managed m = {
-		.first = ptr, .ctx = current_context(), .module = module, .at = KVGPU_REMOTE_NOWHERE
-	};
-	struct peer *p = current_peer();
-	uint32_t mode;
+	struct managed m = { .ctx = of->ctx, .ctx_id = of->ctx_id, .at = KVGPU_REMOTE_NOWHERE };
 	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
 
-	if (!bytes || ptr + bytes < ptr || ptr < KVGPU_REMOTE_LOWEST)
-		return CUDA_ERROR_NOT_SUPPORTED;
-	m.ctx_id = current_id(p, &mode);
-	pthread_mutex_lock(&lock);
-	if (!prepare_peer(p))
-		goto out;
-	m.begin = ptr / page_bytes * page_bytes;
-	m.end = (ptr + bytes + page_bytes - 1) / page_bytes * page_bytes;
+	if (!prepare_peer(object_peer(of->ctx)))
+		return r;
+	m.begin = at / page_bytes * page_bytes;
+	m.end = (end + page_bytes - 1) / page_bytes * page_bytes;
 	m.page = calloc(pages_of(&m), 1);
-	if (m.page && add_part(&m, ptr, ptr + bytes))
+	if (m.page && add_part(&m, at, end, of))
 		r = map_twice(&m) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 	if (r) {
 		free(m.page);
 		free(m.parts);
-		goto out;
+		return r;
 	}
 	if (fresh) {
 		protect(&m, 0, pages_of(&m), PROT_READ);
@@ -897,7 +894,62 @@ static CUresult add_managed(CUdeviceptr ptr, uint64_t bytes, void *module, bool 
 	take_signal();
 	ranges[nr] = m;
 	set_nr(nr + 1);
-out:
+	return r;
+}
+
+/*
+ * The page of *@at is managed already: that range gets what it can have of [*@at, end). *@at is
+ * where that ends. If the memory has contents, they are fetched at the next touch.
+ */
+static CUresult join_range(struct managed *m, uintptr_t *at, uintptr_t end, const struct part *of,
+			   bool fresh)
+{
+	uintptr_t next = end < m->end ? end : m->end;
+
+	if (is_mapped(m) || object_peer(m->ctx) != object_peer(of->ctx))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (!fresh) {
+		flush_pages(m);
+		close_pages(m);
+	}
+	if (!add_part(m, *at, next, of))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*at = next;
+	return CUDA_SUCCESS;
+}
+
+static uintptr_t unmanaged_end(uintptr_t at, uintptr_t end)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (ranges[i].begin > at && ranges[i].begin < end)
+			end = ranges[i].begin;
+	return end;
+}
+
+/* Parts that were added stay if a later one fails: end_managed() ends them. */
+static CUresult add_managed(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
+{
+	struct part of = { .first = module ? 0 : ptr, .ctx = current_context(), .module = module };
+	uintptr_t at = ptr, end = ptr + bytes;
+	struct managed *m;
+	uint32_t mode;
+	CUresult r = CUDA_SUCCESS;
+
+	if (!bytes || end < at || at < KVGPU_REMOTE_LOWEST)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	of.ctx_id = current_id(current_peer(), &mode);
+	pthread_mutex_lock(&lock);
+	page_bytes = sysconf(_SC_PAGESIZE);
+	while (at < end && !r) {
+		uintptr_t next = unmanaged_end(at, end);
+
+		m = find_managed(at);
+		r = m ? join_range(m, &at, end, &of, fresh) : add_range(at, next, &of, fresh);
+		if (!m)
+			at = next;
+	}
 	pthread_mutex_unlock(&lock);
 	return r;
 }
@@ -906,8 +958,7 @@ out:
 bool mapped_begin(const struct host_range *r)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-	struct managed m = { .first = (uintptr_t)r->base,
-			     .begin = (uintptr_t)r->base,
+	struct managed m = { .begin = (uintptr_t)r->base,
 			     .alias = arena_at(r->peer, r->at),
 			     .ctx = r->ctx,
 			     .ctx_id = ((const struct object *)r->ctx)->id,
@@ -915,7 +966,7 @@ bool mapped_begin(const struct host_range *r)
 
 	pthread_mutex_lock(&lock);
 	page_bytes = sysconf(_SC_PAGESIZE);
-	m.end = (m.first + r->bytes + page_bytes - 1) / page_bytes * page_bytes;
+	m.end = (m.begin + r->bytes + page_bytes - 1) / page_bytes * page_bytes;
 	m.twin = mmap(NULL, m.end - m.begin, PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (m.begin % page_bytes == 0 && m.twin != MAP_FAILED && more_ranges() && watcher_runs())
 		m.page = malloc(pages_of(&m));
@@ -932,22 +983,41 @@ bool mapped_begin(const struct host_range *r)
 	return m.page;
 }
 
+/* Take out the parts that end. False: the range ends. */
+static bool goes_on(struct managed *m, const void *ctx, const void *module, uintptr_t ptr)
+{
+	unsigned int i, n = 0;
+
+	if (is_mapped(m))
+		return !(ctx && m->ctx == ctx) && !(ptr && m->begin == ptr);
+	for (i = 0; i < m->nr_parts; i++) {
+		const struct part *p = &m->parts[i];
+
+		if (!(ctx && p->ctx == ctx) && !(module && p->module == module) &&
+		    !(ptr && p->first == ptr))
+			m->parts[n++] = *p;
+	}
+	m->nr_parts = n;
+	if (n) {
+		m->ctx = m->parts[0].ctx;
+		m->ctx_id = m->parts[0].ctx_id;
+	}
+	return n;
+}
+
 static void end_managed(const void *ctx, const void *module, CUdeviceptr ptr)
 {
 	unsigned int i = 0;
 
 	pthread_mutex_lock(&lock);
 	while (i < nr) {
-		struct managed *m = &ranges[i];
-
-		if ((ctx && m->ctx == ctx) || (module && m->module == module) ||
-		    (ptr && m->first == ptr && !m->module)) {
-			unmap_managed(m);
-			*m = ranges[nr - 1];
-			set_nr(nr - 1);
-		} else {
+		if (goes_on(&ranges[i], ctx, module, ptr)) {
 			i++;
+			continue;
 		}
+		unmap_managed(&ranges[i]);
+		ranges[i] = ranges[nr - 1];
+		set_nr(nr - 1);
 	}
 	for (i = 0; ctx && i < nr_working; i++)
 		if (working[i].ctx == ctx)
@@ -981,51 +1051,12 @@ void mapped_end(const void *base)
 	end_managed(NULL, NULL, (uintptr_t)base);
 }
 
-/*
- * If the page of @at is managed already, that range has what it can of [at, end) as well. *@next is
- * where that ends. Else *@next is @at.
- */
-static CUresult join_ranges(uint64_t at, uint64_t end, uint64_t *next)
-{
-	struct managed *m;
-	bool joined = true;
-
-	pthread_mutex_lock(&lock);
-	m = find_managed(at);
-	*next = !m ? at : end < m->end ? end : m->end;
-	if (m)
-		joined = add_part(m, at, *next);
-	pthread_mutex_unlock(&lock);
-	return joined ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-static uint64_t unmanaged_end(uint64_t at, uint64_t end)
-{
-	unsigned int i;
-
-	pthread_mutex_lock(&lock);
-	for (i = 0; i < nr; i++)
-		if (ranges[i].begin > at && ranges[i].begin < end)
-			end = ranges[i].begin;
-	pthread_mutex_unlock(&lock);
-	return end;
-}
-
-/* a library may give each variable a range of its own, and several of them may share a page */
 CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
 {
-	uint64_t at = begin, end = begin + bytes, next;
-	CUresult r = CUDA_SUCCESS;
+	CUresult r = CUDA_ERROR_NOT_SUPPORTED;
 
-	if (end < begin || bytes > VARIABLES_MAX)
-		r = CUDA_ERROR_NOT_SUPPORTED;
-	for (; at < end && !r; at = next) {
-		r = join_ranges(at, end, &next);
-		if (r || next != at)
-			continue;
-		next = unmanaged_end(at, end);
-		r = add_managed(at, next - at, module, false);
-	}
+	if (bytes <= VARIABLES_MAX)
+		r = bytes ? add_managed(begin, bytes, module, false) : CUDA_SUCCESS;
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
 		client_say(
 			"this process has other memory where the server's library has managed variables");
@@ -1068,6 +1099,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 		r = CUDA_ERROR_NOT_SUPPORTED;
 		if (range_add(at, bytes, serial))
 			r = add_managed(at, bytes, NULL, true);
+		if (r)
+			end_managed(NULL, NULL, at);
 		if (r)
 			taken[n++] = at;
 	} while (r == CUDA_ERROR_NOT_SUPPORTED && n < TRIES);

@@ -25,6 +25,7 @@ enum { ARENA = 16 << 20, BYTES = 4 << 20, PAGE = 4096 };
 static struct object context;
 static uint8_t there[BYTES + PAGE]; /* the server's memory */
 static uintptr_t base; /* its address at the client and at the server */
+static uintptr_t next_at; /* of the next allocation, if not at base */
 static uint64_t bytes_in, bytes_out;
 static unsigned int frames_in, frames_out, idles, fences, words_in;
 static CUresult result;
@@ -203,7 +204,7 @@ CUresult call_sync(struct call *c, size_t fixed)
 
 	switch (c->op) {
 	case OP_managed:
-		a.ptr = base;
+		a.ptr = next_at ? next_at : base;
 		c->answer = &a;
 		return CUDA_SUCCESS;
 	case OP_managed_in:
@@ -474,6 +475,49 @@ static void variables_of_a_page(void **state)
 	variable = 0;
 }
 
+/* NVIDIA's library gives the next 512 bytes: each stays what it is until it is freed. */
+static void small_allocations(void **state)
+{
+	CUdeviceptr ptr[20];
+	volatile uint8_t *v;
+	int i;
+
+	begin_test();
+	managed_freed(base);
+	for (i = 0; i < 20; i++) {
+		next_at = base + i * 512;
+		assert_int_equal(cuMemAllocManaged(&ptr[i], i == 6 ? 1500 : 40, 1), CUDA_SUCCESS);
+		assert_int_equal(ptr[i], next_at);
+		i += i == 6 ? 2 : 0;
+	}
+	for (i = 0; i < 20; i += i == 6 ? 3 : 1)
+		*(volatile uint8_t *)(uintptr_t)ptr[i] = 100 + i;
+	work();
+	for (i = 0; i < 20; i += i == 6 ? 3 : 1) {
+		assert_int_equal(there[i * 512], 100 + i);
+		if (i != 12)
+			managed_freed(ptr[i]);
+	}
+	assert_true(managed_has(ptr[12]));
+	assert_false(managed_has(ptr[0]));
+	there[12 * 512] = 7;
+	v = (uint8_t *)(uintptr_t)ptr[12];
+	assert_int_equal(*v, 7);
+	/* what comes onto its page later does not take its bytes */
+	v[1] = 8;
+	next_at = base + 9 * 512;
+	assert_int_equal(cuMemAllocManaged(&ptr[9], 40, 1), CUDA_SUCCESS);
+	there[13 * 512] = 9;
+	assert_int_equal(managed_variables(&ptr, base + 13 * 512, 40), CUDA_SUCCESS);
+	assert_int_equal(there[12 * 512 + 1], 8);
+	assert_int_equal(*(volatile uint8_t *)(base + 13 * 512), 9);
+	managed_module_ends(&ptr);
+	managed_freed(ptr[9]);
+	assert_int_equal(v[1], 8);
+	managed_freed(ptr[12]);
+	next_at = 0;
+}
+
 /* If other memory is at the address already, it stays as it is. */
 static void taken(void **state)
 {
@@ -709,6 +753,7 @@ int main(void)
 		ON_MEMORY(errors_open_pages),
 		ON_MEMORY(variables),
 		ON_MEMORY(variables_of_a_page),
+		ON_MEMORY(small_allocations),
 		ON_MEMORY(taken),
 		ON_MEMORY(mapped_memory),
 		ON_MEMORY(mapped_memory_meanwhile),
