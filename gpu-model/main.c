@@ -18,6 +18,7 @@
 
 #define MODEL_VERSION "1.0"
 #define DEFAULT_BOARD "k20m"
+#define BOARDS	      "k20m, k20c, k20x, k40m, k40c or flat" /* those of root/board.c */
 
 enum exit_code {
 	EXIT_OK = 0,
@@ -35,8 +36,9 @@ static const char help_text[] =
 	"                        gk110-barmap.so,socket=PATH). With it, BAR pages are mapped\n"
 	"                        into the guest; without it, every access is a message\n"
 	"  --stats-socket PATH   answers each connection with the statistics as JSON\n"
-	"  --board NAME          k20m (default), k20c, k20x, k40m or k40c; or flat, a K20m whose\n"
-	"                        engines are all on one runlist, as on no card\n"
+	"  --board NAME          " BOARDS " (a K20m whose\n"
+	"                        engines are all on one runlist, as on no card); default: " DEFAULT_BOARD
+	"\n"
 	"  --seed N              another die of that board: which units are off, the order of\n"
 	"                        its device table, the size of contexts. 0 (default): none drawn\n"
 	"  --board-file FILE     registers that a card showed, as JSON: correct the board by them\n"
@@ -159,7 +161,7 @@ static int parse_option(struct arguments *a, int opt, const char *arg)
 		return 0;
 	case OPT_BOARD:
 		if (!board_find(arg, &a->cfg.board))
-			return usage("--board %s: it is k20m, k20c, k20x, k40m, k40c or flat", arg);
+			return usage("--board %s: it is " BOARDS, arg);
 		return 0;
 	case OPT_SEED:
 		if (parse_scaled(arg, 1000, &a->seed) || a->seed > UINT_MAX)

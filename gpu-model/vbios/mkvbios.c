@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3 || !image_make(&img, argv[1])) {
 		fprintf(stderr,
-			"usage: %s BOARD FILE\nWrites the VBIOS image of the GK110 model's board (k20m, k20c, k20x, k40m, k40c or flat) to FILE.\n",
+			"usage: %s BOARD FILE\nWrites the VBIOS image of this board of the GK110 model (gk110-model --help) to FILE.\n",
 			argv[0]);
 		return 2;
 	}
