@@ -686,6 +686,11 @@ uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes);
 void hostmem_end(const void *ctx);
 /* whether @at can be an address that pinned_device() has given */
 bool pinned_device_has(CUdeviceptr at);
+/*
+ * False: no allocation of pinned memory, and no registered memory, is at that address of a GPU's.
+ * @base and @bytes may be NULL.
+ */
+bool pinned_device_range(CUdeviceptr *base, size_t *bytes, CUdeviceptr at);
 /* false: @address is in no host memory that is noted here; no lock is taken */
 bool hostmem_may_have(uint64_t address);
 /*

@@ -229,6 +229,30 @@ bool pinned_device_has(CUdeviceptr at)
 	return false;
 }
 
+bool pinned_device_range(CUdeviceptr *base, size_t *bytes, CUdeviceptr at)
+{
+	const struct host_range *r;
+	uint64_t device, arena;
+	unsigned int i;
+	bool has = false;
+
+	if (!pinned_device_has(at))
+		return false;
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < nr && !has; i++) {
+		r = &ranges[i];
+		arena = r->peer ? __atomic_load_n(&r->peer->arena_device, __ATOMIC_ACQUIRE) : 0;
+		device = arena && r->at != KVGPU_REMOTE_NOWHERE ? arena + r->at : r->device;
+		has = device && at - device < r->bytes;
+		if (has && base)
+			*base = device;
+		if (has && bytes)
+			*bytes = r->bytes;
+	}
+	pthread_mutex_unlock(&lock);
+	return has;
+}
+
 bool hostmem_may_have(uint64_t address)
 {
 	return address >= __atomic_load_n(&lowest, __ATOMIC_RELAXED) &&

@@ -530,6 +530,8 @@ static void host_memory_that_changes(void **state)
 {
 	static uint8_t mine[64];
 	struct host_range pinned, registered;
+	CUdeviceptr base;
+	size_t bytes;
 	void *p;
 
 	assert_int_equal(cuMemHostAlloc(&p, 64, 0), CUDA_SUCCESS);
@@ -541,6 +543,9 @@ static void host_memory_that_changes(void **state)
 	peers->arena_device = 1 << 20;
 	assert_true(pinned_may_change(&pinned));
 	assert_false(pinned_may_change(&registered));
+	assert_true(pinned_device_range(&base, &bytes, (1 << 20) + pinned.at + 63));
+	assert_true(base == (1 << 20) + pinned.at && bytes == 64);
+	assert_false(pinned_device_range(NULL, NULL, (1 << 20) + pinned.at + 64));
 	shared = false;
 	peers->arena_device = 0;
 	assert_false(pinned_may_change(&pinned));
