@@ -2,10 +2,12 @@
 /*
  * Internals of the shader machine: warps, CTAs, the threads that run them.
  *   grid.c     sm_run_grid(), host threads, the order of CTAs
- *   cta.c      a CTA's set-up, its barriers, its warps in turn
+ *   cta.c      a CTA's set-up, its warps in turn
+ *   barrier.c  a CTA's barriers
  *   code.c     fetched and decoded instructions
  *   bind.c     instruction -> handler and operand slots
  *   warp.c     the instruction loop
+ *   error.c    how an error stops a warp and its grid
  *   control.c  branches, the stack of tokens
  *   memory.c   translation, constants, address windows
  *   atom.c, tex*.c, sample.c, surface.c   other accesses to memory
@@ -240,7 +242,7 @@ struct sm {
 	atomic_uint_least64_t instructions; /* what sm_instructions() returns */
 };
 
-/* -------------------------------------------------- errors (codes: nouveau gf100_mp_warp_error) */
+/* ----------------------------------------- error.c (codes: nouveau gf100_mp_warp_error) */
 
 #define WARP_STACK_ERROR	    0x01
 #define WARP_API_STACK_ERROR	    0x02
@@ -310,7 +312,7 @@ op_fn lane_op_base(const struct sm_insn *in);
 op_fn lane_op_avx2(const struct sm_insn *in);
 op_fn lane_op_avx512(const struct sm_insn *in);
 
-/* ------------------------------------------------------------------ grid.c, cta.c */
+/* ------------------------------------------------------------------ cta.c, barrier.c */
 
 /* Whether the engine was reset or the model ends. */
 bool run_dropped(const struct run *r);
@@ -337,6 +339,8 @@ void cta_free_all(struct sm_thread *t);
 bool barrier_arrive(struct warp *w, unsigned int b, uint32_t expected, bool wait);
 /* BAR.RED: call this and set warp.red before barrier_arrive(), which may compute the results. */
 void barrier_reduce(struct warp *w, unsigned int b, uint32_t lanes_true, uint32_t lanes_all);
+/* A warp has exited and cta.left does not count it: end the barriers that waited for it alone. */
+void barrier_warp_left(struct cta *c);
 
 /* ------------------------------------------------------------------ memory.c */
 

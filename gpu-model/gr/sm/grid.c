@@ -168,12 +168,6 @@ struct share {
 	bool woken;
 };
 
-bool run_dropped(const struct run *r)
-{
-	return atomic_load_explicit(&r->g->gr->resets, memory_order_relaxed) != r->resets ||
-	       atomic_load_explicit(&r->sm->abandon, memory_order_relaxed);
-}
-
 static void run_halt(struct run *r, enum sm_result why)
 {
 	pthread_mutex_lock(&r->lock);
