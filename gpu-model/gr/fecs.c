@@ -119,7 +119,7 @@ void fecs_firmware_method(struct gr_exec *x)
 		 * The microcode takes GR_STATUS for the object table, so it reports that register
 		 * (fuc/macros.fuc).
 		 */
-		fecs_scratch_set(g, FECS_OS_FWMTHD_CLASS, gr_port_read(g, GR_STATUS + x->subc * 4));
+		fecs_scratch_set(g, FECS_OS_FWMTHD_CLASS, pri_read(g, GR_STATUS + x->subc * 4));
 		report_error(g, FECS_OS_BAD_FWMTHD);
 	} else {
 		gk110_note(

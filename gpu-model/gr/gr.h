@@ -3,6 +3,7 @@
  * The graphics and compute engine's internals.
  *   engine.c      unit and engine tables, method entry, residency
  *   ports.c       registers (front end, GPC, TPC, ROP)
+ *   pri.c         accesses of any register by FECS and the PMU
  *   topology.c    which units exist, broadcast
  *   trap.c        exceptions and the interrupt line
  *   fecs.c        context switch program: boot, commands, switching
@@ -181,14 +182,14 @@ void topology_reset(struct gk110 *g);
 /* Find the GPC and TPC of the SM with id @sm. */
 void sm_place(const struct gk110 *g, unsigned int sm, unsigned int *gpc, unsigned int *tpc);
 
-/* ---------------------------------------------------------------- ports.c (lock held) */
+/* ---------------------------------------------------------------- ports.c, pri.c (lock held) */
 
 uint32_t gr_port_read(struct gk110 *g, uint32_t reg);
 void gr_port_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 /*
- * Access any register of BAR0, as a PRI master. Handlers may take dma_lock for writing, so hold no
- * dma_lock. They may reset GR: compare gr.resets. They may give FECS a command, which is queued
- * while fecs.busy is set.
+ * pri.c: access any register of BAR0, as a PRI master. Handlers may take dma_lock for writing, so
+ * hold no dma_lock. They may reset GR: compare gr.resets. They may give FECS a command, which is
+ * queued while fecs.busy is set.
  */
 uint32_t pri_read(struct gk110 *g, uint32_t addr);
 void pri_write(struct gk110 *g, uint32_t addr, uint32_t val);
@@ -208,6 +209,8 @@ enum eng_ret trap_sm(struct gr_exec *x, unsigned int gpc, unsigned int tpc, uint
 /* Raise the notify interrupt. Takes the lock. */
 void trap_notify(struct gk110 *g);
 /* call the functions from here on with lock held */
+/* Return what GR_INTR reads. */
+uint32_t trap_intr(struct gk110 *g);
 /* Set GR's interrupt line to PMC: call it after a change of a register that the line follows. */
 void trap_update(struct gk110 *g);
 void trap_reset(struct gk110 *g);

@@ -207,13 +207,8 @@ static uint32_t hub_read(struct gk110 *g, uint32_t reg)
 	bool busy = atomic_load(&g->gr->busy);
 
 	switch (reg) {
-	case GR_INTR: {
-		uint32_t up = reg_get(g, GR_FECS + FECS_INTR_UP) &
-			      reg_get(g, GR_FECS + FECS_INTR_UP_EN);
-
-		return reg_get(g, reg) | (up ? (uint32_t)GR_INTR_FECS : 0) |
-		       (reg_get(g, GR_TRAP) & reg_get(g, GR_TRAP_EN) ? (uint32_t)GR_INTR_TRAP : 0);
-	}
+	case GR_INTR:
+		return trap_intr(g);
 	case GR_IDLE:
 		return busy ? GR_IDLE_BUSY : 0;
 	case GR_STATUS:
@@ -255,27 +250,4 @@ void gr_port_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 	} else {
 		hub_write(g, reg, val, be);
 	}
-}
-
-uint32_t pri_read(struct gk110 *g, uint32_t addr)
-{
-	const struct mmio_range *r;
-
-	if (addr >= GK110_BAR0_SIZE)
-		return 0;
-	r = g->ranges && g->range_of[addr >> 2] ? g->ranges[g->range_of[addr >> 2]] : NULL;
-	return r && r->read ? r->read(g, addr & ~3u) : reg_get(g, addr);
-}
-
-void pri_write(struct gk110 *g, uint32_t addr, uint32_t val)
-{
-	const struct mmio_range *r;
-
-	if (addr >= GK110_BAR0_SIZE)
-		return;
-	r = g->ranges && g->range_of[addr >> 2] ? g->ranges[g->range_of[addr >> 2]] : NULL;
-	if (r && r->write)
-		r->write(g, addr & ~3u, val, ~0u);
-	else
-		reg_set(g, addr & ~3u, val);
 }

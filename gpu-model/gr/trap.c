@@ -25,12 +25,23 @@ bool gr_halted(struct gk110 *g)
 	return g->gr->halted || !(reg_get(g, GR_CTRL) & GR_CTRL_FIFO);
 }
 
+uint32_t trap_intr(struct gk110 *g)
+{
+	uint32_t intr = reg_get(g, GR_INTR);
+
+	if (reg_get(g, GR_FECS + FECS_INTR_UP) & reg_get(g, GR_FECS + FECS_INTR_UP_EN))
+		intr |= GR_INTR_FECS;
+	if (reg_get(g, GR_TRAP) & reg_get(g, GR_TRAP_EN))
+		intr |= GR_INTR_TRAP;
+	return intr;
+}
+
 void trap_update(struct gk110 *g)
 {
 	const struct engine *e = gr_engine_of(g);
 
 	if (e)
-		pmc_intr_set(g, e->intr_bit, gr_port_read(g, GR_INTR) & reg_get(g, GR_INTR_EN));
+		pmc_intr_set(g, e->intr_bit, trap_intr(g) & reg_get(g, GR_INTR_EN));
 }
 
 void trap_reset(struct gk110 *g)
