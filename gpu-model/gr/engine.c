@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The engine as PFIFO sees it: residency of channels, dispatch of methods to their classes, reset.
- * On this chip subchannels 0 to 3 are wired to the four classes; SET_OBJECT only checks that the
- * class fits.
+ * The engine as PFIFO sees it: residency of channels, methods in, reset. On this chip subchannels 0
+ * to 3 are wired to the four classes; SET_OBJECT only checks that the class fits.
  */
 #include "gr.h"
 #include "sm.h"
@@ -11,59 +10,6 @@
 #include <stdlib.h>
 
 #include <linux/bitfield.h>
-
-/* ---------------------------------------------------------------- methods */
-
-static const struct gr_actions *const actions[GR_NR_CLASS][6] = {
-	[GR_3D] = { &gr_actions_common, &gr_actions_3d, &gr_actions_upload, &gr_actions_report,
-		    &gr_actions_mme },
-	[GR_COMPUTE] = { &gr_actions_common, &gr_actions_compute, &gr_actions_upload,
-			 &gr_actions_report },
-	[GR_I2M] = { &gr_actions_common, &gr_actions_upload },
-	[GR_2D] = { &gr_actions_common, &gr_actions_2d, &gr_actions_mme },
-};
-
-static const struct gr_action *find_action(enum gr_class cls, uint32_t mthd)
-{
-	for (unsigned int i = 0; actions[cls][i]; i++) {
-		const struct gr_actions *a = actions[cls][i];
-
-		for (unsigned int j = 0; j < a->nr; j++) {
-			const struct gr_action *e = &a->table[j];
-
-			if (mthd >= e->first && mthd <= e->last &&
-			    (mthd - e->first) % e->stride == 0)
-				return e;
-		}
-	}
-	return NULL;
-}
-
-bool gr_method_acts(enum gr_class cls, uint32_t mthd)
-{
-	return find_action(cls, mthd) != NULL;
-}
-
-enum eng_ret gr_class_method(struct gr_exec *x)
-{
-	const struct gr_action *a = find_action(x->cls, x->mthd);
-	unsigned int word;
-
-	if (state_word(x->cls, x->mthd, &word))
-		strand_set(x->gr, word, x->data);
-	else if (!a)
-		return trap_illegal_method(x);
-	return a ? a->run(x) : ENG_DONE;
-}
-
-static enum eng_ret set_object(struct gr_exec *x)
-{
-	enum gr_class cls;
-
-	if (!class_of_id(FIELD_GET(M_SET_OBJECT_CLASS, x->data), &cls))
-		return trap_illegal_class(x);
-	return cls == x->cls ? ENG_DONE : trap_class_subch(x);
-}
 
 /* ---------------------------------------------------------------- residency */
 
@@ -119,6 +65,17 @@ static int gr_save(struct gk110 *g, unsigned int inst, struct chan *c)
 	}
 	pthread_mutex_unlock(&g->lock);
 	return ret;
+}
+
+/* ---------------------------------------------------------------- methods, reset */
+
+static enum eng_ret set_object(struct gr_exec *x)
+{
+	enum gr_class cls;
+
+	if (!class_of_id(FIELD_GET(M_SET_OBJECT_CLASS, x->data), &cls))
+		return trap_illegal_class(x);
+	return cls == x->cls ? ENG_DONE : trap_class_subch(x);
 }
 
 static enum eng_ret gr_method(struct gk110 *g, unsigned int inst, struct chan *c, unsigned int subc,

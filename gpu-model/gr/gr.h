@@ -10,6 +10,7 @@
  *   fecs_ext.c    the same behind the method port of NVIDIA's firmware
  *   context.c     context images in GPU memory, patch list
  *   state.c       where class state is kept
+ *   methods.c     which method of a class does what
  *   methods_{3d,compute,i2m,2d}.c, report.c, mme.c   classes
  *   qmd.c, launch.c   compute launches
  *   sm/           execution of shader code
@@ -118,7 +119,7 @@ struct gr_exec {
 	bool in_macro; /* a macro sent it */
 };
 
-/* engine.c: run one method of a class, on the thread that owns the engine, without lock */
+/* methods.c: run one method of a class, on the thread that owns the engine, without lock */
 enum eng_ret gr_class_method(struct gr_exec *x);
 /* Whether @mthd of the class does more than keep its argument. Any thread, no lock needed. */
 bool gr_method_acts(enum gr_class cls, uint32_t mthd);
