@@ -82,14 +82,16 @@ FUZZSRC_gpu-model/gr/methods_fuzz	:= $(GR_SRC)
 FUZZSRC_gpu-model/gr/context_fuzz	:= $(GR_SRC)
 
 # --- gpu-model/gr/sm, the shader machine: first tests of its decoder, then of all of it
-SM_DECODE_SRC	:= $(addprefix gpu-model/gr/sm/,decode.c derive.c print.c print_forms.c print_words.c print_operands.c) \
-		   $(addprefix gpu-model/gr/sm/encoding_,alu.c control.c memory.c other.c texture.c video.c)
+SM_PRINT	:= selftests/unit/gpu-model/gr/sm/print
+SM_DECODE_SRC	:= $(addprefix gpu-model/gr/sm/,decode.c derive.c) \
+		   $(addprefix gpu-model/gr/sm/encoding_,alu.c control.c memory.c other.c texture.c video.c) \
+		   $(addprefix $(SM_PRINT),.c _forms.c _words.c _operands.c)
 UNIT_TESTS += gpu-model/gr/sm/decode_test
 SRC_gpu-model/gr/sm/decode_test	:= $(SM_DECODE_SRC)
 FUZZ_TESTS += gpu-model/gr/sm/decode_fuzz
 FUZZSRC_gpu-model/gr/sm/decode_fuzz := $(SM_DECODE_SRC)
 SM_DISASM	:= $(O)/cuda-disasm
-$(SM_DISASM)/compare: $(addprefix selftests/cuda/disasm/,compare.c oracle.c oracle.h) $(SM_DECODE_SRC) $(wildcard gpu-model/gr/sm/*.h gpu-model/gr/sm/*.inc)
+$(SM_DISASM)/compare: $(addprefix selftests/cuda/disasm/,compare.c oracle.c oracle.h) $(SM_DECODE_SRC) $(SM_PRINT).h $(wildcard gpu-model/gr/sm/*.h gpu-model/gr/sm/*.inc)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c,$^) -o $@ $(MODEL_LDLIBS)
 $(SM_DISASM)/ptxgen: selftests/cuda/disasm/ptxgen.c
@@ -111,7 +113,7 @@ $(O)/asan/selftests/unit/gpu-model/gr/sm/textures_test.o: selftests/unit/gpu-mod
 SRC_gpu-model/gr/sm/kernels_test	:= $(filter-out %/core/clock.c,$(SM_RIG_SRC)) $(TEST_CLOCK)
 # this test makes allocations and threads fail
 LIBS_gpu-model/gr/sm/kernels_test	:= $(addprefix -Xlinker --wrap=,aligned_alloc calloc pthread_create)
-SRC_gpu-model/gr/sm/ops_test	:= $(SM_RIG_SRC)
+SRC_gpu-model/gr/sm/ops_test	:= $(SM_RIG_SRC) $(SM_PRINT)_forms.c
 $(O)/asan/selftests/unit/gpu-model/gr/sm/kernels_test.o $(O)/sm_bench: selftests/unit/gpu-model/gr/sm/kernels.cubin
 FUZZ_TESTS += gpu-model/gr/sm/program_fuzz
 FUZZSRC_gpu-model/gr/sm/program_fuzz	:= $(filter-out %/pacer.c %/clock.c %/oracle.c,$(SM_RIG_SRC))

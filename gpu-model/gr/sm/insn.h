@@ -3,7 +3,7 @@
 #define KVGPU_MODEL_GR_SM_INSN_H
 /*
  * A decoded instruction of GK110's shader machine (sm_35): the contract between the decoder
- * (decode.c), the text form (print.c) and the handlers that execute it. Pure data, no lock.
+ * (decode.c), the handlers that execute it, and the tests' text form. Pure data, no lock.
  *
  * Sources of the encoding: envytools envydis/gk110.c, and the text that nvdisasm of CUDA 11.8
  * prints for a word.

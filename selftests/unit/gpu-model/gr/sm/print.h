@@ -2,7 +2,7 @@
 #ifndef KVGPU_MODEL_GR_SM_PRINT_H
 #define KVGPU_MODEL_GR_SM_PRINT_H
 /* Internals of the text form: print.c fills in the forms of print_forms.c. */
-#include "insn.h"
+#include "gr/sm/insn.h"
 
 struct sm_text {
 	char *buf;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The operands between the braces of the text forms. */
-#include "encoding.h"
+#include "gr/sm/encoding.h"
 #include "print.h"
 
 #define OPERAND(name) static void name(struct sm_text *t, const struct sm_insn *in, uint64_t addr)

@@ -3,7 +3,7 @@
  * The modifiers between the braces of the text forms. Where insn.h has an enum, words are in its
  * order.
  */
-#include "encoding.h"
+#include "gr/sm/encoding.h"
 #include "print.h"
 
 static const char *const type_words[] = {

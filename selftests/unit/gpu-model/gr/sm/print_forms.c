@@ -3,7 +3,7 @@
  * The text form of each instruction. print.c prints a comma where a form has a blank between
  * operands.
  */
-#include "encoding.h"
+#include "gr/sm/encoding.h"
 #include "print.h"
 
 struct form {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "encoding.h"
+#include "gr/sm/encoding.h"
 #include "print.h"
 
 __attribute__((format(printf, 2, 3))) void sm_put(struct sm_text *t, const char *format, ...)
