@@ -93,7 +93,7 @@ FUZZSRC_gpu-model/gr/sm/decode_fuzz := $(SM_DECODE_SRC)
 SM_DISASM	:= $(O)/cuda-disasm
 $(SM_DISASM)/compare: $(addprefix selftests/cuda/disasm/,compare.c oracle.c oracle.h) $(SM_DECODE_SRC) $(SM_PRINT).h $(wildcard gpu-model/gr/sm/*.h gpu-model/gr/sm/*.inc)
 	@mkdir -p $(@D)
-	$(call Q,CC)$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c,$^) -o $@ $(MODEL_LDLIBS)
+	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c,$^) -o $@ $(MODEL_LDLIBS)
 $(SM_DISASM)/ptxgen: selftests/cuda/disasm/ptxgen.c
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(MODEL_CFLAGS) $< -o $@

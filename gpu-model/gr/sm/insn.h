@@ -604,12 +604,4 @@ struct sm_insn {
  */
 bool sm_decode(uint64_t word, uint64_t addr, struct sm_insn *insn);
 
-/*
- * Print the text form as nvdisasm does, with the guard and without trailing semicolon. Return the
- * length, as snprintf() does; @buf gets at most @size bytes with the terminating zero.
- */
-int sm_print(const struct sm_insn *insn, uint64_t addr, char *buf, size_t size);
-
-const char *sm_op_name(enum sm_op op);
-
 #endif

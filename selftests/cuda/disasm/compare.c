@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "gr/sm/encoding.h"
+#include "gr/sm/print.h"
 #include "oracle.h"
 
 #define MAX_SHOWN 8

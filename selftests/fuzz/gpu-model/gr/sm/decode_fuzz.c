@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "gr/sm/insn.h"
+#include "gr/sm/print.h"
 
 static void check_operand(const struct sm_operand *o)
 {

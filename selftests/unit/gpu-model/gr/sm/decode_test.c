@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "gr/sm/insn.h"
+#include "gr/sm/print.h"
 
 static const struct {
 	uint64_t word, address;

@@ -16,6 +16,7 @@
 
 #include "gr/gr.h"
 #include "gr/sm/exec.h"
+#include "gr/sm/print.h"
 #include "gr/sm/rig.h"
 
 struct world {

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef KVGPU_MODEL_GR_SM_PRINT_H
-#define KVGPU_MODEL_GR_SM_PRINT_H
-/* Internals of the text form: print.c fills in the forms of print_forms.c. */
+#ifndef KVGPU_SELFTESTS_SM_PRINT_H
+#define KVGPU_SELFTESTS_SM_PRINT_H
+/* The text form of an instruction: print.c fills in the forms of print_forms.c. */
 #include "gr/sm/insn.h"
+
+/*
+ * Print the text form as nvdisasm does, with the guard and without trailing semicolon. Return the
+ * length, as snprintf() does; @buf gets at most @size bytes with the terminating zero.
+ */
+int sm_print(const struct sm_insn *insn, uint64_t addr, char *buf, size_t size);
+
+const char *sm_op_name(enum sm_op op);
+
+/* ------------------------------------------------------------------ between print*.c */
 
 struct sm_text {
 	char *buf;
