@@ -329,7 +329,7 @@ $(foreach t,image lz4,$(eval LIBS_cuda/image/$(t)_test := -llz4))
 
 # --- remote/ring. In interleave_test, hostile_test and ring_fuzz a model of memory carries out the
 # accesses of the ring's code: machine.c in many orders, memory.c with changes between them.
-RING_SRC	:= $(wildcard remote/ring/*.c)
+RING_SRC	:= $(wildcard remote/ring/*.c) selftests/unit/remote/ring/carrier.c
 RING_MODEL	:= selftests/unit/remote/ring/model
 UNIT_TESTS += $(addprefix remote/ring/,ring_test stress_test interleave_test hostile_test)
 TSAN_TESTS += remote/ring/stress_test

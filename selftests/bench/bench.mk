@@ -41,7 +41,7 @@ bench-launch: cudart-inprocess ## a CUDA launch until its end is known, on the m
 
 REMOTE_RING	:= $(O)/bench_remote_ring
 
-$(REMOTE_RING): selftests/bench/remote_ring.c $(wildcard remote/ring/*.c remote/ring/*.h)
+$(REMOTE_RING): selftests/bench/remote_ring.c selftests/unit/remote/ring/carrier.c $(wildcard remote/ring/*.c remote/ring/*.h)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -I. $(filter %.c,$^) -o $@
 

@@ -6,7 +6,7 @@ FLOOD		:= $(O)/flood
 FLOOD_GPU_SRC	:= $(addprefix selftests/remote/flood/,gpu.c queue.c memory.c exports.c) \
 		   $(addprefix selftests/unit/remote/server/,library.c graphs.c)
 FLOOD_ATTACK_SRC := $(addprefix selftests/remote/flood/,attack.c link.c breaks.c) selftests/unit/remote/server/flood.c \
-		   $(wildcard remote/ring/*.c) remote/wire/cursor.c
+		   selftests/unit/remote/ring/carrier.c $(wildcard remote/ring/*.c) remote/wire/cursor.c
 FLOOD_GPU_CFLAGS := $(SAN_CFLAGS) -fsanitize=address -fPIC
 FLOOD_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -Iselftests/unit/remote/server -D_GNU_SOURCE
 
