@@ -24,6 +24,7 @@
 #include "remote/ring/completion.h"
 #include "remote/ring/clock.h"
 #include "remote/ring/ring.h"
+#include "selftests/unit/remote/ring/carrier.h"
 
 enum {
 	SLOTS = 8192,

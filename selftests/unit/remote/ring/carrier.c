@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "remote/ring/doorbell.h"
+#include "carrier.h"
 
 static struct timespec timespec_of(uint64_t ns)
 {

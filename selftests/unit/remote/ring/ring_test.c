@@ -21,6 +21,8 @@
 #include "remote/ring/completion.h"
 #include "remote/ring/ring.h"
 
+#include "carrier.h"
+
 enum { LOOK_NS = 1000000000 };
 
 #define FOR_A_MINUTE 60000000000ull /* only ends a hang: no wait here lasts so long */

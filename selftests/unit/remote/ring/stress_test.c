@@ -21,6 +21,8 @@
 #include "remote/ring/completion.h"
 #include "remote/ring/ring.h"
 
+#include "carrier.h"
+
 enum { MOST = 400, ANSWER_LEN = 64 };
 
 #ifdef __SANITIZE_THREAD__
