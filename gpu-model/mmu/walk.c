@@ -115,19 +115,6 @@ bool walk_tables(const struct walk_reader *rd, uint64_t va, unsigned int big_shi
 	return fail(r, small_ap ? WALK_SMALL : WALK_BIG, MMU_PTE);
 }
 
-bool walk(const struct walk_reader *rd, const struct mmu_space *s, uint64_t va,
-	  unsigned int big_shift, struct walk_result *r)
-{
-	*r = (struct walk_result){ 0 };
-	if (!s->valid)
-		return fail(r, WALK_SPACE, MMU_UNBOUND_INST);
-	if (va > s->limit || va >> GMMU_VA_BITS)
-		return fail(r, WALK_SPACE, MMU_LIMIT);
-	if (!walk_dir(rd, s->pdb, s->pdb_target, va, big_shift, &r->pde))
-		return fail(r, WALK_DIR, MMU_PDE);
-	return walk_tables(rd, va, big_shift, r);
-}
-
 bool walk_access(const struct walk_leaf *leaf, enum mmu_access acc, bool priv, enum mmu_reason *why)
 {
 	if ((leaf->flags & LEAF_PRIV) && !priv) {

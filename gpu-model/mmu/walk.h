@@ -5,7 +5,7 @@
 
 #include "model.h"
 
-enum walk_level { WALK_SPACE, WALK_DIR, WALK_BIG, WALK_SMALL };
+enum walk_level { WALK_DIR, WALK_BIG, WALK_SMALL };
 
 /*
  * Reads one little-endian entry; false when there is no memory at that address. That of translate.c
@@ -44,9 +44,6 @@ bool walk_dir(const struct walk_reader *rd, uint64_t pdb, enum mem_target t, uin
 /* Follow r->pde to the leaf of @va; fill the rest of *@r and return r->ok. */
 bool walk_tables(const struct walk_reader *rd, uint64_t va, unsigned int big_shift,
 		 struct walk_result *r);
-/* The whole walk, with the check of the limit. */
-bool walk(const struct walk_reader *rd, const struct mmu_space *s, uint64_t va,
-	  unsigned int big_shift, struct walk_result *r);
 /* Whether this access may use the leaf. False: *@why is the reason. */
 bool walk_access(const struct walk_leaf *leaf, enum mmu_access acc, bool priv,
 		 enum mmu_reason *why);

@@ -265,12 +265,6 @@ int helper_start(struct helper *h, int calls, void (*say)(const char *text))
 	return ret;
 }
 
-void helper_stop(struct helper *h)
-{
-	shutdown(h->calls, SHUT_RDWR);
-	pthread_join(h->worker, NULL);
-}
-
 int helper_connect(const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };

@@ -31,12 +31,6 @@ struct helper {
  * freed.
  */
 int helper_start(struct helper *h, int calls, void (*say)(const char *text));
-/*
- * End the threads, as if the model had ended. For tests, and only while the model is connected:
- * when it ends, the worker closes h->calls. Returns when both threads have ended; the windows read
- * as ones then.
- */
-void helper_stop(struct helper *h);
 
 /* Connect to the model's plugin socket. Return the descriptor or -errno. */
 int helper_connect(const char *path);

@@ -128,11 +128,21 @@ static int setup(void **state)
 	return 0;
 }
 
+/*
+ * End the helper's threads, as if the model had ended; only while the model is connected. The
+ * windows read as ones then.
+ */
+static void stop_helper(void)
+{
+	shutdown(helper.calls, SHUT_RDWR);
+	pthread_join(helper.worker, NULL);
+	helper_on = false;
+}
+
 static int teardown_server(void **state)
 {
 	if (helper_on)
-		helper_stop(&helper);
-	helper_on = false;
+		stop_helper();
 	fake_teardown();
 	unlink(path);
 	return 0;
@@ -589,9 +599,7 @@ static void test_helper_dies(void **state)
 
 	point(WIN_BAR1, FIRST, 8, 101, 1);
 	store(bar1, FIRST, 0, 1);
-	/* stop the helper's side, which behaves as if the model had died */
-	helper_stop(&helper);
-	helper_on = false;
+	stop_helper();
 	/* reads give ones, as from a dead card */
 	assert_int_equal(load(bar1, FIRST, 0), ~0u);
 	assert_int_equal(load(bar3, 0, 0), ~0u);
