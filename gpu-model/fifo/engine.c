@@ -16,25 +16,6 @@
 
 #define GR_TURN_NS 1000000ull
 
-/* ------------------------------------------------------------------ routing */
-
-int route_subchannel(struct pbdma *p, unsigned int subc)
-{
-	if (subc <= SUBCH_2D)
-		return p->gr[p->runlist];
-	return subc == SUBCH_COPY ? p->ce[p->runlist] : -1;
-}
-
-struct feng *gr_engine_of(struct fifo *f)
-{
-	unsigned int i;
-
-	for (i = 0; i < GK110_MAX_ENGINE; i++)
-		if (f->eng[i].e && f->eng[i].e->ops && f->eng[i].e->ops->save)
-			return &f->eng[i];
-	return NULL;
-}
-
 /* ------------------------------------------------------------------ status (lock held) */
 
 bool engine_halted(struct gk110 *g, struct feng *e)
@@ -47,16 +28,6 @@ static uint32_t status_id(const struct fchan *fc)
 	if (fc->c.tsg >= 0)
 		return FIELD_PREP(PFIFO_STATUS_ID, fc->c.tsg) | PFIFO_STATUS_TSG;
 	return FIELD_PREP(PFIFO_STATUS_ID, fc->c.id);
-}
-
-struct feng *engine_by_id(struct gk110 *g, unsigned int id)
-{
-	unsigned int i;
-
-	for (i = 0; i < g->nr_engines; i++)
-		if (g->engine[i].id == id)
-			return &g->fifo->eng[i];
-	return NULL;
 }
 
 uint32_t engine_status(struct gk110 *g, unsigned int id)
@@ -85,6 +56,12 @@ uint32_t engine_status(struct gk110 *g, unsigned int id)
 		stat |= id & PFIFO_STATUS_TSG ? PFIFO_STATUS_NEXT_TSG : 0;
 	}
 	return stat;
+}
+
+void engine_mark_faulted(struct gk110 *g, struct feng *e)
+{
+	e->faulted = true;
+	g->fifo->error |= 1u << e->on->c.runlist;
 }
 
 /* ------------------------------------------------------------------ ownership (lock held) */
@@ -176,7 +153,7 @@ static void switch_failed(struct gk110 *g, struct feng *e, struct fchan *blame, 
 		return;
 	e->on = blame;
 	if (why == -EFAULT) {
-		fault_mark(g, e);
+		engine_mark_faulted(g, e);
 		return;
 	}
 	e->stuck = true;
@@ -225,7 +202,7 @@ static enum run wait_for(struct pbdma *p, struct feng *e)
 		if (e->owner == OWNER_NONE && e->queue[0] == (int)p->idx && !e->faulted &&
 		    !e->stuck)
 			break;
-		if (!pbdma_slice_goes_on(p)) {
+		if (!sched_turn_goes_on(p)) {
 			r = RUN_SLICE;
 			break;
 		}

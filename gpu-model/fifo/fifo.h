@@ -6,12 +6,15 @@
  *   pbdma.c               a PBDMA's thread and its states
  *   exec.c                fetching and executing, without the lock
  *   host_methods.c, semaphore.c   methods that PFIFO executes itself
+ *   route.c               which engine methods go to
  *   engine.c              which PBDMA owns an engine, GR context switches
- *   sched.c               runlists, choice of channels, slices, preempt
+ *   turns.c               choice of channels, slices
+ *   sched.c               loading and unloading by turns, runlists, preempt
  *   ramfc.c               loading and saving a channel's words
  *   recovery.c            faults, fault injection, the keeper thread, ctxsw timeout
  *   userd.c               doorbells and write-back
  *   intr.c, wake.c, unit.c
+ * No files call each other in a circle.
  *
  * Threads: one for each PBDMA (pbdma.c), the keeper (recovery.c), and those that run register
  * accesses with gk110.lock held: the socket thread, for which core/mmio.c takes it, and for FECS
@@ -24,8 +27,8 @@
  * without the lock; other threads reach it through chan.stop, the flags of struct pbdma, and its
  * wake. dma_lock comes after gk110.lock; an invalidate (MEM_OP) takes it for writing, all else here
  * for reading. A switch of GR's context drops gk110.lock, so engine_evict(), and with it
- * ramfc_load(), sched_load(), sched_next_member(), sched_unload() and fault_hold(), may drop it:
- * read anew after these what you read before.
+ * sched_load(), sched_next_member() and sched_unload(), may drop it: read anew after these what you
+ * read before.
  */
 #ifndef KVGPU_MODEL_FIFO_FIFO_H
 #define KVGPU_MODEL_FIFO_FIFO_H
@@ -63,6 +66,9 @@ uint64_t wake_seq(struct wake *w);
  * Sleep until something was posted after wake_seq() gave @seq, or until @deadline (monotonic ns).
  */
 void wake_wait(struct wake *w, uint64_t seq, uint64_t deadline);
+
+void sched_wake_all(struct fifo *f); /* any thread, with or without gk110.lock */
+void sched_wake_runlist(struct gk110 *g, unsigned int runlist); /* lock held */
 
 /* ------------------------------------------------------------------ channels */
 
@@ -276,6 +282,17 @@ struct acquire semaphore_acquire(const struct pbdma *p);
 /* Whether the channel, once loaded, would do more than wait. Records nothing. Lock held. */
 bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct fchan *fc);
 
+/* ------------------------------------------------------------------ route.c */
+
+/* fill in pbdma.ce and .gr; before there are threads */
+void route_init(struct gk110 *g);
+/* on the PBDMA's thread, with the lock or without: the engine's index, or -1 */
+int route_subchannel(struct pbdma *p, unsigned int subc);
+/* any thread; the answers do not change */
+struct feng *gr_engine_of(struct fifo *f);
+/* Find the engine that has number @id in PFIFO's registers. NULL: none, or a video engine. */
+struct feng *engine_by_id(struct gk110 *g, unsigned int id);
+
 /* ------------------------------------------------------------------ engine.c */
 
 /*
@@ -293,31 +310,51 @@ void engine_release_all(struct pbdma *p);
  */
 bool engine_evict(struct fifo *f, struct feng *e, int who);
 bool engine_halted(struct gk110 *g, struct feng *e);
-/* Find the engine that has number @id in PFIFO's registers. NULL: none, or a video engine. */
-struct feng *engine_by_id(struct gk110 *g, unsigned int id);
+/* The engine faulted on its channel: stop the scheduling of that channel's runlist, too. */
+void engine_mark_faulted(struct gk110 *g, struct feng *e);
 uint32_t engine_status(struct gk110 *g, unsigned int id);
-/* on the PBDMA's thread, with the lock or without: the engine's index, or -1 */
-int route_subchannel(struct pbdma *p, unsigned int subc);
-/* any thread; the answer does not change */
-struct feng *gr_engine_of(struct fifo *f);
 
 /* -------------------------------------------------- ramfc.c (PBDMA's own thread, lock held) */
 
 /*
- * Load a channel; the lock may be dropped meanwhile. False: the instance block is not memory, and
- * fc->pending was cleared; or GR's old context of this channel is in the way, and fc->pending
- * stays, so that a later turn loads the channel.
+ * Load a channel. -EFAULT: the instance block is not memory, and fc->pending was cleared. -EBUSY:
+ * @gr (NULL: there is no GR) has an old context of this channel, which is to be saved first;
+ * fc->pending stays, so that a later turn loads the channel.
  */
-bool ramfc_load(struct pbdma *p, struct fchan *fc);
+int ramfc_load(struct pbdma *p, struct fchan *fc, const struct feng *gr);
 /* Write the RAMFC words and the copy class's state to the instance block, and nothing else. */
 void ramfc_save(struct pbdma *p);
 /* Copy the live state to the PBDMA's registers. A channel is loaded (p->fc is not NULL). */
 void ramfc_sync(struct pbdma *p);
 
 /*
- * sched.c (lock held). The functions with a PBDMA run on its thread; sched_contended() and
+ * turns.c (lock held). The functions with a PBDMA run on its thread; sched_contended() and
  * sched_others() on the keeper's, too.
  */
+
+void pbdma_set_state(struct pbdma *p, enum pbdma_state s);
+/* Set or clear fc->acq_wait; if set, also when to read the semaphore again. */
+void chan_acq_wait(struct fifo *f, struct fchan *fc, bool on);
+bool sched_allowed(struct fifo *f, unsigned int runlist);
+/* Whether the channel is enabled and in its runlist. */
+bool sched_wanted(const struct fchan *fc);
+/* Whether another group waits for this PBDMA, or the channel has to leave. */
+bool sched_contended(struct pbdma *p);
+bool sched_others(struct pbdma *p); /* another group waits */
+bool sched_member_waits(struct pbdma *p);
+/*
+ * Choose a channel: its group and number, or NULL. p->acq_retry comes forward to when a waiting
+ * channel is to be looked at again.
+ */
+struct rl_group *sched_pick(struct pbdma *p, unsigned int runlist, unsigned int *chid);
+/* Choose the next member of the TSG, whose slice goes on: the group and its channel, or NULL. */
+struct rl_group *sched_pick_member(struct pbdma *p, unsigned int *chid);
+/* Begin a new slice of the member; @group: also of the group. */
+void sched_slice_start(struct pbdma *p, bool group);
+/* Whether the turn goes on: by a new slice, if the old one is over and nothing else waits. */
+bool sched_turn_goes_on(struct pbdma *p);
+
+/* ----------------------------- sched.c (lock held; those with a PBDMA on its thread) */
 
 /* Choose and load a channel. False: none was loaded. */
 bool sched_load(struct pbdma *p);
@@ -330,22 +367,9 @@ void sched_drop(struct pbdma *p);
  * loaded; the channel may be unloaded by then (pbdma.fc NULL).
  */
 bool sched_next_member(struct pbdma *p, bool more);
-/* Whether another group waits for this PBDMA, or the channel has to leave. */
-bool sched_contended(struct pbdma *p);
-bool sched_others(struct pbdma *p); /* another group waits */
-bool sched_member_waits(struct pbdma *p);
-/* Begin a new slice of the member; @group: also of the group. */
-void sched_slice_start(struct pbdma *p, bool group);
-bool sched_allowed(struct fifo *f, unsigned int runlist);
-/* Whether the channel is enabled and in its runlist. */
-bool sched_wanted(const struct fchan *fc);
 void sched_submit(struct gk110 *g);
 void sched_preempt(struct gk110 *g, uint32_t val);
 bool sched_preempt_pending(struct fifo *f);
-void sched_wake_runlist(struct gk110 *g, unsigned int runlist);
-void sched_wake_all(struct fifo *f); /* any thread, with or without the lock */
-/* Set or clear fc->acq_wait; if set, also when to read the semaphore again. */
-void chan_acq_wait(struct fifo *f, struct fchan *fc, bool on);
 /* Whether a preempt by the word @preempt of PFIFO_PREEMPT means the channel. */
 bool chan_matches(const struct fchan *fc, uint32_t preempt);
 
@@ -354,8 +378,11 @@ bool chan_matches(const struct fchan *fc, uint32_t preempt);
  * fault_release() are for the PBDMA's thread.
  */
 
-/* Hold the channel after RUN_HOST_FAULT or RUN_ENGINE_FAULT, or unload it. */
-void fault_hold(struct pbdma *p, enum run why);
+/*
+ * Hold the channel after RUN_HOST_FAULT or RUN_ENGINE_FAULT. False: software has recovered from the
+ * fault already, so the channel is not held: unload it.
+ */
+bool fault_hold(struct pbdma *p, enum run why);
 /* Whether an engine that the PBDMA owns is marked as faulted; the PBDMA is then held. */
 bool fault_injected(struct pbdma *p);
 /* Whether a held channel may be unloaded; its engine's fault is then cleared. */
@@ -367,8 +394,6 @@ void fault_clear(struct gk110 *g, uint32_t runlists);
 /* Software pulled the fault trigger of an engine (@val: the register), or released it. */
 void fault_inject(struct gk110 *g, unsigned int engine, uint32_t val);
 void fault_inject_release(struct gk110 *g, unsigned int engine);
-/* The engine faulted on its channel: stop the scheduling of that channel's runlist, too. */
-void fault_mark(struct gk110 *g, struct feng *e);
 void *keeper_main(void *arg);
 
 /*
@@ -394,10 +419,6 @@ void chan_table_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 
 /* ------------------ pbdma.c (PBDMA's own thread; pbdma_main() takes the lock itself) */
 
-/* Whether the turn goes on. Lock held. */
-bool pbdma_slice_goes_on(struct pbdma *p);
-/* Lock held. */
-void pbdma_set_state(struct pbdma *p, enum pbdma_state s);
 void *pbdma_main(void *arg);
 
 static inline uint64_t w_addr(const struct pbdma *p, unsigned int lo, unsigned int hi)

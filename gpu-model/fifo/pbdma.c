@@ -8,13 +8,6 @@
 #define BACKOFF_MIN_NS 20000ull
 #define BACKOFF_MAX_NS 1000000ull
 
-void pbdma_set_state(struct pbdma *p, enum pbdma_state s)
-{
-	if ((p->state == PB_ACQUIRE) != (s == PB_ACQUIRE))
-		atomic_fetch_add(&p->g->fifo->acq_sleepers, s == PB_ACQUIRE ? 1 : -1);
-	p->state = s;
-}
-
 static void leave(struct pbdma *p, bool more)
 {
 	if (!sched_next_member(p, more) && p->fc)
@@ -23,22 +16,9 @@ static void leave(struct pbdma *p, bool more)
 
 /* ------------------------------------------------------------------ after executing */
 
-bool pbdma_slice_goes_on(struct pbdma *p)
-{
-	uint64_t now = mono_ns();
-	bool group = now >= p->slice_end;
-
-	if (now < p->run_end)
-		return true;
-	if (group ? sched_contended(p) : sched_member_waits(p))
-		return false;
-	sched_slice_start(p, group);
-	return true;
-}
-
 static void slice_over(struct pbdma *p)
 {
-	if (pbdma_slice_goes_on(p))
+	if (sched_turn_goes_on(p))
 		return;
 	if (mono_ns() >= p->slice_end)
 		sched_unload(p, true);
@@ -125,7 +105,8 @@ static void after(struct pbdma *p, enum run r)
 		break;
 	case RUN_HOST_FAULT:
 	case RUN_ENGINE_FAULT:
-		fault_hold(p, r);
+		if (!fault_hold(p, r))
+			sched_unload(p, true);
 		break;
 	}
 }

@@ -5,6 +5,7 @@
  *
  * fifo.h has the contracts. Accesses of memory take dma_lock for reading.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "fifo.h"
@@ -37,7 +38,7 @@ static bool same_space(const struct mmu_space *a, const struct mmu_space *b)
  * Whether GR has an old context of this channel (another address or space, or a reload is forced):
  * it must be saved first.
  */
-static bool stale_context(struct feng *gr, struct fchan *fc, const uint32_t *ctx,
+static bool stale_context(const struct feng *gr, const struct fchan *fc, const uint32_t *ctx,
 			  const struct mmu_space *vm)
 {
 	return gr && gr->on == fc &&
@@ -60,10 +61,9 @@ static void fill(struct pbdma *p, struct fchan *fc, const struct image *img,
 	fc->force_reload = false;
 }
 
-bool ramfc_load(struct pbdma *p, struct fchan *fc)
+int ramfc_load(struct pbdma *p, struct fchan *fc, const struct feng *gr)
 {
 	struct gk110 *g = p->g;
-	struct feng *gr = gr_engine_of(g->fifo);
 	struct mmu_space vm = { 0 };
 	struct image img;
 	uint32_t ctx[2];
@@ -74,17 +74,13 @@ bool ramfc_load(struct pbdma *p, struct fchan *fc)
 		gk110_note(g, "channel %u: instance block 0x%010llx is not memory", fc->c.id,
 			   (unsigned long long)fc->c.inst);
 		fc->pending = false;
-		return false;
+		return -EFAULT;
 	}
-	if (stale_context(gr, fc, ctx, &vm)) {
-		gr->evict = true;
-		if (!engine_evict(g->fifo, gr, (int)p->idx))
-			wake_post(&g->fifo->keeper_wake);
-		return false;
-	}
+	if (stale_context(gr, fc, ctx, &vm))
+		return -EBUSY;
 	memcpy(fc->gr_ctx, ctx, sizeof(ctx));
 	fill(p, fc, &img, &vm);
-	return true;
+	return 0;
 }
 
 void ramfc_save(struct pbdma *p)

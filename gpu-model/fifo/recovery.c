@@ -19,27 +19,19 @@
 
 /* ------------------------------------------------------------------ holding and releasing */
 
-void fault_mark(struct gk110 *g, struct feng *e)
-{
-	e->faulted = true;
-	g->fifo->error |= 1u << e->on->c.runlist;
-}
-
 static bool cleared(struct pbdma *p)
 {
 	return p->g->fifo->fault_clears[p->runlist] != p->fault_clears;
 }
 
-void fault_hold(struct pbdma *p, enum run why)
+bool fault_hold(struct pbdma *p, enum run why)
 {
 	struct fifo *f = p->g->fifo;
 
 	if (p->engine_reset)
-		return;
-	if (cleared(p) && !sched_wanted(p->fc)) {
-		sched_unload(p, true);
-		return;
-	}
+		return true;
+	if (cleared(p) && !sched_wanted(p->fc))
+		return false;
 	p->fault_clears = f->fault_clears[p->runlist];
 	ramfc_sync(p);
 	f->error |= 1u << p->runlist;
@@ -48,6 +40,7 @@ void fault_hold(struct pbdma *p, enum run why)
 	else
 		engine_release_all(p);
 	pbdma_set_state(p, why == RUN_ENGINE_FAULT ? PB_ENGINE_FAULT : PB_HOST_FAULT);
+	return true;
 }
 
 bool fault_injected(struct pbdma *p)
@@ -139,7 +132,7 @@ void fault_inject(struct gk110 *g, unsigned int engine, uint32_t val)
 		e->injected = true;
 		return;
 	}
-	fault_mark(g, e);
+	engine_mark_faulted(g, e);
 	e->chsw_since = 0;
 	if (e->owner >= 0 && e->owner < GK110_MAX_PBDMA && f->pbdma[e->owner].fc)
 		atomic_store(&f->pbdma[e->owner].fc->c.stop, true);

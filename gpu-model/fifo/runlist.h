@@ -31,7 +31,7 @@ struct runlist {
 int rl_parse(struct runlist *rl, const uint32_t *words, unsigned int nr);
 void rl_free(struct runlist *rl);
 
-/* sched.c answers, with gk110.lock held; its chan_ready() may take dma_lock for reading. */
+/* turns.c answers, with gk110.lock held; its chan_ready() may take dma_lock for reading. */
 struct rl_ask {
 	bool (*group_free)(void *ctx, const struct rl_group *grp);
 	bool (*chan_ready)(void *ctx, unsigned int chid);

@@ -19,43 +19,6 @@ static const struct mmio_range ranges[] = {
 	{ PCCSR_BASE, PCCSR_SIZE, "PFIFO_CHAN", chan_table_read, chan_table_write },
 };
 
-/* -1: the runlist has no copy engine */
-static int copy_engine_of(struct gk110 *g, unsigned int runlist, unsigned int place)
-{
-	int list[GK110_MAX_ENGINE];
-	unsigned int e, n = 0;
-
-	for (e = 0; e < g->nr_engines; e++)
-		if (g->engine[e].type != ENGINE_GR && g->engine[e].runlist == runlist)
-			list[n++] = (int)e;
-	return n ? list[place % n] : -1;
-}
-
-static int graphics_engine_of(struct gk110 *g, unsigned int runlist)
-{
-	unsigned int e;
-
-	for (e = 0; e < g->nr_engines; e++)
-		if (g->engine[e].type == ENGINE_GR && g->engine[e].runlist == runlist)
-			return (int)e;
-	return -1;
-}
-
-static void route(struct gk110 *g)
-{
-	unsigned int r, i, place;
-
-	for (r = 0; r < GK110_MAX_RUNLIST; r++) {
-		for (i = place = 0; i < g->nr_pbdma; i++) {
-			struct pbdma *p = &g->fifo->pbdma[i];
-			bool serves = r < g->nr_runlists && (g->pbdma_runlists[i] & 1u << r);
-
-			p->ce[r] = serves ? (int8_t)copy_engine_of(g, r, place++) : -1;
-			p->gr[r] = serves ? (int8_t)graphics_engine_of(g, r) : -1;
-		}
-	}
-}
-
 static void wakes_init(struct gk110 *g)
 {
 	unsigned int i;
@@ -134,7 +97,7 @@ static int fifo_init(struct gk110 *g)
 		f->eng[i].owner = OWNER_NONE;
 		g->engine[i].fifo = &f->eng[i];
 	}
-	route(g);
+	route_init(g);
 	return 0;
 }
 
