@@ -124,7 +124,10 @@ struct kvgpu_remote_landing *landing_begin(struct kvgpu_remote_channel *c, uint6
 					   uint64_t bytes);
 void landing_end(struct kvgpu_remote_landing *l, bool all);
 
-/* The answer to a client's hello: 0, or the result that the client is told. @admit may be NULL. */
+/*
+ * welcome.c. The answer to a client's hello: 0, or the result that the client is told. @admit may
+ * be NULL.
+ */
 uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version,
 			kvgpu_remote_admit admit, void *ctx);
 /* the server's own error for a result that it has told: 0, -EPROTO, -EACCES */
@@ -146,8 +149,8 @@ int endpoint_connect(const struct address *at, uint64_t version, kvgpu_remote_no
 		     void *ctx, struct kvgpu_remote_channel **out, const char **why);
 
 /*
- * Map an arena, whose bytes cost nothing until touched; NULL: no room, or no such size. @flags:
- * MAP_SHARED or MAP_PRIVATE. @hint: where it should be, or NULL.
+ * arena.c. Map an arena, whose bytes cost nothing until touched; NULL: no room, or no such size.
+ * @flags: MAP_SHARED or MAP_PRIVATE. @hint: where it should be, or NULL.
  */
 void *arena_map(uint64_t bytes, int flags, void *hint);
 void arena_unmap(void *arena, uint64_t bytes);

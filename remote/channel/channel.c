@@ -1,143 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* The common part of all carriers, and the choice of the carrier that an address names. */
+/* The common part of all carriers. */
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
-#include "address.h"
-#include "shmem.h"
+#include "carrier.h"
 #include "guard.h"
-#include "line.h"
-#include "tls.h"
-
-void *arena_map(uint64_t bytes, int flags, void *hint)
-{
-	void *p = bytes && bytes <= KVGPU_REMOTE_ARENA_MAX ?
-			  mmap(hint, bytes, PROT_READ | PROT_WRITE,
-			       flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) :
-			  MAP_FAILED;
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-void arena_unmap(void *arena, uint64_t bytes)
-{
-	if (arena)
-		munmap(arena, bytes);
-}
-
-void *arena_place(bool client)
-{
-	const uint64_t lowest = client ? 1ull << 46 : 1ull << 45, unit = 2 << 20, units = 1 << 23;
-	uint64_t number;
-
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		return NULL; /* anywhere */
-	return (void *)(lowest + number % units * unit);
-}
-
-bool arena_protect(void *arena, uint64_t now, uint64_t bytes)
-{
-	if (bytes > now)
-		return !mprotect((uint8_t *)arena + now, bytes - now, PROT_READ | PROT_WRITE);
-	return bytes == now || !mprotect((uint8_t *)arena + bytes, now - bytes, PROT_NONE);
-}
-
-/* ------------------------------------------------------------------ welcomes */
-
-uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version,
-			kvgpu_remote_admit admit, void *ctx)
-{
-	if (hello->version != version)
-		return KVGPU_REMOTE_OTHER_VERSION;
-	return admit ? admit(ctx) : 0;
-}
-
-int welcome_error(uint32_t result)
-{
-	return !result ? 0 : result == KVGPU_REMOTE_OTHER_VERSION ? -EPROTO : -EACCES;
-}
-
-static const char *refusal(uint32_t result)
-{
-	switch (result) {
-	case KVGPU_REMOTE_FULL:
-		return "the server has as many clients as it takes: its remoted.conf says how many";
-	case KVGPU_REMOTE_FORBIDDEN:
-		return "the server does not let this client in: its remoted.conf says so";
-	case KVGPU_REMOTE_NO_LIBRARY:
-		return "the server can't load its libcuda.so.1: its log says why, its remoted.conf which one";
-	default:
-		return "client and server are of different versions: both have to be of one build";
-	}
-}
-
-int welcome_check(const struct kvgpu_remote_welcome *w, uint64_t version, const char **why)
-{
-	*why = "what listens there is no kvgpu-remoted";
-	if (w->magic != KVGPU_REMOTE_MAGIC)
-		return -EPROTO;
-	*why = refusal(w->result);
-	if (w->version != version || w->result)
-		return -EPROTO;
-	*why = "the server's arena has a size that can't be";
-	return w->arena_bytes < KVGPU_REMOTE_PIECE_MAX || w->arena_bytes > KVGPU_REMOTE_ARENA_MAX ?
-		       -EPROTO :
-		       0;
-}
 
 /* ------------------------------------------------------------------ the client's end */
-
-static const char *tls_folder = TLS_DIRECTORY;
-
-void kvgpu_remote_tls_folder(const char *folder)
-{
-	tls_folder = folder;
-}
-
-static int begin_tls(struct line *l, const char *host, const char **why)
-{
-	struct tls_credentials *c;
-	int r = tls_load(why);
-
-	if (!r)
-		r = tls_credentials_read(tls_folder, false, &c, why);
-	if (r)
-		return r;
-	r = tls_begin(l->fd, c, host, &l->tls, why);
-	if (!r)
-		tls_forget(l->tls);
-	tls_credentials_free(c);
-	return r;
-}
-
-int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_notified notified,
-			 void *ctx, struct kvgpu_remote_channel **out, const char **why)
-{
-	struct line l = { .fd = -1 };
-	struct address a;
-	int r = address_parse(address, false, &a, why);
-
-	if (r)
-		return r;
-	if (address_is_endpoint(&a))
-		return endpoint_connect(&a, version, notified, ctx, out, why);
-	l.fd = address_connect(&a, why);
-	if (l.fd < 0)
-		return l.fd;
-	line_prepare(&l);
-	line_patience(&l, ADDRESS_PATIENCE_S);
-	if (a.scheme == ADDRESS_SHMEM)
-		return shmem_connect(&l, version, notified, ctx, out, why);
-	r = a.scheme == ADDRESS_TLS ? begin_tls(&l, a.host, why) : 0;
-	if (r) {
-		line_close(&l);
-		return r;
-	}
-	return stream_connect(&l, version, notified, ctx, out, why);
-}
 
 void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c)
 {
@@ -291,54 +161,6 @@ int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id)
 }
 
 /* ------------------------------------------------------------------ the server's end */
-
-int kvgpu_remote_listen(const char *address, const char **why)
-{
-	struct address a;
-	int r = address_parse(address, true, &a, why);
-
-	return r ? r : address_listen(&a, why);
-}
-
-static bool is_unix(const struct line *l)
-{
-	socklen_t bytes = sizeof(int);
-	int domain = 0;
-
-	return !l->tls && !getsockopt(l->fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) &&
-	       domain == AF_UNIX;
-}
-
-int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, uint64_t more,
-			      int begun, kvgpu_remote_admit admit, void *ctx,
-			      struct kvgpu_remote_port **out)
-{
-	struct kvgpu_remote_hello hello;
-	int r;
-
-	line_prepare(l);
-	r = line_read(l, &hello, sizeof(hello));
-	if (r)
-		return r;
-	if (hello.magic == KVGPU_REMOTE_MAGIC ||
-	    (hello.magic == KVGPU_REMOTE_MAGIC_RELAY && is_unix(l)))
-		return stream_welcome(l, version, arena_bytes, begun, &hello, admit, ctx, out);
-	/* the memory's descriptor can only travel over a UNIX socket */
-	if (hello.magic == KVGPU_REMOTE_MAGIC_SHMEM && is_unix(l))
-		return shmem_welcome(l, version, arena_bytes, more, begun, &hello, admit, ctx, out);
-	return -EPROTO;
-}
-
-int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes,
-			 struct kvgpu_remote_port **out)
-{
-	struct line l = { .fd = fd };
-	int r = kvgpu_remote_welcome_line(&l, version, arena_bytes, 0, -1, NULL, NULL, out);
-
-	if (r)
-		line_close(&l);
-	return r;
-}
 
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent)
 {
