@@ -156,6 +156,13 @@ def rooms():
            {"hw/a.c": "CUresult hw_a(int v)\n{\n\treturn hw_b(v);\n}\n", "hw/b.c": "int hw_b(int v)\n{\n\treturn hw_a(v);\n}\n"}, "hw/: 2 files", "hw/a.c calls", "hw/b.c calls")
     ring = {f"mdev/machine/{i}.c": calls.format(i, f"face_{(i + 1) % 6}") for i in range(6)}
     expect("walls", "six files in a circle", ring, "mdev/machine/: 6 files in circles of calls, 5 at most", "calls mdev/machine/")
+    new = {f"new/room/{i}.c": calls.format(i, f"face_{(i + 1) % 7}") for i in range(7)}
+    expect("walls", "seven files in a circle, in a room that no table has", new, "new/room/: 7 files in circles of calls, 6 at most", "calls new/room/")
+    expect("walls", "a large circle for which no README argues", {f.replace("new/room", "mmio-trap"): text for f, text in new.items()},
+           "mmio-trap/README.md: does not argue for the circle of 7 files")
+    name = "struct face_1 *face_0(int v)\n{\n\treturn 0;\n}\nint main(void)\n{\n\treturn 0;\n}\n"
+    expect("walls", "no circle by names of structs, nor by two programs", {"hw/a.c": name, "hw/b.c": name.replace("face_0", "face_2").replace("face_1", "face_0"),
+           "hw/c.c": "int face_1(void)\n{\n\treturn !face_2(0);\n}\n"})
     expect("pure", "a room that allocates", {"sched/a.c": C + "void *malloc(unsigned long n);\nint vsched_turn(void);\nvoid *sched_new(void)\n"
            "{\n\treturn vsched_turn() ? malloc(8) : 0;\n}\n"}, "sched/: wants malloc")
 

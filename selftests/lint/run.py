@@ -36,7 +36,7 @@ RULES = {
     "offsets": (offsets.check, False),
     "kbuild": (layers.kbuild, False),           # kvgpu.ko is made of all sources of its rooms
     "layers": (layers.check, False),            # which room includes which
-    "walls": (lambda tree: walls.check(tree.root), False),
+    "walls": (walls.check, False),              # sides of mdev/, circles of calls in each room
     "comments": (lambda tree: comments.check(tree.root), False),     # kernel-doc fits its function
     "cited": (cited.check, False),
     "marks": (cited.marks, False),              # a document gives a row's mark, like F1, once
@@ -81,6 +81,8 @@ def main():
             wrong += 1
         if args.times:
             print(f"# {rule}: {cpu() - began[0]:.1f} s of CPU time, {time.monotonic() - began[1]:.1f} s", file=sys.stderr)
+    if not wrong and "walls" in (args.only or RULES):
+        print(f"largest circles: {walls.largest(tree)}")
     return 1 if wrong else 0
 
 
