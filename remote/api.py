@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""api.py TREE OUT: makes code of cuda/api.def and remote/frames.def in the folder OUT.
+"""api.py TREE OUT: makes code of cuda/api/api.def and remote/frames.def in the folder OUT.
 api.py TREE doc:    prints build/docs/cuda-api.md.
 
 Made are: ops.h (numbers, structs, the tables' hash), stubs.c, refused.c and libcuda.map (client), library.h and cases.c
-(server), names.c (a dumper); and what cuda/entries.py makes.
+(server), names.c (a dumper); and what cuda/api/entries.py makes.
 
 The tables' hash is KVGPU_REMOTE_VERSION, which both sides compare. It covers the texts of HASHED, too: headers of layouts that
 cross. made.d in OUT tells make that the code is made of these.
@@ -14,7 +14,7 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../cuda"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../cuda/api"))
 sys.dont_write_bytecode = True
 import entries as table  # noqa: E402
 from entries import Bad, options_of, write  # noqa: E402
@@ -58,7 +58,7 @@ FIRST_OP = 16  # those below are the channel's
 HASHED = ["remote/" + name for name in (
     "wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/completion.h", 
     "cluster/relay/tags.h", "cluster/relay/message.h", "cluster/relay/cut.h", "cluster/relay/note.h", "cluster/relay/control.h")]
-HEADER = "/* Made by remote/api.py of cuda/api.def and remote/frames.def. */\n"
+HEADER = "/* Made by remote/api.py of cuda/api/api.def and remote/frames.def. */\n"
 
 
 class Arg(table.Arg):
@@ -235,7 +235,7 @@ def struct(name, fields):
 def ops_h(entries, frames, version):
     made = frames + [e for e in entries if e.made]
     text = HEADER + "#ifndef KVGPU_REMOTE_OPS_H\n#define KVGPU_REMOTE_OPS_H\n\n#include <assert.h>\n#include <stddef.h>\n\n"
-    text += "#include <cuda/driver/api.h>\n#include <remote/wire/frame.h>\n\n"
+    text += "#include <cuda/api/api.h>\n#include <remote/wire/frame.h>\n\n"
     text += f"#define KVGPU_REMOTE_VERSION\t0x{version}ull\n\nenum kvgpu_remote_op {{\n"
     for i, e in enumerate(made):
         text += f"\tOP_{e.name} = {FIRST_OP + i},\n"
@@ -447,7 +447,7 @@ def library_map(entries):
 def library_h(entries):
     names = sorted(n for e in entries for n in e.forms() if e.way != "refused" and not n.endswith(("_ptsz", "_ptds")))
     text = HEADER + "/* The library's entry points; one that it lacks is NULL. */\n#ifndef KVGPU_REMOTE_LIBRARY_H\n"
-    text += "#define KVGPU_REMOTE_LIBRARY_H\n\n#include <stdbool.h>\n\n#include <cuda/driver/api.h>\n\n#define LIBRARY_NAMES(name) \\\n"
+    text += "#define KVGPU_REMOTE_LIBRARY_H\n\n#include <stdbool.h>\n\n#include <cuda/api/api.h>\n\n#define LIBRARY_NAMES(name) \\\n"
     text += " \\\n".join(f"\tname({n})" for n in names) + "\n\nstruct library {\n"
     text += "".join(f"\ttypeof({n}) *{n};\n" for n in names)
     return text + "\tbool goes_on;\t/* after an error its streams go on, and only a question to it tells */\n};\n\n#endif\n"
@@ -596,8 +596,8 @@ def names_c(entries, frames):
 def doc(entries, frames, reasons):
     count = {w: sum(len(e.forms()) for e in entries if e.way == w) for w in table.WAYS}
     own = sum(len(e.forms()) for e in entries if not e.has("kepler"))
-    text = "# CUDA's entry points, and how each is remoted\n\nMade by `make docs` of `cuda/api.def`; "
-    text += "what the ways mean is said in [remote.md](../../docs/remote.md). Of all, our own libcuda (`cuda/driver`) "
+    text = "# CUDA's entry points, and how each is remoted\n\nMade by `make docs` of `cuda/api/api.def`; "
+    text += "what the ways mean is said in [remote.md](../../docs/remote.md). Of all, our own libcuda (`cuda/kepler/driver`) "
     text += f"has {own}, and refuses the others.\n\n| way | entry points |\n|---|---|\n"
     text += "".join(f"| {w} | {count[w]} |\n" for w in table.WAYS)
     text += f"| | {sum(count.values())} |\n"

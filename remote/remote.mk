@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Remoting: the client's libcuda.so.1, the server kvgpu-remoted, and their tools, for the machine
-# that builds. $(REMOTE_GEN) has the sources that remote/api.py generates, and cuda/entries.py.
+# that builds. $(REMOTE_GEN) has the sources that remote/api.py generates, and cuda/api/entries.py.
 REMOTE_OUT	:= $(O)/remote
 REMOTE_GEN	:= $(GENERATED)/remote/gen
 REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE -include include/user/older_libc.h
@@ -10,7 +10,7 @@ REMOTE_CFLAGS	= -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthre
 REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c \
 		   prototypes.h entries.inc refused.inc outside.inc nvml_calls.h nvml_calls.inc nvml_names.inc)
 
-$(REMOTE_GEN)/.made: remote/api.py remote/frames.def cuda/entries.py cuda/api.def cuda/nvml/table.py cuda/nvml/nvml.def kvgpu.mk
+$(REMOTE_GEN)/.made: remote/api.py remote/frames.def cuda/api/entries.py cuda/api/api.def cuda/nvml/table.py cuda/nvml/nvml.def kvgpu.mk
 	@mkdir -p $(@D)
 	$(call Q,GEN)remote/api.py . '$(REMOTE_GEN)' && cuda/nvml/table.py '$(REMOTE_GEN)' && touch $@
 $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
@@ -20,7 +20,7 @@ $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 # client and server both contain channel, ring and wire
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
 REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) \
-		   $(addprefix cuda/driver/,outside.c procaddress.c errors.c jit.c linking.c forked.c visible.c libraries.c libraryinfo.c newer.c) cuda/image/fatbin.c cuda/image/lz4.c $(wildcard cuda/export/*.c)
+		   $(addprefix cuda/api/,outside.c procaddress.c errors.c jit.c linking.c forked.c visible.c libraries.c libraryinfo.c newer.c fatbin.c lz4.c) $(wildcard cuda/api/export/*.c)
 REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/starter/*.c remote/turns/*.c) $(REMOTE_SHARED) \
 		   $(addprefix remote/conf/,conf.c refused.c server.c)
 REMOTE_CTL	:= $(wildcard remote/ctl/*.c) $(addprefix remote/conf/,conf.c kept.c refused.c)
@@ -30,8 +30,8 @@ REMOTE_SERVER_OBJ := $(REMOTE_SERVER:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(RE
 REMOTE_CTL_OBJ	:= $(REMOTE_CTL:%.c=$(REMOTE_OUT)/obj/%.o)
 REMOTE_PMEM_OBJ	:= $(REMOTE_PMEM:%.c=$(REMOTE_OUT)/obj/%.o)
 
-# what programs call is in cuda/driver/outside.c alone
-$(REMOTE_OUT)/obj/remote/client/%.o $(REMOTE_OUT)/obj/cuda/driver/%.o: REMOTE_CPPFLAGS += -DKVGPU_INSIDE
+# what programs call is in cuda/api/outside.c alone
+$(REMOTE_OUT)/obj/remote/client/%.o $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildcard cuda/api/*.c)): REMOTE_CPPFLAGS += -DKVGPU_INSIDE
 $(addprefix $(REMOTE_OUT)/obj/gen/,stubs.o refused.o): REMOTE_CPPFLAGS += -DKVGPU_INSIDE
 
 # what prints the release, which kvgpu.mk has

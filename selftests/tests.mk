@@ -172,7 +172,7 @@ FUZZSRC_mmio-trap/access_fuzz	:= $(TRAP_SRC)
 $(O)/regdoc: selftests/docs/regdoc.c $(TRAP_SRC) $(wildcard mmio-trap/*.h include/kvgpu/*.h include/gk110/*.h)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -std=gnu11 -O1 -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user $(filter %.c,$^) -o $@
-docs: $(O)/regdoc ## writes build/docs/registers.md from the tables of mmio-trap, build/docs/cuda-api.md from cuda/api.def
+docs: $(O)/regdoc ## writes build/docs/registers.md from the tables of mmio-trap, build/docs/cuda-api.md from cuda/api/api.def
 	@mkdir -p build/docs
 	$(call Q,DOC)$(O)/regdoc > build/docs/registers.md && remote/api.py . doc > build/docs/cuda-api.md
 $(O)/rooms.svg: FORCE
@@ -264,68 +264,68 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 .PHONY: bench-sched
 
 # --- cuda
-IMAGE_SRC	:= $(wildcard cuda/image/*.c cuda/syscalls/*.c)
-EXPORT_SRC	:= $(wildcard cuda/export/*.c)
-UNIT_TESTS += cuda/image/image_test cuda/image/lz4_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/forked_test cuda/driver/graph_test cuda/driver/library_test
-TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test cuda/driver/library_test
+IMAGE_SRC	:= $(wildcard cuda/kepler/image/*.c cuda/kepler/syscalls/*.c) cuda/api/fatbin.c cuda/api/lz4.c
+EXPORT_SRC	:= $(wildcard cuda/api/export/*.c)
+UNIT_TESTS += cuda/kepler/image/image_test cuda/api/lz4_test cuda/kepler/device/qmd_test cuda/kepler/device/texture_test cuda/kepler/device/cause_test cuda/kepler/device/board_test cuda/kepler/driver/driver_test cuda/kepler/driver/resource_test cuda/kepler/driver/hostfunc_test cuda/kepler/driver/contexts_test cuda/kepler/driver/devices_test cuda/kepler/driver/forked_test cuda/kepler/driver/graph_test cuda/kepler/driver/library_test
+TSAN_TESTS += cuda/kepler/driver/driver_test cuda/kepler/driver/resource_test cuda/kepler/driver/hostfunc_test cuda/kepler/driver/contexts_test cuda/kepler/driver/devices_test cuda/kepler/driver/graph_test cuda/kepler/driver/library_test
 # subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
-UNIT_TESTS += cuda/model_test
-SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(EXPORT_SRC) $(IMAGE_SRC) cuda/device/qmd.c cuda/device/texture.c $(SM_RIG_SRC) \
+UNIT_TESTS += cuda/kepler/model_test
+SRC_cuda/kepler/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/kepler/driver/*.c)) $(wildcard cuda/api/*.c) $(EXPORT_SRC) $(IMAGE_SRC) cuda/kepler/device/qmd.c cuda/kepler/device/texture.c $(SM_RIG_SRC) \
 			   $(addprefix selftests/cuda/driver/,context.c memory.c calls.c array.c launch.c stream.c graph.c syscall.c) selftests/client/tap.c
 $(addprefix $(O)/asan/selftests/,unit/cuda/%.o cuda/driver/%.o): TEST_CPPFLAGS += -Iselftests/client -Iselftests
-SRC_cuda/device/qmd_test	:= cuda/device/qmd.c gpu-model/gr/qmd.c
-SRC_cuda/device/texture_test	:= cuda/device/texture.c
-SRC_cuda/device/cause_test	:= cuda/device/cause.c
-SRC_cuda/device/board_test	:= cuda/device/board.c
+SRC_cuda/kepler/device/qmd_test	:= cuda/kepler/device/qmd.c gpu-model/gr/qmd.c
+SRC_cuda/kepler/device/texture_test	:= cuda/kepler/device/texture.c
+SRC_cuda/kepler/device/cause_test	:= cuda/kepler/device/cause.c
+SRC_cuda/kepler/device/board_test	:= cuda/kepler/device/board.c
 # buffers_test: its own functions and header replace libdrm_nouveau; log_test has the header only
-UNIT_TESTS += cuda/device/buffers_test cuda/device/log_test
-TSAN_TESTS += cuda/device/log_test
-SRC_cuda/device/log_test	:= cuda/device/log.c cuda/device/cause.c
-SRC_cuda/device/buffers_test	:= $(addprefix cuda/device/,memory.c places.c queue.c launch.c copy.c qmd.c)
-$(addprefix $(O)/asan/,$(addprefix cuda/device/,memory.o queue.o launch.o copy.o) selftests/unit/cuda/device/buffers_test.o): \
-	TEST_CPPFLAGS += -Iselftests/unit/cuda/device/drm
-$(foreach d,asan tsan,$(O)/$(d)/cuda/device/log.o $(O)/$(d)/selftests/unit/cuda/device/log_test.o): \
-	TEST_CPPFLAGS += -Iselftests/unit/cuda/device/drm
-SRC_cuda/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(EXPORT_SRC) cuda/device/texture.c $(IMAGE_SRC) selftests/unit/cuda/driver/fake.c
-SRC_cuda/driver/resource_test	:= $(SRC_cuda/driver/driver_test)
-SRC_cuda/driver/hostfunc_test	:= $(SRC_cuda/driver/driver_test)
-SRC_cuda/driver/contexts_test	:= $(SRC_cuda/driver/driver_test)
-SRC_cuda/driver/devices_test	:= $(SRC_cuda/driver/driver_test)
-SRC_cuda/driver/forked_test	:= $(SRC_cuda/driver/driver_test)
-SRC_cuda/driver/graph_test	:= $(SRC_cuda/driver/driver_test)
-SRC_cuda/driver/library_test	:= $(SRC_cuda/driver/driver_test)
+UNIT_TESTS += cuda/kepler/device/buffers_test cuda/kepler/device/log_test
+TSAN_TESTS += cuda/kepler/device/log_test
+SRC_cuda/kepler/device/log_test	:= cuda/kepler/device/log.c cuda/kepler/device/cause.c
+SRC_cuda/kepler/device/buffers_test	:= $(addprefix cuda/kepler/device/,memory.c places.c queue.c launch.c copy.c qmd.c)
+$(addprefix $(O)/asan/,$(addprefix cuda/kepler/device/,memory.o queue.o launch.o copy.o) selftests/unit/cuda/kepler/device/buffers_test.o): \
+	TEST_CPPFLAGS += -Iselftests/unit/cuda/kepler/device/drm
+$(foreach d,asan tsan,$(O)/$(d)/cuda/kepler/device/log.o $(O)/$(d)/selftests/unit/cuda/kepler/device/log_test.o): \
+	TEST_CPPFLAGS += -Iselftests/unit/cuda/kepler/device/drm
+SRC_cuda/kepler/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/kepler/driver/*.c)) $(wildcard cuda/api/*.c) $(EXPORT_SRC) cuda/kepler/device/texture.c $(IMAGE_SRC) selftests/unit/cuda/kepler/driver/fake.c
+SRC_cuda/kepler/driver/resource_test	:= $(SRC_cuda/kepler/driver/driver_test)
+SRC_cuda/kepler/driver/hostfunc_test	:= $(SRC_cuda/kepler/driver/driver_test)
+SRC_cuda/kepler/driver/contexts_test	:= $(SRC_cuda/kepler/driver/driver_test)
+SRC_cuda/kepler/driver/devices_test	:= $(SRC_cuda/kepler/driver/driver_test)
+SRC_cuda/kepler/driver/forked_test	:= $(SRC_cuda/kepler/driver/driver_test)
+SRC_cuda/kepler/driver/graph_test	:= $(SRC_cuda/kepler/driver/driver_test)
+SRC_cuda/kepler/driver/library_test	:= $(SRC_cuda/kepler/driver/driver_test)
 # this test makes allocations fail
-LIBS_cuda/driver/graph_test	:= $(addprefix -Xlinker --wrap=,malloc calloc realloc)
-UNIT_TESTS += cuda/driver/pages_test cuda/driver/procaddress_test
-SRC_cuda/driver/procaddress_test	:= cuda/driver/procaddress.c selftests/unit/cuda/driver/procaddress_names.c
-SRC_cuda/driver/pages_test	:= $(addprefix cuda/driver/,pages.c maps.c)
-LIBS_cuda/driver/pages_test	:= -Xlinker --wrap=fopen
-SRC_cuda/image/image_test	:= $(IMAGE_SRC)
-SRC_cuda/image/lz4_test	:= cuda/image/lz4.c
-FUZZ_TESTS += cuda/image/image_fuzz
-FUZZSRC_cuda/image/image_fuzz	:= $(IMAGE_SRC)
+LIBS_cuda/kepler/driver/graph_test	:= $(addprefix -Xlinker --wrap=,malloc calloc realloc)
+UNIT_TESTS += cuda/kepler/driver/pages_test cuda/api/procaddress_test
+SRC_cuda/api/procaddress_test	:= cuda/api/procaddress.c selftests/unit/cuda/api/procaddress_names.c
+SRC_cuda/kepler/driver/pages_test	:= $(addprefix cuda/kepler/driver/,pages.c maps.c)
+LIBS_cuda/kepler/driver/pages_test	:= -Xlinker --wrap=fopen
+SRC_cuda/kepler/image/image_test	:= $(IMAGE_SRC)
+SRC_cuda/api/lz4_test	:= cuda/api/lz4.c
+FUZZ_TESTS += cuda/kepler/image/image_fuzz
+FUZZSRC_cuda/kepler/image/image_fuzz	:= $(IMAGE_SRC)
 
-# --- cuda/export
-UNIT_TESTS += cuda/export/tables_test cuda/export/without_check_test
-TSAN_TESTS += cuda/export/tables_test
-SRC_cuda/export/tables_test	:= $(EXPORT_SRC) cuda/driver/forked.c
-SRC_cuda/export/without_check_test := $(filter-out %/check.c,$(SRC_cuda/export/tables_test))
+# --- cuda/api/export
+UNIT_TESTS += cuda/api/export/tables_test cuda/api/export/without_check_test
+TSAN_TESTS += cuda/api/export/tables_test
+SRC_cuda/api/export/tables_test	:= $(EXPORT_SRC) cuda/api/forked.c
+SRC_cuda/api/export/without_check_test := $(filter-out %/check.c,$(SRC_cuda/api/export/tables_test))
 
 # --- cuda/nvml
 UNIT_TESTS += cuda/nvml/nvml_test
 SRC_cuda/nvml/nvml_test	:= $(wildcard cuda/nvml/*.c) cuda/info/process.c
 
-# --- cuda/runtime, on cuda/driver with the fake device of driver_test
+# --- cuda/kepler/runtime, on cuda/kepler/driver with the fake device of driver_test
 $(addprefix $(O)/,asan/cuda/%.o tsan/cuda/%.o): TEST_CPPFLAGS += -D_GNU_SOURCE
-CUDART_TESTS	:= $(addprefix cuda/runtime/,runtime_test memory_test array_test thread_test)
+CUDART_TESTS	:= $(addprefix cuda/kepler/runtime/,runtime_test memory_test array_test thread_test)
 UNIT_TESTS += $(CUDART_TESTS)
-TSAN_TESTS += cuda/runtime/thread_test
-$(foreach t,$(CUDART_TESTS),$(eval SRC_$(t) := $(SRC_cuda/driver/driver_test) $(wildcard cuda/runtime/*.c) selftests/unit/cuda/runtime/program.c))
-# program.c wraps calls of cuda/driver
+TSAN_TESTS += cuda/kepler/runtime/thread_test
+$(foreach t,$(CUDART_TESTS),$(eval SRC_$(t) := $(SRC_cuda/kepler/driver/driver_test) $(wildcard cuda/kepler/runtime/*.c) selftests/unit/cuda/kepler/runtime/program.c))
+# program.c wraps calls of cuda/kepler/driver
 $(foreach t,$(CUDART_TESTS),$(eval LIBS_$(t) := $(LIBS_$(t)) $(addprefix -Xlinker --wrap=,cuModuleLoadDataEx cuDevicePrimaryCtxSetFlags_v2 cuDriverGetVersion)))
 
-# liblz4 packs what cuda/image unpacks
-$(foreach t,image lz4,$(eval LIBS_cuda/image/$(t)_test := -llz4))
+# liblz4 packs what cuda/api unpacks
+$(foreach t,kepler/image/image api/lz4,$(eval LIBS_cuda/$(t)_test := -llz4))
 
 # --- remote/ring. In interleave_test, hostile_test and ring_fuzz a model of memory carries out the
 # accesses of the ring's code: machine.c in many orders, memory.c with changes between them.
@@ -460,16 +460,16 @@ LIBS_remote/client/bounce_test	:= -Xlinker --wrap=pthread_mutex_unlock
 SRC_remote/client/cross_fence_test	:= $(addprefix remote/client/,cross_fence.c fencewait.c helper.c peer.c)
 SRC_remote/client/hostfunc_test	:= remote/client/hostfunc.c
 LIBS_remote/client/hostfunc_test	:= -Xlinker --wrap=pthread_mutex_lock -Xlinker --wrap=pthread_mutex_unlock
-SRC_remote/client/init_test	:= $(addprefix remote/client/,init.c client.c device.c) $(addprefix cuda/driver/,forked.c visible.c) cuda/export/tools.c
+SRC_remote/client/init_test	:= $(addprefix remote/client/,init.c client.c device.c) $(addprefix cuda/api/,forked.c visible.c) cuda/api/export/tools.c
 SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c route.c managed.c arena.c staging.c) remote/channel/signals.c
 LIBS_remote/client/managed_test := -Xlinker --wrap=mprotect
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c route.c object.c ranges.c settle.c arena.c staging.c hostmem.c grow.c pin.c)
 # all of the client over channels that lie
 REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,cursor.c image.c resource.c) \
-		   remote/channel/signals.c cuda/export/storage.c cuda/export/tools.c $(addprefix cuda/driver/,errors.c linking.c forked.c visible.c libraries.c libraryinfo.c newer.c) cuda/image/fatbin.c cuda/image/lz4.c $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
-UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test forms_test kept_test) cuda/driver/text_test cuda/driver/pcie_test
-SRC_cuda/driver/text_test	:=
-SRC_cuda/driver/pcie_test	:=
+		   remote/channel/signals.c cuda/api/export/storage.c cuda/api/export/tools.c $(addprefix cuda/api/,errors.c linking.c forked.c visible.c libraries.c libraryinfo.c newer.c fatbin.c lz4.c) $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
+UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test forms_test kept_test) cuda/api/text_test cuda/api/pcie_test
+SRC_cuda/api/text_test	:=
+SRC_cuda/api/pcie_test	:=
 SRC_remote/client/answers_test	:= $(REMOTE_LIAR_SRC)
 SRC_remote/client/lies_test	:= $(REMOTE_LIAR_SRC)
 SRC_remote/client/forms_test	:= $(REMOTE_LIAR_SRC)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "../../include/gk110/boards.h"
-#include "../driver/api.h"
-#include "../driver/text.h"
+#include "../api/api.h"
+#include "../api/text.h"
 #include "info.h"
 
 enum {

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../driver/api.h"
-#include "../driver/text.h"
+#include "../api/api.h"
+#include "../api/text.h"
 #include "info.h"
 
 #define MIB  ((size_t)1 << 20)

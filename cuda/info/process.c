@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../driver/text.h"
+#include "../api/text.h"
 #include "info.h"
 
 enum { PATH_BYTES = 512 };

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../driver/text.h"
+#include "../api/text.h"
 #include "inside.h"
 
 enum { VENDOR_NVIDIA = 0x10de, CLASS_DISPLAY = 3, SUBCLASS_3D = 2 };

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "../driver/usage.h"
+#include "../api/usage.h"
 #include "nvml.h"
 #include "nvml_calls.h"
 

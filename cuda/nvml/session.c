@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../driver/text.h"
+#include "../api/text.h"
 #include "inside.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

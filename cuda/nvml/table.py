@@ -13,7 +13,7 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(HERE, "../api"))
 from entries import Arg, Bad, read_table, write  # noqa: E402
 
 WAYS = ("text", "value", "hand", "bare", "as")

@@ -18,8 +18,8 @@
 #include <nvif/class.h>
 #include <nvif/cl0080.h>
 
-#include "../device/methods.h"
-#include "../driver/process.h"
+#include "../api/process.h"
+#include "../kepler/device/methods.h"
 
 enum { CHIP_GK110 = 0xf0, CHIP_GK110B = 0xf1 };
 enum { ENGINE_GR = 0x01, ENGINE_CE = 0x30 }; /* uapi nouveau_drm.h NOUVEAU_FIFO_ENGINE_* */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Copy engines (CE) of GK110: registers of the three engines, and the methods of the copy class
- * A0B5, by which hw/copy.c copies. The CUDA library has a list of its own, in
- * cuda/device/methods.h. "The model" is gpu-model/, the program that acts as a K20m in tests.
+ * A0B5, by which hw/copy.c copies. The CUDA library's list is cuda/kepler/device/methods.h. "The
+ * model" is gpu-model/, the program that acts as a K20m in tests.
  *
  * Sources: rnndb fifo/pcopy.xml, fifo/gk104_copy.xml, fifo/gf100_pfifo.xml (COPY_STATE); nouveau
  * nvkm/engine/ce/gk104.c; NVIDIA open-gpu-doc classes/dma-copy/cla0b5.h.

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 
 #include "address.h"
 

@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 #include <remote/ring/clock.h>
 
 #include "address.h"

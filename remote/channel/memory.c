@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 
 #include "line.h"
 

@@ -2,7 +2,7 @@
 /* The program's signals: signals.h. */
 #include "signals.h"
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 
 int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {

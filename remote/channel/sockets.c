@@ -18,7 +18,7 @@
 /* some kernels' header wants sa_family_t of <sys/socket.h> */
 #include <linux/vm_sockets.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 
 #include "address.h"
 #include "rights.h"

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include <cuda/driver/libraries.h>
+#include <cuda/api/libraries.h>
 
 #include "client.h"
 

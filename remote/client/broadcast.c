@@ -252,7 +252,7 @@ static CUresult broadcast(const CUdeviceptr *dst, unsigned int n, CUdeviceptr sr
 	return r;
 }
 
-/* The thread can't be cancelled meanwhile, as in CUDA's calls (cuda/driver/outside.c). */
+/* The thread can't be cancelled meanwhile, as in CUDA's calls (cuda/api/outside.c). */
 CUresult kvgpuMemcpyBroadcast(const CUdeviceptr *dst, unsigned int n, CUdeviceptr src, size_t bytes)
 {
 	CUresult r;

@@ -3,7 +3,7 @@
 #ifndef KVGPU_REMOTE_CLIENT_BROADCAST_H
 #define KVGPU_REMOTE_CLIENT_BROADCAST_H
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 /*
  * Copy @bytes at @src, in the program's memory or any device's, to each of the @n buffers @dst of

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include <cuda/driver/forked.h>
+#include <cuda/api/forked.h>
 
 #include "client.h"
 

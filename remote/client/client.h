@@ -2,7 +2,7 @@
 /*
  * Internal header of the client: the libcuda.so.1 of a program whose GPU is elsewhere.
  *
- * Locks, outer to inner: that of libraries (cuda/driver/libraries.c), `init_lock` (init.c),
+ * Locks, outer to inner: that of libraries (cuda/api/libraries.c), `init_lock` (init.c),
  * `images` (module.c), `primaries` (context.c), `growing` (grow.c), `mapping` (hostmem.c),
  * `lending` (lend.c), the lock of managed memory (managed.c), `submit` of a peer (call.c: frames go
  * out in one order), `objects` (object.c), then the locks of single files: ranges, host memory,
@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cuda/driver/libraries.h>
+#include <cuda/api/libraries.h>
 #include <remote/channel/channel.h>
 #include <remote/wire/cursor.h>
 #include <remote/wire/frame.h>

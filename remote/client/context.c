@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Contexts that a call has made or ended, and all that ends with a context. */
-#include <cuda/export/export.h>
+#include <cuda/api/export/export.h>
 
 #include "client.h"
 

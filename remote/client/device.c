@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cuda/driver/usage.h>
+#include <cuda/api/usage.h>
 
 #include "client.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 
 #include "client.h"
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cuda/driver/forked.h>
-#include <cuda/driver/usage.h>
-#include <cuda/driver/visible.h>
-#include <cuda/export/export.h>
+#include <cuda/api/export/export.h>
+#include <cuda/api/forked.h>
+#include <cuda/api/usage.h>
+#include <cuda/api/visible.h>
 #include <remote/channel/address.h>
 
 #include "client.h"

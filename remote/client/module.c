@@ -2,7 +2,7 @@
 /* Modules, their functions with what a launch has to know of them, their variables, and linking. */
 #include <stdlib.h>
 
-#include <cuda/driver/jit.h>
+#include <cuda/api/jit.h>
 #include <remote/channel/tls.h>
 #include <remote/wire/image.h>
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 /* Print a line on standard error. */
 void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

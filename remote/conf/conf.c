@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 #include <include/user/command_line.h>
 
 /* ------------------------------------------------------------------ values */

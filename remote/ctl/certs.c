@@ -17,7 +17,7 @@
 
 #include <remote/conf/kept.h>
 
-#include <cuda/driver/text.h>
+#include <cuda/api/text.h>
 
 #include "ctl.h"
 

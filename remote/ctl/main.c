@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 #include <include/user/command_line.h>
 #include <remote/conf/conf.h>
 

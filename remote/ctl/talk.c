@@ -10,7 +10,7 @@
 
 #include <remote/conf/conf.h>
 
-#include <cuda/driver/text.h>
+#include <cuda/api/text.h>
 
 #include "ctl.h"
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 #include <include/user/command_line.h>
 
 #include "pmem.h"

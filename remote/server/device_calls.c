@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Calls that also change the server's own state, and facts about devices. */
-#include <cuda/driver/pcie.h>
-#include <cuda/export/export.h>
+#include <cuda/api/export/export.h>
+#include <cuda/api/pcie.h>
 #include <remote/wire/resource.h>
 
 #include "server.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * How much device memory an array takes. The numbers are those of cuda/device/texture.c. NVIDIA's
- * library took the same on an H100 (driver 580.159.04, by cuMemGetInfo), and where it was more than
- * 1 MiB whole pages of 2 MiB. Pure.
+ * How much device memory an array takes. The numbers are those of cuda/kepler/device/texture.c.
+ * NVIDIA's library took the same on an H100 (driver 580.159.04, by cuMemGetInfo), and where it was
+ * more than 1 MiB whole pages of 2 MiB. Pure.
  */
 #include <remote/wire/format.h>
 

@@ -21,7 +21,7 @@
 #include <remote/channel/tls.h>
 #include <remote/server/server.h>
 
-#include <cuda/driver/text.h>
+#include <cuda/api/text.h>
 
 #include "starter.h"
 

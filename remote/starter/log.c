@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cuda/driver/text.h>
+#include <cuda/api/text.h>
 
 #include "starter.h"
 

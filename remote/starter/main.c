@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 #include <include/user/command_line.h>
 #include <remote/channel/address.h>
 #include <remote/channel/memory.h>

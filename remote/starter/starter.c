@@ -22,7 +22,7 @@
 #include <remote/channel/rights.h>
 #include <remote/wire/frame.h>
 
-#include <cuda/driver/text.h>
+#include <cuda/api/text.h>
 
 #include "starter.h"
 

@@ -3,7 +3,7 @@
 #ifndef KVGPU_REMOTE_WIRE_FORMAT_H
 #define KVGPU_REMOTE_WIRE_FORMAT_H
 
-#include <cuda/driver/types.h>
+#include <cuda/api/types.h>
 
 /* bytes of one channel; 0: a format that is not known here */
 static inline unsigned int kvgpu_remote_channel_bytes(CUarray_format format)

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include <cuda/driver/types.h>
+#include <cuda/api/types.h>
 #include <remote/wire/frame.h>
 
 /*

@@ -3,7 +3,7 @@
  * cluster_copies COUNT: copies of pageable and of pinned memory to device 0 and back, of 4 KiB to
  * 64 MiB; prints "gpu NAME", then "copy MEMORY WAY BYTES MB/S", the best of COUNT.
  */
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 #include <stdint.h>
 #include <stdio.h>

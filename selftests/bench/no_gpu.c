@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 enum { BUFFER = 1 << 20, SOME = 16 };
 

@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 enum { BURST = 100 };
 

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 enum { MOST = 64, WARM_UP = 200 };
 

@@ -4,7 +4,7 @@
  * mapped memory say so, and a kernel that writes to pinned memory gets the error of an illegal
  * address, by each enum way. Exit code 0: so it was.
  */
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 #include <selftests/remote/must.h>
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 enum { WORDS = 1000 };
 

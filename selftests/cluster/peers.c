@@ -4,7 +4,7 @@
  * Exit code 0: what it saw was right. Some modes print "ready" when processes are to die, or a
  * network is to be cut.
  */
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 #include <remote/client/broadcast.h>
 #include <selftests/remote/must.h>
 

@@ -4,7 +4,7 @@
  * all come as they were sent, from and to pageable and pinned memory, one after the other and
  * without waiting. dies: copies until device 0 gives an error, and says which.
  */
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 #include <stdint.h>
 #include <stdio.h>

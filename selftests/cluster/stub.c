@@ -3,7 +3,7 @@
  * A libcuda.so.1 whose one GPU is memory of its process: copies and memsets of words are real,
  * streams do all at once, kernels there are none. It begins fast.
  */
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 #include <stdint.h>
 #include <stdio.h>

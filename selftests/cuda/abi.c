@@ -14,7 +14,7 @@ static void numbers(void)
 {
 #define ERROR(name, number, text)	VALUE(name);
 #define ERROR_LATER(name, number, text) /* the toolkit is of CUDA 11.8 */
-#include "../../cuda/driver/errors.inc"
+#include "../../cuda/api/errors.inc"
 	VALUE(CU_MEMORYTYPE_HOST);
 	VALUE(CU_MEMORYTYPE_DEVICE);
 	VALUE(CU_MEMORYTYPE_ARRAY);

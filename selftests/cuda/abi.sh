@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Compares cuda/driver/api.h with the toolkit's cuda.h, but for what is newer, and cuda/runtime/api.h with its cuda_runtime_api.h:
+# Compares cuda/api/api.h with the toolkit's cuda.h, but for what is newer, and cuda/kepler/runtime/api.h with its cuda_runtime_api.h:
 # values, sizes and offsets by a program that is compiled with each, prototypes by declaring ours after theirs. Prints TAP.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -10,7 +10,7 @@ if ! root=$(selftests/cuda/toolkit.sh 2>/dev/null); then
 fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-cuda/entries.py "$tmp"
+cuda/api/entries.py "$tmp"
 failed=0
 
 result() { if [ "$1" = 0 ]; then echo "ok $2 - $3"; else echo "not ok $2 - $3"; failed=1; fi; }
@@ -45,10 +45,10 @@ prototypes()
 	result "$rc" "$n" "$what: prototypes"
 }
 
-numbers 1 "driver" selftests/cuda/abi.c cuda.h cuda/driver/api.h
-prototypes 2 "driver" cuda.h cuda/driver/api.h
-numbers 3 "runtime" selftests/cuda/abi_runtime.c cuda_runtime_api.h cuda/runtime/api.h
-prototypes 4 "runtime" cuda.h cuda_runtime_api.h cuda_profiler_api.h cuda/runtime/api.h
-prototypes 5 "runtime, streams of threads" -DCUDA_API_PER_THREAD_DEFAULT_STREAM cuda.h cuda_runtime_api.h cuda/runtime/api.h
+numbers 1 "driver" selftests/cuda/abi.c cuda.h cuda/api/api.h
+prototypes 2 "driver" cuda.h cuda/api/api.h
+numbers 3 "runtime" selftests/cuda/abi_runtime.c cuda_runtime_api.h cuda/kepler/runtime/api.h
+prototypes 4 "runtime" cuda.h cuda_runtime_api.h cuda_profiler_api.h cuda/kepler/runtime/api.h
+prototypes 5 "runtime, streams of threads" -DCUDA_API_PER_THREAD_DEFAULT_STREAM cuda.h cuda_runtime_api.h cuda/kepler/runtime/api.h
 echo "1..5"
 exit $failed

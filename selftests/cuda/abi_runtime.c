@@ -13,7 +13,7 @@
 static void errors(void)
 {
 #define ERROR(name, number, text) VALUE(name);
-#include "../../cuda/runtime/errors.inc"
+#include "../../cuda/kepler/runtime/errors.inc"
 }
 
 static void numbers(void)

@@ -4,8 +4,8 @@
 # process. TAP. Skipped without the toolkit (toolkit.sh fetch).
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-if [ ! -e cuda/export/check.c ] || ! selftests/cuda/toolkit.sh > /dev/null 2>&1; then
-	echo "1..0 # SKIP no CUDA toolkit (selftests/cuda/toolkit.sh fetch), or cuda/export/check.c was left out"
+if [ ! -e cuda/api/export/check.c ] || ! selftests/cuda/toolkit.sh > /dev/null 2>&1; then
+	echo "1..0 # SKIP no CUDA toolkit (selftests/cuda/toolkit.sh fetch), or cuda/api/export/check.c was left out"
 	exit 0
 fi
 inprocess=$(make -s cuda-inprocess) || { echo "dev.sh: the library does not build" >&2; exit 2; }

@@ -14,7 +14,7 @@ result()
 	if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
 }
 
-cuda/entries.py "$tmp"
+cuda/api/entries.py "$tmp"
 gcc -std=gnu11 -Wall -Wextra -Werror "-I$tmp" -D_GNU_SOURCE -DKVGPU_VERSION='"1.2"' cuda/info/*.c -L"$1" -l:libcuda.so.1 -Wl,--unresolved-symbols=ignore-in-shared-libs \
 	-o "$tmp/cuda-info"
 "$tmp/cuda-info" > "$tmp/table" && rc=0 || rc=1

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 static const char ptx[] = ".version 4.0\n.target sm_35\n.address_size 64\n"
 			  ".visible .entry k()\n{\nret;\n}\n";

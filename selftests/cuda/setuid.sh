@@ -22,7 +22,7 @@ as_nobody()
 	timeout 60 setpriv --reuid 65534 --regid 65534 --clear-groups env "${@:2}" "$tmp/$1" > "$tmp/said" 2>&1 || true
 }
 
-cuda/entries.py "$tmp"
+cuda/api/entries.py "$tmp"
 for kind in real inprocess; do
 	install -D -m 755 "$1" "$tmp/lib-$kind/libcuda.so.1"
 	gcc -std=gnu11 -Wall -Wextra -Werror "-I$tmp" -I. selftests/cuda/setuid.c "$tmp/lib-$kind/libcuda.so.1" -Wl,-rpath,"$tmp/lib-$kind" \

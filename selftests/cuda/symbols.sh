@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# symbols.sh LIBRARY           checks the list of symbols against what the library exports: cuda/api.def of libcuda.so.1,
-#                              cuda/nvml/nvml.def of libnvidia-ml.so.1, cuda/runtime/symbols.txt of libcudart.so.11.0 and the versions
-# symbols.sh LIBRARY generate  writes cuda/runtime/symbols.txt; wants the toolkit, for the names that are absent
+# symbols.sh LIBRARY           checks the list of symbols against what the library exports: cuda/api/api.def of libcuda.so.1,
+#                              cuda/nvml/nvml.def of libnvidia-ml.so.1, cuda/kepler/runtime/symbols.txt of libcudart.so.11.0 and the versions
+# symbols.sh LIBRARY generate  writes cuda/kepler/runtime/symbols.txt; wants the toolkit, for the names that are absent
 # Prints TAP.
 set -eu
 export LC_ALL=C
@@ -12,8 +12,8 @@ library=$1
 toolkit=$(selftests/cuda/toolkit.sh 2>/dev/null || true)/usr/lib/x86_64-linux-gnu
 case ${library##*/} in
 libnvidia-ml*) theirs='' names='^nvml[A-Z]' which=nvml table=cuda/nvml/table.py ;;
-libcudart*) list=cuda/runtime/symbols.txt theirs=$toolkit/libcudart.so.11.0 names='^(__)?cuda[A-Z]' which=runtime ;;
-*) theirs=$toolkit/stubs/libcuda.so names='^cu[A-Z]' which=driver table=cuda/entries.py ;;
+libcudart*) list=cuda/kepler/runtime/symbols.txt theirs=$toolkit/libcudart.so.11.0 names='^(__)?cuda[A-Z]' which=runtime ;;
+*) theirs=$toolkit/stubs/libcuda.so names='^cu[A-Z]' which=driver table=cuda/api/entries.py ;;
 esac
 
 # exported LIBRARY: the names that it exports, with their versions if they have any
@@ -24,7 +24,7 @@ plain() { sed 's/@.*//' | sort -u; }
 states()
 {
 	exported "$library" | plain | awk 'NR == FNR { refused[$1]; next } { print $1, $1 in refused ? "error" : "implemented" }' \
-		<(grep -oP '^REFUSED?\(\K[^)]*' cuda/runtime/refuse.inc) -
+		<(grep -oP '^REFUSED?\(\K[^)]*' cuda/kepler/runtime/refuse.inc) -
 }
 
 generated()

@@ -11,7 +11,7 @@ LATE_WRAP	:= $(addprefix -Wl$(comma)--wrap=,pthread_mutex_lock pthread_mutex_unl
 LATE_TESTS	:= $(sort $(TSAN_TESTS) gpu-model/core/pacer_test gpu-model/root/poll_test gpu-model/gr/pmu_test \
 		   gpu-model/gr/fecs_test gpu-model/gr/methods_test gpu-model/gr/launch_test \
 		   gpu-model/gr/sm/textures_test gpu-model/gr/sm/surfaces_test gpu-model/ce/mmu_copy_test \
-		   cuda/model_test cuda/device/buffers_test cuda/driver/pages_test $(CUDART_TESTS) \
+		   cuda/kepler/model_test cuda/kepler/device/buffers_test cuda/kepler/driver/pages_test $(CUDART_TESTS) \
 		   remote/ring/ring_test remote/server/sched_client_test remote/cluster/relay/proxy_test \
 		   $(addprefix remote/starter/,arbiter_test starter_test))
 

@@ -6,7 +6,7 @@ import re
 
 from tree import exceptions, unneeded
 
-LIBRARIES = tuple(f"cuda/{room}" for room in ("device", "driver", "export", "image", "info", "nvml", "runtime", "syscalls")) + \
+LIBRARIES = tuple(f"cuda/{room}" for room in ("api", "info", "kepler", "nvml")) + \
     tuple(f"remote/{room}" for room in ("channel", "client", "conf", "ring", "wire"))
 CALL = re.compile(r"(?<!\w)(getenv|environ|posix_spawnp?|execv\w*|execl\w*|fexecve|popen|system|dlm?open|wordexp)\b(?!\.)")
 
@@ -20,5 +20,5 @@ def check(tree):
                 used.add((file, m.group(1)))
             else:
                 yield f"{file}:{code.count(chr(10), 0, m.start()) + 1}: {m.group(1)}: a set-user-ID program's caller may decide it: " \
-                    "take secure_getenv() or look at environment_is_own() of cuda/driver/process.h, and list it in selftests/lint/environment.list"
+                    "take secure_getenv() or look at environment_is_own() of cuda/api/process.h, and list it in selftests/lint/environment.list"
     yield from unneeded("environment.list", listed, used)

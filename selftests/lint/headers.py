@@ -18,7 +18,7 @@ SETTINGS = (("hw/", KERNEL), ("mdev/", KERNEL), ("gpu-model/", ("-Igpu-model", *
             ("cuda/", USER + ("-I{remote}", "-I/usr/include/libdrm", "-D_GNU_SOURCE")), ("", USER))
 # files on which the headers of a room depend besides those that they include: generated headers are
 # made of them
-GENERATOR = ("remote/api.py", "remote/frames.def", "cuda/entries.py", "cuda/api.def", "cuda/nvml/table.py", "cuda/nvml/nvml.def", "kvgpu.mk")
+GENERATOR = ("remote/api.py", "remote/frames.def", "cuda/api/entries.py", "cuda/api/api.def", "cuda/nvml/table.py", "cuda/nvml/nvml.def", "kvgpu.mk")
 MADE_OF = {"hw": ("selftests/harness/kernel/kernel.h",), "mdev": ("selftests/harness/kernel/kernel.h",), "remote": GENERATOR, "cuda": GENERATOR}
 
 

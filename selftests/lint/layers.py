@@ -83,23 +83,23 @@ def remote(tree):
         for to in tree.included(file, LOOKED_IN):
             if to.startswith("remote/") and to.split("/")[1] not in {folder} | table[folder]:
                 yield f"{file}: includes {to}, which remote/{folder}/ is not to know"
-            elif to.startswith("cuda/") and not to.startswith("cuda/driver/") and to != "cuda/export/export.h":
-                yield f"{file}: includes {to}; of cuda/, remote/ knows the driver's headers and export/export.h only"
+            elif to.startswith("cuda/") and to.rpartition("/")[0] != "cuda/api" and to != "cuda/api/export/export.h":
+                yield f"{file}: includes {to}; of cuda/, remote/ knows the headers of api/ and api/export/export.h only"
 
 
 def cuda(tree):
     """The table of cuda/README.md says which folders or files a folder of cuda/ may include of the
     others, and of include/gk110/."""
-    rows = re.findall(r"^\| `(\w+)/` \|.*\| *([^|]*?) *\|$", tree.text("cuda/README.md"), re.M)
+    rows = re.findall(r"^\| `([\w/]+)/` \|.*\| *([^|]*?) *\|$", tree.text("cuda/README.md"), re.M)
     table = {folder: re.findall(r"`([\w/.]+)`", may) for folder, may in rows}
     for file in tree.of(".c", ".h", rooms=("cuda",)):
-        folder = file.split("/")[1]
+        folder = file.rpartition("/")[0].removeprefix("cuda/")
         if folder not in table:
             yield f"{file}: the table of cuda/README.md does not say what {folder}/ may include"
             continue
         may = tuple(("include/" if name.startswith("gk110/") else "cuda/") + name for name in table[folder])
         for to in tree.included(file, LOOKED_IN):
-            ours = to.startswith(f"cuda/{folder}/") or not to.startswith(("cuda/", "include/"))
+            ours = to.rpartition("/")[0] == f"cuda/{folder}" or not to.startswith(("cuda/", "include/"))
             if not ours and not any(to == name or (name.endswith("/") and to.startswith(name)) for name in may):
                 yield f"{file}: includes {to}, which cuda/{folder}/ is not to know"
 

@@ -27,10 +27,10 @@ TREE = {
     "Kbuild": "kvgpu-y := hw/bar.o sched/turn.o\n",
     "Makefile": "# SPDX-License-Identifier: GPL-2.0-only\nharness-headers: ;\nprint-harness-headers: ; @echo include\n",
     "docs/design.md": "\n## Rooms\n\n" + "".join(re.findall(r"^\| .*\n", (ROOT / "docs/design.md").read_text(), re.M)),
-    "docs/remote.md": "", "cuda/driver/api.h": header("CUDA_API_H"), "cuda/driver/types.h": header("CUDA_TYPES_H"),
-    "cuda/driver/text.h": header("CUDA_TEXT_H"), "cuda/driver/README.md": "",
-    "cuda/README.md": "| folder | what | may include |\n|---|---|---|\n| `driver/` | | `image/` |\n| `image/` | | |\n"
-                      "| `device/` | | `image/`, `gk110/pmc.h` |\n",
+    "docs/remote.md": "", "cuda/api/api.h": header("CUDA_API_H"), "cuda/api/types.h": header("CUDA_TYPES_H"),
+    "cuda/api/text.h": header("CUDA_TEXT_H"), "cuda/api/README.md": "", "cuda/kepler/driver/README.md": "",
+    "cuda/README.md": "| folder | what | may include |\n|---|---|---|\n| `api/` | | |\n| `kepler/driver/` | | `kepler/image/` |\n"
+                      "| `kepler/image/` | | |\n| `kepler/device/` | | `kepler/image/`, `gk110/pmc.h` |\n",
     "remote/README.md": "| folder | what | may include |\n|---|---|---|\n| `wire/` | frames | |\n| `client/` | a library | `wire/` |\n",
     "remote/wire/README.md": "", "remote/wire/frame.h": header("KVGPU_REMOTE_FRAME_H"),
     "remote/client/README.md": "", "remote/client/call.c": C + '#include "wire/frame.h"\n',
@@ -110,9 +110,9 @@ def offsets():
 
 def environment():
     expect("environment", "a variable, a tool of $PATH, a library; not where a program or a comment does it",
-           {"cuda/driver/a.c": code('getenv("A");', 'secure_getenv("A");', "posix_spawnp(0);", "/* getenv( */ t.open(1);"),
+           {"cuda/kepler/driver/a.c": code('getenv("A");', 'secure_getenv("A");', "posix_spawnp(0);", "/* getenv( */ t.open(1);"),
             "remote/client/a.c": code('dlopen("a", 1);'), "remote/pmem/a.c": code('getenv("A");')},
-           "cuda/driver/a.c:4: getenv", "cuda/driver/a.c:6: posix_spawnp", "remote/client/a.c:4: dlopen")
+           "cuda/kepler/driver/a.c:4: getenv", "cuda/kepler/driver/a.c:6: posix_spawnp", "remote/client/a.c:4: dlopen")
 
 
 def refusals():
@@ -135,9 +135,9 @@ def rooms():
            {"selftests/harness/topics/a.c": C + '#include "sched/sched.h"\n', "sched/sched.h": header("KVGPU_SCHED_H")},
            "selftests/harness/topics/a.c: includes sched/sched.h; topics/ reaches")
     expect("layers", "of cuda/, and a folder without a row",
-           {"cuda/image/a.c": C + '#include "../driver/a.h"\n', "cuda/driver/a.h": header("A_H"), "cuda/new/a.c": C,
-            "cuda/device/a.c": C + "#include <gk110/fifo.h>\n#include <gk110/pmc.h>\n", "include/gk110/fifo.h": header("KVGPU_GK110_FIFO_H")},
-           "cuda/image/a.c: includes cuda/driver/a.h", "cuda/device/a.c: includes include/gk110/fifo.h", "cuda/new/a.c: the table")
+           {"cuda/kepler/image/a.c": C + '#include "../driver/a.h"\n', "cuda/kepler/driver/a.h": header("A_H"), "cuda/new/a.c": C,
+            "cuda/kepler/device/a.c": C + "#include <gk110/fifo.h>\n#include <gk110/pmc.h>\n", "include/gk110/fifo.h": header("KVGPU_GK110_FIFO_H")},
+           "cuda/kepler/image/a.c: includes cuda/kepler/driver/a.h", "cuda/kepler/device/a.c: includes include/gk110/fifo.h", "cuda/new/a.c: the table")
     ce = {"include/gk110/ce.h": header("KVGPU_GK110_CE_H"), "gpu-model/ce/a.c": C + "#include <gk110/ce.h>\n#include <gk110/pmc.h>\n"}
     expect("layers", "of a unit of the model", {**ce, "gpu-model/ce/README.md": "Pure. May\ninclude, beside what\n[../README.md](../README.md) "
            "allows all units, `../model.h` and\n`gk110/{ce,ram}.h`; uses `gk110/pmc.h` not.\n"},

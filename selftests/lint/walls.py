@@ -23,7 +23,7 @@ MOST = 6
 CIRCLES = {
     "mmio-trap": 18,
     "mdev": 0, "mdev/machine": 5, "hw": 0, "gtt-shadow": 0, "sched": 2,
-    "cuda/device": 0, "cuda/image": 0, "cuda/driver": 2, "cuda/export": 2,
+    "cuda/api": 0, "cuda/api/export": 2, "cuda/kepler/device": 0, "cuda/kepler/image": 0, "cuda/kepler/driver": 2,
     "remote/server": 0, "remote/cluster/relay": 0, "remote/channel": 0, "remote/client": 2,
     "gpu-model/fifo": 0,
 }

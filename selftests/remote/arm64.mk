@@ -8,11 +8,11 @@ ARM64_CPPFLAGS	:= -Iselftests/remote/arm -I. -I$(REMOTE_GEN) -Iselftests/unit/re
 ARM64_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -fPIC -pthread
 
 ARM64_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(ARM64)/obj/%.o) $(addprefix $(ARM64)/obj/gen/,stubs.o refused.o names.o)
-ARM64_RT_OBJ	:= $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard cuda/runtime/*.c))
+ARM64_RT_OBJ	:= $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard cuda/kepler/runtime/*.c))
 ARM64_TESTS	:= $(addprefix remote/ring/,ring_test stress_test interleave_test hostile_test) remote/wire/wire_test \
 		   $(addprefix remote/channel/,attach_test channel_test shmem_test endpoint_test)
 
-$(ARM64)/obj/remote/client/%.o $(ARM64)/obj/cuda/driver/%.o: ARM64_CPPFLAGS += -DKVGPU_INSIDE
+$(ARM64)/obj/remote/client/%.o $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard cuda/api/*.c)): ARM64_CPPFLAGS += -DKVGPU_INSIDE
 $(addprefix $(ARM64)/obj/gen/,stubs.o refused.o): ARM64_CPPFLAGS += -DKVGPU_INSIDE
 $(ARM64_CLIENT_OBJ) $(ARM64_RT_OBJ): ARM64_CFLAGS += -fvisibility=hidden
 # tests in which the hooks of $(RING_MODEL) replace accesses to shared memory
@@ -31,8 +31,8 @@ ARM64_LINK	= $(call Q,LD)$(ARM64_CC) $(ARM64_CFLAGS) $(filter %.o,$^)
 
 $(ARM64)/libcuda.so.1: $(ARM64_CLIENT_OBJ) $(REMOTE_GEN)/libcuda.map
 	$(ARM64_LINK) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,defs -Wl,-z,now -Wl,--version-script,$(REMOTE_GEN)/libcuda.map -o $@
-$(ARM64)/libcudart.so.11.0: $(ARM64_RT_OBJ) cuda/runtime/libcudart.map $(ARM64)/libcuda.so.1
-	$(ARM64_LINK) -shared -Wl,-soname,libcudart.so.11.0 -Wl,-z,defs -Wl,-z,now -Wl,--version-script,cuda/runtime/libcudart.map \
+$(ARM64)/libcudart.so.11.0: $(ARM64_RT_OBJ) cuda/kepler/runtime/libcudart.map $(ARM64)/libcuda.so.1
+	$(ARM64_LINK) -shared -Wl,-soname,libcudart.so.11.0 -Wl,-z,defs -Wl,-z,now -Wl,--version-script,cuda/kepler/runtime/libcudart.map \
 		-Wl,-rpath,'$$ORIGIN' $(ARM64)/libcuda.so.1 -o $@
 
 ARM64_PROGRAMS	:= $(addprefix $(ARM64)/,faults runtime cuda-info kvgpu-cuda-driver)

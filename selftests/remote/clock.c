@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 enum { CLIENTS = 4, CLOCK_LENGTH_US = 600000, SLOWNESS = 4 };
 

@@ -5,7 +5,7 @@
  * anything retains the primary context, and kernels use it behind. On a second device it has
  * another one, of which the library tells. Exit code 0: all was so.
  */
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 #include <selftests/cuda/driver/managed_image.h>
 
 #include "must.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 /* of no CPU's and no hypervisor's range; vms/exits.sh looks for it in the trace */
 #define LEAF 0x4b560000u

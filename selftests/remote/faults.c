@@ -3,7 +3,7 @@
  * faults MODE CUBIN: what a program sees when something happens to it or to its server. It prints
  * "ready" when the time for that has come, and then what it saw; exit code 0: that was right.
  */
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 #include <pthread.h>
 #include <signal.h>

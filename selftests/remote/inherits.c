@@ -3,7 +3,7 @@
  * inherits MODE FILE [CUBIN]: programs whose starter, or who themselves, do something unusual to
  * their process. FILE gets "right", or what was wrong: standard output may be closed.
  */
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
  */
 #include <dlfcn.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 enum { LAST_OF_11 = 124, LAST_OF_13 = 147 };
 

@@ -6,7 +6,7 @@
 #ifndef KVGPU_TESTS_REMOTE_MEMORY_H
 #define KVGPU_TESTS_REMOTE_MEMORY_H
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 #include <stdbool.h>
 #include <stdio.h>

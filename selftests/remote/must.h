@@ -6,7 +6,7 @@
 #ifndef KVGPU_SELFTESTS_REMOTE_MUST_H
 #define KVGPU_SELFTESTS_REMOTE_MUST_H
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 #include <stdbool.h>
 #include <stdio.h>

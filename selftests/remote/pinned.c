@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 /* pinned memory of the library below, between the GPU and what is registered here */
 struct between {

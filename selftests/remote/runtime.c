@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cuda/runtime/api.h>
+#include <cuda/kepler/runtime/api.h>
 
 enum { N = 5000, BLOCK = 128, THREADS = 32, CUBIN_MAX = 1 << 20 };
 

@@ -11,8 +11,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 # a packager may have left it out, and no runtime of NVIDIA's works without
-if [ ! -e cuda/export/check.c ]; then
-	echo "1..0 # SKIP cuda/export/check.c was left out"
+if [ ! -e cuda/api/export/check.c ]; then
+	echo "1..0 # SKIP cuda/api/export/check.c was left out"
 	exit 0
 fi
 programs=(vector_add streams_overlap events symbols texture_objects texture_references surfaces managed_memory printf_assert
@@ -100,7 +100,7 @@ run_tables()
 	local carrier
 
 	later 13000 &&
-		compile selftests/remote/tables.c cuda/export/check.c -o "$work/tables" "$work/client/libcuda.so.1" \
+		compile selftests/remote/tables.c cuda/api/export/check.c -o "$work/tables" "$work/client/libcuda.so.1" \
 			-Wl,-rpath,"$work/client" || { result 1 "the tables' program builds"; return; }
 	start_server "$work/lib13000.so"
 	for carrier in unix aperture; do

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 /* of pinned.c and for it */
 bool pinned_has(const void *host, size_t bytes);

@@ -4,7 +4,7 @@
  * from when the file GO is there until it is killed. many: kernels in several streams; each: one by
  * one; fills: fills and kernels in one stream; hoard: in many streams, which it destroys
  */
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 /*
  * tables CUBIN: asks libcuda.so.1 what NVIDIA's runtimes of CUDA 12.4 and 13.0, and their cuBLAS
  * and cuFFT, ask its private tables, in their order. What the driver gives was seen on driver
- * 580.159. Exit code 0: all was so. It is linked with cuda/export/check.c, for MD2.
+ * 580.159. Exit code 0: all was so. It is linked with cuda/api/export/check.c, for MD2.
  */
-#include <cuda/driver/api.h>
-#include <cuda/export/check.h>
+#include <cuda/api/api.h>
+#include <cuda/api/export/check.h>
 
 #include <pthread.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * version WANT: the driver's version is WANT before cuInit() and after it. A child of fork() that
  * is made between the two has a GPU as its parent has. Exit code 0: all was so.
  */
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 #define CHECK(what)                                    \
 	do {                                           \

@@ -13,7 +13,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 #include <remote/channel/memory.h>
 #include <remote/cluster/run/options.h>
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cuda/driver/text.h>
+#include <cuda/api/text.h>
 
 #include "run.h"
 #include "step.h"

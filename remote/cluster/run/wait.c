@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 
 #include "folder.h"
 #include "run.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kvgpu-cuda-driver: the driver API on a GPU. Not cuda/driver/driver.h, which is the library's. */
+/* kvgpu-cuda-driver: the driver API on a GPU. The library's is cuda/kepler/driver/driver.h. */
 #ifndef KVGPU_SELFTESTS_CUDA_DRIVER_H
 #define KVGPU_SELFTESTS_CUDA_DRIVER_H
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 #include <stdbool.h>
 

@@ -10,7 +10,7 @@
 
 #include <mmu/fake.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 
 #include "inprocess.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cuda/driver/driver.h>
+#include <cuda/kepler/driver/driver.h>
 
 #include "inprocess.h"
 

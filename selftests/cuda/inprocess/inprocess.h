@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include <cuda/device/device.h>
+#include <cuda/kepler/device/device.h>
 #include <gr/gr.h>
 #include <gr/sm.h>
 

@@ -2,8 +2,8 @@
 # A libcuda.so.1 whose GPU is the shader machine of gpu-model inside the process, for tests on the
 # machine that builds it; see README.md.
 INPROCESS_OUT	:= $(O)/cuda-inprocess
-INPROCESS_SRC	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(wildcard cuda/export/*.c cuda/image/*.c) \
-		   $(addprefix cuda/,device/qmd.c device/texture.c device/cause.c syscalls/syscalls.c) \
+INPROCESS_SRC	:= $(filter-out %/backend.c,$(wildcard cuda/kepler/driver/*.c)) $(wildcard cuda/api/*.c cuda/api/export/*.c cuda/kepler/image/*.c) \
+		   $(addprefix cuda/kepler/,device/qmd.c device/texture.c device/cause.c syscalls/syscalls.c) \
 		   $(wildcard gpu-model/gr/sm/*.c gpu-model/mmu/*.c) \
 		   $(addprefix gpu-model/,gr/qmd.c gr/topology.c root/board.c core/pacer.c core/clock.c) $(wildcard selftests/cuda/inprocess/*.c)
 INPROCESS_OBJ	:= $(INPROCESS_SRC:%.c=$(INPROCESS_OUT)/obj/%.o)
@@ -12,7 +12,7 @@ $(INPROCESS_OUT)/libcuda.so.1: $(INPROCESS_OBJ)
 	$(call Q,LD)$(CC) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,defs $^ $(MODEL_LDLIBS) -o $@
 	@ln -sf libcuda.so.1 $(@D)/libcuda.so
 
-$(INPROCESS_OUT)/obj/cuda/driver/%.o: TEST_CPPFLAGS += -DKVGPU_INSIDE
+$(patsubst %.c,$(INPROCESS_OUT)/obj/%.o,$(wildcard cuda/api/*.c cuda/kepler/driver/*.c)): TEST_CPPFLAGS += -DKVGPU_INSIDE
 $(INPROCESS_OUT)/obj/%.o: %.c selftests/cuda/inprocess/inprocess.mk | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(MODEL_CFLAGS) -D_GNU_SOURCE -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include <cuda/device/methods.h>
-#include <cuda/device/qmd.h>
+#include <cuda/kepler/device/methods.h>
+#include <cuda/kepler/device/qmd.h>
 #include <mmu/fake.h>
 
 #include "inprocess.h"

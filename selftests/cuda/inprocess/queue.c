@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <cuda/driver/process.h>
+#include <cuda/api/process.h>
 
 #include "inprocess.h"
 

@@ -2,7 +2,7 @@
 /* Copies, fills and times, by the CPU through the MMU: an address where nothing is faults. */
 #include <string.h>
 
-#include <cuda/device/texture.h>
+#include <cuda/kepler/device/texture.h>
 #include <mmu/fake.h>
 
 #include "inprocess.h"

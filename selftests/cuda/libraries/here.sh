@@ -23,8 +23,8 @@ if [ "${1-}" = build ]; then
 	exit
 fi
 # a packager may have left it out, and no runtime of NVIDIA's works without
-if [ ! -e cuda/export/check.c ]; then
-	echo "1..0 # SKIP cuda/export/check.c was left out"
+if [ ! -e cuda/api/export/check.c ]; then
+	echo "1..0 # SKIP cuda/api/export/check.c was left out"
 	exit 0
 fi
 if ! root=$(selftests/cuda/toolkit.sh 2> /dev/null) || ! libraries=$(selftests/cuda/toolkit.sh libraries 2> /dev/null); then

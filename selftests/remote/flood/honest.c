@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cuda/driver/api.h>
+#include <cuda/api/api.h>
 
 enum { BYTES = 64 << 10, PITCH = 512, PAUSE_US = 8000 };
 

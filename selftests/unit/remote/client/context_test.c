@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include <cuda/export/export.h>
+#include <cuda/api/export/export.h>
 #include <remote/client/client.h>
 
 enum { THREADS = 2, ROUNDS = 100000 };

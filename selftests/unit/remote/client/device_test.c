@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include <cuda/driver/usage.h>
+#include <cuda/api/usage.h>
 #include <remote/client/client.h>
 
 enum { OFFERED = 7, DEVICES = 2, NEWER = 88, END = 148 };

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include <cuda/driver/usage.h>
+#include <cuda/api/usage.h>
 #include <remote/client/client.h>
 
 #define RUN "/run/user/1000/kvgpu-run.Ab12Cd/"

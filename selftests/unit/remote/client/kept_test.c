@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include <cuda/export/slots.h>
+#include <cuda/api/export/slots.h>
 
 #include "liar.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sched.h>
 
-#include <cuda/driver/jit.h>
+#include <cuda/api/jit.h>
 
 #include <remote/channel/tls.h>
 

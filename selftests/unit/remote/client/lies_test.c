@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include <cuda/export/export.h>
+#include <cuda/api/export/export.h>
 #include <remote/client/broadcast.h>
 
 #include "liar.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sched.h>
 
-#include <cuda/export/export.h>
+#include <cuda/api/export/export.h>
 
 #include "liar.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""fake.py TREE OUT: makes of cuda/api.def and remote/frames.def OUT/fake.c, a library that is none, and OUT/fake_shapes.c, what a good frame of each
+"""fake.py TREE OUT: makes of cuda/api/api.def and remote/frames.def OUT/fake.c, a library that is none, and OUT/fake_shapes.c, what a good frame of each
 operation looks like, for tests of the server (fake.h); and OUT/fake_calls.c, what a good answer of each operation looks like, and a
 program's calls, for tests of the client (../client/liar.h)."""
 import os

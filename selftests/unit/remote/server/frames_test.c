@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include <cuda/export/export.h>
+#include <cuda/api/export/export.h>
 
 #include "ask.h"
 

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cuda/driver/text.h>
+#include <cuda/api/text.h>
 #include <remote/ctl/ctl.h>
 #include <remote/starter/starter.h>
 

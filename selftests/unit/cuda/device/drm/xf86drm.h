@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* The part of libdrm's interface that cuda/device/memory.c uses. */
-#ifndef KVGPU_TESTS_XF86DRM_H
-#define KVGPU_TESTS_XF86DRM_H
-
-int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size);
-
-#endif
