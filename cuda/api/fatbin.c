@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Fat binaries: finds the best entry for this GPU. */
-#include "../kepler/image/image.h"
+#include "fatbin.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "api.h"
+#include "fatbin.h"
 
 /* what the application wants of the compiler, and where to write about it */
 struct jit {
@@ -42,6 +43,9 @@ CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsi
  * code is better
  */
 CUresult jit_image(struct jit *j, const void *image, size_t bytes, uint8_t **cubin, size_t *size);
+
+/* errors.c: what CUDA calls an error of image_pick(), or of the reader of what it gave */
+CUresult error_of_image(enum image_error e);
 
 /* linking.c: what cuLink*() do, with arguments that are there; a state keeps @values, as above */
 CUresult link_make(unsigned int n, CUjit_option *options, void **values, CUlinkState *state);

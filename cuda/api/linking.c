@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../kepler/driver/driver.h"
+#include "jit.h"
 
 enum { MAX_PIECES = 1024 };
 

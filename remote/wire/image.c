@@ -15,7 +15,7 @@ struct wrapper {
 	const void *data;
 };
 
-/* the format: cuda/kepler/image/image.h */
+/* the format: cuda/api/fatbin.c */
 struct container {
 	uint32_t magic;
 	uint16_t version, header_bytes;

@@ -302,7 +302,6 @@ void uuid_of(const struct device_facts *f, CUuuid *uuid);
 CUresult error_of(enum device_status s);
 /* More exact than @otherwise, where the GPU's fault is known. Needs no lock, and may sleep. */
 CUresult error_of_end(CUcontext ctx, CUresult otherwise);
-CUresult error_of_image(enum image_error e);
 
 /*
  * current.c. Lock the current context; after an error nothing is locked. Call all enter...() with

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include <cuda/kepler/image/image.h>
+#include <cuda/api/fatbin.h>
 #include <remote/wire/image.h>
 
 enum { PTX = 1, CUBIN = 2, OTHER = 8, ENTRIES = 6 };
