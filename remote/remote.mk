@@ -20,7 +20,7 @@ $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 # client and server both contain channel, ring and wire
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
 REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) \
-		   $(addprefix cuda/api/,outside.c procaddress.c errors.c jit.c linking.c forked.c visible.c libraries.c libraryinfo.c newer.c fatbin.c lz4.c) $(wildcard cuda/api/export/*.c)
+		   $(wildcard cuda/api/*.c cuda/api/export/*.c)
 REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/starter/*.c remote/turns/*.c) $(REMOTE_SHARED) \
 		   $(addprefix remote/conf/,conf.c refused.c server.c)
 REMOTE_CTL	:= $(wildcard remote/ctl/*.c) $(addprefix remote/conf/,conf.c kept.c refused.c)

@@ -265,12 +265,13 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 
 # --- cuda
 IMAGE_SRC	:= $(wildcard cuda/kepler/image/*.c cuda/kepler/syscalls/*.c) cuda/api/fatbin.c cuda/api/lz4.c
+API_SRC		:= $(wildcard cuda/api/*.c)
 EXPORT_SRC	:= $(wildcard cuda/api/export/*.c)
 UNIT_TESTS += cuda/kepler/image/image_test cuda/api/lz4_test cuda/kepler/device/qmd_test cuda/kepler/device/texture_test cuda/kepler/device/cause_test cuda/kepler/device/board_test cuda/kepler/driver/driver_test cuda/kepler/driver/resource_test cuda/kepler/driver/hostfunc_test cuda/kepler/driver/contexts_test cuda/kepler/driver/devices_test cuda/kepler/driver/forked_test cuda/kepler/driver/graph_test cuda/kepler/driver/library_test
 TSAN_TESTS += cuda/kepler/driver/driver_test cuda/kepler/driver/resource_test cuda/kepler/driver/hostfunc_test cuda/kepler/driver/contexts_test cuda/kepler/driver/devices_test cuda/kepler/driver/graph_test cuda/kepler/driver/library_test
 # subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
 UNIT_TESTS += cuda/kepler/model_test
-SRC_cuda/kepler/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/kepler/driver/*.c)) $(wildcard cuda/api/*.c) $(EXPORT_SRC) $(IMAGE_SRC) cuda/kepler/device/qmd.c cuda/kepler/device/texture.c $(SM_RIG_SRC) \
+SRC_cuda/kepler/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/kepler/driver/*.c)) $(API_SRC) $(EXPORT_SRC) $(IMAGE_SRC) cuda/kepler/device/qmd.c cuda/kepler/device/texture.c $(SM_RIG_SRC) \
 			   $(addprefix selftests/cuda/driver/,context.c memory.c calls.c array.c launch.c stream.c graph.c syscall.c) selftests/client/tap.c
 $(addprefix $(O)/asan/selftests/,unit/cuda/%.o cuda/driver/%.o): TEST_CPPFLAGS += -Iselftests/client -Iselftests
 SRC_cuda/kepler/device/qmd_test	:= cuda/kepler/device/qmd.c gpu-model/gr/qmd.c
@@ -286,7 +287,7 @@ $(addprefix $(O)/asan/,$(addprefix cuda/kepler/device/,memory.o queue.o launch.o
 	TEST_CPPFLAGS += -Iselftests/unit/cuda/kepler/device/drm
 $(foreach d,asan tsan,$(O)/$(d)/cuda/kepler/device/log.o $(O)/$(d)/selftests/unit/cuda/kepler/device/log_test.o): \
 	TEST_CPPFLAGS += -Iselftests/unit/cuda/kepler/device/drm
-SRC_cuda/kepler/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/kepler/driver/*.c)) $(wildcard cuda/api/*.c) $(EXPORT_SRC) cuda/kepler/device/texture.c $(IMAGE_SRC) selftests/unit/cuda/kepler/driver/fake.c
+SRC_cuda/kepler/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/kepler/driver/*.c)) $(API_SRC) $(EXPORT_SRC) cuda/kepler/device/texture.c $(IMAGE_SRC) selftests/unit/cuda/kepler/driver/fake.c
 SRC_cuda/kepler/driver/resource_test	:= $(SRC_cuda/kepler/driver/driver_test)
 SRC_cuda/kepler/driver/hostfunc_test	:= $(SRC_cuda/kepler/driver/driver_test)
 SRC_cuda/kepler/driver/contexts_test	:= $(SRC_cuda/kepler/driver/driver_test)
@@ -466,7 +467,7 @@ LIBS_remote/client/managed_test := -Xlinker --wrap=mprotect
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c route.c object.c ranges.c settle.c arena.c staging.c hostmem.c grow.c pin.c)
 # all of the client over channels that lie
 REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,cursor.c image.c resource.c) \
-		   remote/channel/signals.c cuda/api/export/storage.c cuda/api/export/tools.c $(addprefix cuda/api/,errors.c linking.c forked.c visible.c libraries.c libraryinfo.c newer.c fatbin.c lz4.c) $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
+		   remote/channel/signals.c cuda/api/export/storage.c cuda/api/export/tools.c $(filter-out %/jit.c %/procaddress.c,$(API_SRC)) $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
 UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test forms_test kept_test) cuda/api/text_test cuda/api/pcie_test
 SRC_cuda/api/text_test	:=
 SRC_cuda/api/pcie_test	:=

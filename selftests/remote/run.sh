@@ -524,7 +524,7 @@ run_tsan()
 	for name in faults graph_memory managed; do
 		gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/$name.c \
 			remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c remote/conf/{conf,client}.c \
-			cuda/api/{procaddress,errors,jit,forked,visible,libraries,libraryinfo,newer}.c cuda/api/export/*.c \
+			cuda/api/*.c cuda/api/export/*.c \
 			"$remote"/gen/{stubs,refused,names}.c -o "$work/$name-tsan" || { result 1 "the client under TSan builds"; return; }
 	done
 	for name in beside host_functions costs after_fork; do
