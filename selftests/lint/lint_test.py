@@ -131,6 +131,9 @@ def rooms():
     expect("layers", "of remote/, and a folder without a row", {"remote/wire/a.c": C + '#include "../client/client.h"\n',
            "remote/client/client.h": header("C_H"), "remote/new/a.c": C},
            "remote/wire/a.c: includes remote/client/client.h", "remote/new/a.c: the table")
+    expect("layers", "of what cuda/ has for our chips alone, from remote/",
+           {"remote/client/a.c": C + "#include <cuda/api/api.h>\n#include <cuda/kepler/driver/a.h>\n", "cuda/kepler/driver/a.h": header("A_H")},
+           "remote/client/a.c: includes cuda/kepler/driver/a.h; of cuda/, remote/ knows")
     expect("layers", "of the module, from a topic of the harness",
            {"selftests/harness/topics/a.c": C + '#include "sched/sched.h"\n', "sched/sched.h": header("KVGPU_SCHED_H")},
            "selftests/harness/topics/a.c: includes sched/sched.h; topics/ reaches")
