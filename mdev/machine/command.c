@@ -60,8 +60,13 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	}
 }
 
-static void chan_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
+void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
+	lockdep_assert_held(&v->lock);
+	v->m->preempt_budget = COMMAND_MS * (u64)NSEC_PER_MSEC;
+	vmach_stage_drop(v->m);
+	if (cmd->kind != KVGPU_CMD_TLB)
+		vmach_flush_page_serve(v);
 	switch (cmd->kind) {
 	case KVGPU_CMD_CHAN_BIND:
 		vmach_chan_bind(v, cmd->chan.id, cmd->chan.inst);
@@ -72,14 +77,9 @@ static void chan_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	case KVGPU_CMD_CHAN_ENABLE:
 		vmach_chan_enable(v, cmd->chan.id);
 		break;
-	default:
+	case KVGPU_CMD_CHAN_DISABLE:
 		vmach_chan_disable(v, cmd->chan.id);
-	}
-}
-
-static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
-{
-	switch (cmd->kind) {
+		break;
 	case KVGPU_CMD_RUNLIST:
 		vmach_runlist_submit(v, cmd->runlist.count, cmd->runlist.list);
 		kvgpu_trap_runlist_done(&v->m->trap, cmd->runlist.runl);
@@ -92,30 +92,8 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	case KVGPU_CMD_RUNL_BLOCK:
 		vmach_runlist_publish(v, false);
 		break;
-	default:
-		vmach_runlist_allow(v);
-	}
-}
-
-void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
-{
-	lockdep_assert_held(&v->lock);
-	v->m->preempt_budget = COMMAND_MS * (u64)NSEC_PER_MSEC;
-	vmach_stage_drop(v->m);
-	if (cmd->kind != KVGPU_CMD_TLB)
-		vmach_flush_page_serve(v);
-	switch (cmd->kind) {
-	case KVGPU_CMD_CHAN_BIND:
-	case KVGPU_CMD_CHAN_UNBIND:
-	case KVGPU_CMD_CHAN_ENABLE:
-	case KVGPU_CMD_CHAN_DISABLE:
-		chan_command(v, cmd);
-		break;
-	case KVGPU_CMD_RUNLIST:
-	case KVGPU_CMD_PREEMPT:
-	case KVGPU_CMD_RUNL_BLOCK:
 	case KVGPU_CMD_RUNL_ALLOW:
-		fifo_command(v, cmd);
+		vmach_runlist_allow(v);
 		break;
 	case KVGPU_CMD_TLB:
 		vmach_shadow_sync(v, cmd->tlb.all_pd ? NULL : &cmd->tlb.pd, false);

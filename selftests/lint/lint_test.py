@@ -68,8 +68,13 @@ def expect(rule, text, changes, *wanted):
     result(all(any(w in line for line in said) for w in wanted) and all(any(w in line for w in wanted) for line in said), f"{rule}: {text}", said)
 
 
-def lines(count):
-    return C + "void f(void)\n{\n" + "\tg();\n" * count + "}\n"
+def lines(count, more=()):
+    return C + "void f(void)\n{\n" + "\tg();\n" * count + "".join(f"\t{line}\n" for line in more) + "}\n"
+
+
+def switch(arms, length):
+    """Return lines of a switch whose arms have this length."""
+    return ["switch (i) {", *[line for i in range(arms) for line in (f"case {i}:", *["\tg();"] * (length - 1))], "}"]
 
 
 def files():
@@ -82,6 +87,10 @@ def files():
     expect("prefixes", "another room's, two of one name", {"hw/a.c": static.replace("static int b", "int sched_a"), "hw/b.c": static, "hw/c.c": static},
            "hw/a.c:4: sched_a() begins with none of hw_, kvgpu_hw_", "hw/c.c:4: hw/b.c has a function b(), too")
     expect("functions", "61 lines", {"hw/a.c": lines(61), "hw/b.c": lines(60)}, "hw/a.c:4: f() has 61 lines")
+    table = ["static const int t[] = {", *["\t0,"] * 80, "};"]
+    expect("functions", "more than a switch or a table", {"hw/a.c": lines(10, switch(30, 3)), "hw/b.c": lines(11, switch(30, 3)),
+           "hw/c.c": lines(0, switch(4, 21)), "hw/d.c": lines(10, table), "hw/e.c": lines(30, switch(10, 2) * 2)},
+           "hw/b.c:4: f() has 103 lines", "hw/c.c:4: f() has 86 lines", "hw/e.c:4: f() has 74 lines")
     expect("columns", "code and a document, but no message and no table", {"hw/a.c": C + "\t\tint a = b" + " + c" * 19 + ";\n",
            "hw/b.c": C + '\tsay("' + "word " * 20 + '");\n', "docs/page1.md": "word " * 21, "docs/page2.md": "| " + "word " * 21 + "|"},
            "hw/a.c:2: 102 columns", "docs/page1.md:1: 105 columns")

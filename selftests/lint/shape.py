@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks how long functions are; the beginnings of the names of the module's functions, and that no
-two of its files have a function of one name."""
+"""Checks how long functions are, but for switches and tables; the beginnings of the names of the
+module's functions, and that no two of its files have a function of one name."""
 import re
 
 from tree import exceptions, unneeded
 
 MAX_FUNCTION = 60
+# a function may be longer that is one switch with arms of so many lines at most, or one table, and
+# so many lines beside
+MAX_ARM, MAX_BESIDE = 20, 10
 NAME = re.compile(r"\b(\w+)\((?!\()")
 
 
@@ -25,11 +28,26 @@ def functions_of(code):
             head = i + 1
 
 
+def is_switch_or_table(body):
+    """Tell whether nearly all lines of a function's body are of one switch or one table."""
+    start, length = None, 0
+    for i, line in enumerate(body):
+        if start is None and re.match(r"\tswitch \(|\t\S.*= \{$", line):
+            start = i
+        elif line in ("\t}", "\t};") and start is not None:
+            labels = [k for k in range(start, i) if re.match(r"\t(case\b.*|default):", body[k])] + [i]
+            if max((b - a for a, b in zip(labels, labels[1:])), default=0) <= MAX_ARM:
+                length = max(length, i + 1 - start)
+            start = None
+    return len(body) - length <= MAX_BESIDE
+
+
 def functions(tree):
     listed, used = exceptions("functions.list"), set()
     for file in tree.of(".c", ".h", ".cu", ".inc"):
-        for name, line, length, _ in functions_of(tree.code(file)):
-            if length <= MAX_FUNCTION:
+        code = tree.code(file)
+        for name, line, length, _ in functions_of(code):
+            if length <= MAX_FUNCTION or is_switch_or_table(code.split("\n")[line - 1:line - 1 + length]):
                 continue
             if ([file, name] in (words for words, _ in listed)):
                 used.add((file, name))
