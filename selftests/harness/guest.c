@@ -3,7 +3,7 @@
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/ram.h"
-#include "mdev/machine/internal.h"
+#include "selftests/harness/inside.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -187,9 +187,7 @@ void g_ring(struct world_vgpu *g, u32 chan, u32 put)
 
 u16 g_hchid(struct world_vgpu *g, u32 chan)
 {
-	const struct kvgpu_chan *c = vmach_chan_find(g->v, (gchid_t){ chan });
-
-	return c ? c->hchid.v : CHIP_NOBODY;
+	return inside_chid(g->v, chan);
 }
 
 void g_preempt(struct world_vgpu *g, bool tsg, u32 id)

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * oracle.h has the contracts. Reads the module's state without its locks. The only call of the
- * module is oracle_closed()'s, by sysfs.
+ * oracle.h has the contracts. Reads the module's state, by inside.h, without its locks. The only
+ * call of the module is oracle_closed()'s, by sysfs.
  */
 #include "gk110/gr.h"
-#include "gtt-shadow/internal.h"
-#include "mdev/internal.h"
-#include "mdev/machine/internal.h"
+#include "gk110/mmu.h"
+#include "gk110/ram.h"
 #include "selftests/harness/admin.h"
 #include "selftests/harness/chip/state.h"
+#include "selftests/harness/inside.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
 #include "selftests/harness/world.h"
 
-static struct kvgpu_vgpu *vgpu_by_id(u32 id)
+static const struct world_vgpu *vgpu_by_id(u32 id)
 {
 	struct world_vgpu *w;
 
 	for (w = world.vgpu; w < world.vgpu + WORLD_VGPUS; w++)
-		if (w->made && w->v->id == id)
-			return w->v;
+		if (w->made && inside_id(w->v) == id)
+			return w;
 	return NULL;
 }
 
@@ -28,26 +28,24 @@ static struct kvgpu_vgpu *vgpu_by_id(u32 id)
 
 static bool is_vgpu_lock(const struct mutex *m)
 {
-	return m->name && !strcmp(m->name, "&v->lock");
+	return inside_id_of_lock(m);
 }
 
 u32 oracle_vgpu_of_task(void)
 {
 	struct mutex *m = task_holds(is_vgpu_lock);
 
-	return m ? container_of(m, struct kvgpu_vgpu, lock)->id : 0;
+	return m ? inside_id_of_lock(m) : 0;
 }
 
 /* The channel id's block tells: an id block belongs to one vGPU at a time. */
 u32 oracle_vgpu_of_chan(u16 chid)
 {
 	struct world_vgpu *w;
-	u32 g;
 
 	for (w = world.vgpu; w < world.vgpu + WORLD_VGPUS; w++)
-		for (g = 0; w->made && w->v->m && g < KVGPU_NR_ID_BLOCKS; g++)
-			if (w->v->m->ids.block[g] == chid / KVGPU_ID_BLOCK)
-				return w->v->id;
+		if (w->made && inside_may_have(w->v, chid))
+			return inside_id(w->v);
 	return 0;
 }
 
@@ -60,24 +58,31 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when)
 	if (p && p->owner == vgpu)
 		return;
 	/* A lost card may go on using what it had: that must be zeros, and belong to no vGPU. */
-	FAIL_ON(p || !world.gpu->chip->lost || !chip_is_zero(at, size),
+	FAIL_ON(p || !inside_lost() || !chip_is_zero(at, size),
 		"S1: %s: a channel of vGPU %u uses a table or block at 0x%llx that is %s", when,
 		vgpu, at, p ? "another one's" : "in memory that was given back, or not the host's");
 }
 
 static bool in_partition(const struct kvgpu_vgpu *v, u64 at, u64 len)
 {
-	return at >= v->part.v && at + len <= v->part.v + v->part_size;
+	struct inside_part part = inside_part(v);
+
+	return at >= part.at && at + len <= part.at + part.size;
 }
 
 /* Return true when no vGPU has a byte of this video memory. */
 static bool is_nobodys(u64 at, u64 len)
 {
+	struct inside_part part;
 	struct world_vgpu *w;
 
-	for (w = world.vgpu; w < world.vgpu + WORLD_VGPUS; w++)
-		if (w->made && at + len > w->v->part.v && at < w->v->part.v + w->v->part_size)
+	for (w = world.vgpu; w < world.vgpu + WORLD_VGPUS; w++) {
+		if (!w->made)
+			continue;
+		part = inside_part(w->v);
+		if (at + len > part.at && at < part.at + part.size)
 			return false;
+	}
 	return !pool_find(at);
 }
 
@@ -89,7 +94,7 @@ u64 oracle_contexts;
  */
 static void see_tail(u32 vgpu, u64 pd, u64 va, u64 at, const char *when)
 {
-	u64 size = vmach_grctx_size(&world.gpu->hw), off, pte;
+	u64 size = inside_context_size(), off, pte;
 
 	for (off = PAGE_SIZE; off < size; off += PAGE_SIZE) {
 		pte = mmu_translate(pd, va + off);
@@ -107,7 +112,7 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 	u64 pte = mmu_translate(pd, va), at = FIELD_GET(GMMU_PTE_ADDR, pte) << 12;
 	const struct pool_piece *p = pool_find(at);
 
-	if (!pte || world.gpu->chip->lost)
+	if (!pte || inside_lost())
 		return;
 	FAIL_ON(FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM || !p ||
 			p->owner != vgpu || !(pte & GMMU_PTE_PRIV),
@@ -115,10 +120,10 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 		vgpu, va);
 	/* The header of an image that is not written yet is 0: FECS takes no patches from it. */
 	header = (const u32 *)chip_vram(at + GR_CTX_OS_PATCH_COUNT);
-	FAIL_ON(header[0] && (u64)header[1] << 8 != va + world.gpu->hw.gr_ctx_size,
+	FAIL_ON(header[0] && (u64)header[1] << 8 != va + inside_image_size(),
 		"S3: %s: the context of vGPU %u at 0x%llx has its patches at 0x%llx", when, vgpu,
 		va, (u64)header[1] << 8);
-	FAIL_ON(at + vmach_grctx_size(&world.gpu->hw) > p->at + p->size,
+	FAIL_ON(at + inside_context_size() > p->at + p->size,
 		"S3: %s: the context of vGPU %u at 0x%llx is longer than the host's memory for it",
 		when, vgpu, va);
 	see_tail(vgpu, pd, va, at, when);
@@ -128,22 +133,22 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
 {
 	u64 at = FIELD_GET(GMMU_PTE_ADDR, pte) << 12, len = big ? 128 << 10 : PAGE_SIZE;
-	const struct kvgpu_vgpu *v = vgpu_by_id(vgpu);
+	const struct world_vgpu *w = vgpu_by_id(vgpu);
 	const struct pool_piece *p;
 	const struct dma_entry *e;
 
-	if (!v && world.gpu->chip->lost && is_nobodys(at, len))
+	if (!w && inside_lost() && is_nobodys(at, len))
 		return;
-	FAIL_ON(!v, "S1: %s: a channel runs whose vGPU %u has gone", when, vgpu);
+	FAIL_ON(!w, "S1: %s: a channel runs whose vGPU %u has gone", when, vgpu);
 	switch (FIELD_GET(GMMU_PTE_APERTURE, pte)) {
 	case GMMU_PTE_APERTURE_VRAM:
-		if (in_partition(v, at, len))
+		if (in_partition(w->v, at, len))
 			return;
 		p = pool_find(at);
 		if (p && p->owner == vgpu && pte & GMMU_PTE_PRIV && !big)
 			return; /* a context image */
 		/* a card that was lost may keep an image that went back to the pool */
-		if (world.gpu->chip->lost && pte & GMMU_PTE_PRIV && is_nobodys(at, len))
+		if (inside_lost() && pte & GMMU_PTE_PRIV && is_nobodys(at, len))
 			return;
 		harness_fail("S1: %s: vGPU %u reaches video memory 0x%llx at 0x%llx", when, vgpu,
 			     at, va);
@@ -156,7 +161,7 @@ void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
 		FAIL_ON(!e || !e->pfn,
 			"S2: %s: vGPU %u reaches DMA address 0x%llx at 0x%llx, which is not mapped",
 			when, vgpu, at, va);
-		FAIL_ON(!container_pinned(e->pfn, v->vdev.container),
+		FAIL_ON(!container_pinned(e->pfn, w->dev->container),
 			"S2: %s: vGPU %u reaches frame 0x%llx at 0x%llx, which is not pinned for it",
 			when, vgpu, e->pfn, va);
 		return;
@@ -177,52 +182,23 @@ u8 *oracle_host_page(u64 dma, const char *when)
 	return page;
 }
 
-/* The copy of @nr entries is what the guest's table has, if that is in the partition. */
-static void see_copy(const struct kvgpu_vgpu *v, struct kvgpu_gaddr table, const u64 *copy, u32 nr,
-		     const char *when)
+static void see_copy(const struct kvgpu_vgpu *v, u64 at, const u64 *copy, u32 nr, const char *when)
 {
-	if (!nr || !copy || table.target != KVGPU_VRAM || table.addr > v->part_size - nr * 8)
-		return;
-	FAIL_ON(memcmp(chip_vram(v->part.v + table.addr), copy, nr * 8),
+	FAIL_ON(memcmp(chip_vram(inside_part(v).at + at), copy, nr * 8),
 		"S2: %s: vGPU %u can invalidate by its page, and a table at 0x%llx is stale", when,
-		v->id, table.addr);
-}
-
-/* A guest that has the page of the MMU's registers mapped need not be served for an invalidate. */
-static void see_tables(const struct kvgpu_vgpu *v, const char *when)
-{
-	const struct kvgpu_slot *slot;
-	const struct kvgpu_as *as;
-	u32 i;
-
-	if (v->lock.owner)
-		return;
-	list_for_each_entry(as, &v->m->mem.shadow.spaces, node) {
-		if (as->again)
-			continue;
-		see_copy(v, as->pd, as->gdir, DIR_SLOTS, when);
-		list_for_each_entry(slot, &as->slots, node) {
-			see_copy(v, slot->gpde.small, slot->ext.gpte_small, slot->gpde.nr_small,
-				 when);
-			see_copy(v, slot->gpde.big, slot->ext.gpte_big, slot->gpde.nr_big, when);
-		}
-	}
-	for (i = 0; i < KVGPU_NR_BARS; i++) {
-		const struct kvgpu_win *w = v->m->view.win[i].win;
-
-		if (v->m->view.win[i].guest.is_virtual && !w->again && w->ext.nr_gpdes)
-			see_copy(v, w->pd, w->gdir, w->ext.nr_gpdes, when);
-	}
+		inside_id(v), at);
 }
 
 void oracle_mapping(const struct vfio_device *vdev, unsigned long pfn, const char *when)
 {
-	const struct kvgpu_vgpu *v = container_of(vdev, struct kvgpu_vgpu, vdev);
+	const struct kvgpu_vgpu *v = inside_of(vdev);
 	u64 off = (u64)pfn << PAGE_SHIFT, at;
 	unsigned int bar = off >= BAR3_PHYS ? 3 : 1;
 
-	if (pfn == vmalloc_to_pfn(v->own[VGPU_OWN_MMU].memory))
-		see_tables(v, when);
+	/* A guest that has the page of the MMU's registers need not be served for an invalidate. */
+	if (pfn == vmalloc_to_pfn(inside_word(v, FB_MMU_INVALIDATE & PAGE_MASK)) &&
+	    !inside_is_locked(v))
+		inside_copies(v, see_copy, when);
 	if (pfn & OWN_PFN)
 		return;
 	off -= bar == 3 ? BAR3_PHYS : BAR1_PHYS;
@@ -233,13 +209,12 @@ void oracle_mapping(const struct vfio_device *vdev, unsigned long pfn, const cha
 		oracle_host_page(at, when);
 		FAIL_ON(!container_pinned(iommu_find(at)->pfn, vdev->container),
 			"S1: %s: a VMM of vGPU %u has a mapping of BAR%u that shows memory pinned for another",
-			when, v->id, bar);
+			when, inside_id(v), bar);
 		break;
 	case SHOWS_VRAM:
-		FAIL_ON(!in_partition(v, at, PAGE_SIZE) && at != v->m->mem.scrap.at.v &&
-				at != v->gpu->chip->pool.dummy_page.at.v,
+		FAIL_ON(!in_partition(v, at, PAGE_SIZE) && !inside_is_filler(v, at),
 			"S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx",
-			when, v->id, bar, off, at);
+			when, inside_id(v), bar, off, at);
 		break;
 	case SHOWS_NOTHING:
 		break;
@@ -251,9 +226,9 @@ void oracle_closed(u32 i)
 	const struct kvgpu_vgpu *v = world.vgpu[i].v;
 	u32 id;
 
-	for (id = KVGPU_ID_BLOCK; id < KVGPU_MAX_CHAN; id++)
-		FAIL_ON(v->gpu->chip->by_hchid[id] && v->gpu->chip->by_hchid[id]->vgpu == v,
-			"S2: vGPU %u is closed and has channel %u", v->id, id);
+	for (id = 0; id < KVGPU_MAX_CHAN; id++)
+		FAIL_ON(inside_has(v, id), "S2: vGPU %u is closed and has channel %u", inside_id(v),
+			id);
 	FAIL_ON(admin_read(i, "spaces_kept") && !chip.manners.error_ppm,
-		"S2: an address space of vGPU %u was to be let go under a channel", v->id);
+		"S2: an address space of vGPU %u was to be let go under a channel", inside_id(v));
 }

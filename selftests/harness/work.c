@@ -3,6 +3,7 @@
 #include "gk110/bar.h"
 #include "gk110/fifo.h"
 #include "gk110/ram.h"
+#include "selftests/harness/inside.h"
 #include "selftests/harness/work.h"
 
 #include <linux/bitfield.h>
@@ -13,7 +14,8 @@ static bool is_of(u16 chid, u32 vgpu)
 {
 	u32 of = chip.chan[chid].vgpu;
 
-	return of && (vgpu == CARD || (world.vgpu[vgpu].made && of == world.vgpu[vgpu].v->id));
+	return of &&
+	       (vgpu == CARD || (world.vgpu[vgpu].made && of == inside_id(world.vgpu[vgpu].v)));
 }
 
 u32 work_listed(u32 vgpu)
@@ -155,9 +157,7 @@ void work_serve(u32 vgpu)
 
 volatile u32 *work_flush_word(u32 vgpu, u32 reg)
 {
-	const struct vgpu_own *o = &world.vgpu[vgpu].v->own[VGPU_OWN_FLUSH];
-
-	return (volatile u32 *)(o->memory + (reg - o->at));
+	return inside_word(world.vgpu[vgpu].v, reg);
 }
 
 void work_flush(u32 vgpu)

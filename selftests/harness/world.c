@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* world.h has the contracts. The caller is the first thread, or an actor. */
-#include "mdev/machine/internal.h"
+#include "gk110/fifo.h"
 #include "selftests/harness/chip/state.h"
+#include "selftests/harness/inside.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -46,8 +47,7 @@ void world_unprobe(void)
 
 u8 *world_own(u32 i, u32 nr, u64 *size)
 {
-	*size = world.vgpu[i].v->own[nr].size;
-	return world.vgpu[i].v->own[nr].memory;
+	return inside_own(world.vgpu[i].v, nr, size);
 }
 
 void world_end(void)
@@ -65,7 +65,7 @@ void world_end(void)
 		if (world.vgpu[i].made)
 			world_unmake(i);
 	for (i = 1; i < GK110_FIFO_NR_TSG; i++)
-		FAIL_ON(world.gpu->chip->has_id[1][i],
+		FAIL_ON(inside_group_taken(i),
 			"S5: group %u of the chip is taken, and there is no vGPU", i);
 	pool_watched = false;
 	card_remove(&world.pdev);
@@ -90,8 +90,8 @@ struct world_vgpu *world_make_type(u32 i, const char *type)
 	w->mdev = mdev_create(type);
 	if (!w->mdev)
 		return NULL;
-	w->v = dev_get_drvdata(&w->mdev->dev);
-	w->dev = &w->v->vdev;
+	w->v = inside_vgpu(w->mdev);
+	w->dev = inside_device(w->v);
 	w->made = true;
 	return w;
 }
@@ -99,12 +99,12 @@ struct world_vgpu *world_make_type(u32 i, const char *type)
 void world_unmake(u32 i)
 {
 	struct world_vgpu *w = V(i);
-	u64 part = w->v->part.v, size = w->v->part_size;
+	struct inside_part part = inside_part(w->v);
 
 	oracle_closed(i);
 	w->made = false;
 	mdev_remove(w->mdev);
-	FAIL_ON(!world.gpu->chip->lost && !chip_is_zero(part, size),
+	FAIL_ON(!inside_lost() && !chip_is_zero(part.at, part.size),
 		"S4: a partition is given back that is not empty");
 	chip_look("a vGPU was removed");
 }

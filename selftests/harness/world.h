@@ -3,12 +3,14 @@
 #ifndef KVGPU_HARNESS_WORLD_H
 #define KVGPU_HARNESS_WORLD_H
 
-#include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/task.h"
 
 #define WORLD_VGPUS 4
+
+struct kvgpu_gpu; /* the module's own: inside.h */
+struct kvgpu_vgpu;
 
 struct world_vgpu {
 	bool made, open;

@@ -12,6 +12,7 @@ from tree import Proofs
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
 import rooms    # noqa: E402  selftests/docs/rooms.py, which draws the same table
 
+HARNESS = "selftests/harness"
 MODULE = ("hw", "mmio-trap", "gtt-shadow", "sched", "mdev")
 LOOKED_IN = ("", "include", "include/user", "remote")
 # functions that a pure room may call without defining them
@@ -33,16 +34,19 @@ def check(tree):
                 if other not in (room, None) and other not in may:
                     yield f"{file}: includes {to}, and docs/design.md's table does not allow {room}/ that"
     yield from remote(tree)
-    yield from topics(tree)
+    yield from harness(tree)
     yield from cuda(tree)
     yield from model(tree)
 
 
-def topics(tree):
-    """Rows about the module reach it as a user does, so that they can judge another module."""
-    for file in tree.of(".c", ".h", rooms=("selftests/harness/topics",)):
+def harness(tree):
+    """The harness reaches the module as a user and the chip do, so that it can judge another module.
+    inside.c alone reads the module's state, for the frame; topics/ ask nothing of it."""
+    for file in tree.of(".c", ".h", rooms=(HARNESS,)):
         for to in tree.included(file, LOOKED_IN):
-            if to.split("/")[0] in MODULE:
+            if to.split("/")[0] in MODULE and file != f"{HARNESS}/inside.c":
+                yield f"{file}: includes {to}; of the harness, inside.c alone reads the module's state"
+            elif to == f"{HARNESS}/inside.h" and file.startswith(f"{HARNESS}/topics/"):
                 yield f"{file}: includes {to}; topics/ reaches the module by world.h, admin.h and the chip alone"
 
 

@@ -143,9 +143,12 @@ def rooms():
     expect("layers", "of what cuda/ has for our chips alone, from remote/",
            {"remote/client/a.c": C + "#include <cuda/api/api.h>\n#include <cuda/kepler/driver/a.h>\n", "cuda/kepler/driver/a.h": header("A_H")},
            "remote/client/a.c: includes cuda/kepler/driver/a.h; of cuda/, remote/ knows")
-    expect("layers", "of the module, from a topic of the harness",
-           {"selftests/harness/topics/a.c": C + '#include "sched/sched.h"\n', "sched/sched.h": header("KVGPU_SCHED_H")},
-           "selftests/harness/topics/a.c: includes sched/sched.h; topics/ reaches")
+    inside = '#include "sched/sched.h"\n#include "selftests/harness/inside.h"\n'
+    expect("layers", "of the module, from the harness",
+           {"sched/sched.h": header("KVGPU_SCHED_H"), "selftests/harness/inside.h": header("KVGPU_INSIDE_H"),
+            **{f"selftests/harness/{name}.c": C + inside for name in ("inside", "oracle", "topics/a")}},
+           "selftests/harness/oracle.c: includes sched/sched.h", "selftests/harness/topics/a.c: includes sched/sched.h",
+           "selftests/harness/topics/a.c: includes selftests/harness/inside.h; topics/ reaches")
     expect("layers", "of cuda/, and a folder without a row",
            {"cuda/kepler/image/a.c": C + '#include "../driver/a.h"\n', "cuda/kepler/driver/a.h": header("A_H"), "cuda/new/a.c": C,
             "cuda/kepler/device/a.c": C + "#include <gk110/fifo.h>\n#include <gk110/pmc.h>\n", "include/gk110/fifo.h": header("KVGPU_GK110_FIFO_H")},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* GR, as far as bring-up and resets wait for it: two falcons, FECS, a context that is saved. */
 #include <assert.h>
+#include <string.h>
 
 #include "gk110/falcon.h"
 #include "gk110/gr.h"
@@ -10,8 +11,9 @@
 #include "gk110/privring.h"
 #include "gk110/therm.h"
 #include "gk110/mmu.h"
-#include "hw/gr.h"
 #include "selftests/harness/chip/state.h"
+
+#include <linux/bitfield.h>
 
 #define FALCON_BYTES 0x4000u
 #define CTX_SIZE     0x2000u

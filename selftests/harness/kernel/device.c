@@ -2,7 +2,6 @@
 /* The card's PCI function, its BARs as the CPU sees them, its interrupt, and small services. */
 #include <sys/mman.h>
 
-#include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Memory of the kernel, DMA mappings, and the allocator of the card's pool. */
-#include "mdev/machine/internal.h"
+#include "gk110/mmu.h"
 #include "selftests/harness/chip/chip.h"
+#include "selftests/harness/inside.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
-#include "selftests/harness/world.h"
 
 static size_t allocated;
 u64 harness_alloc_bytes, harness_pool_refusals;
@@ -156,7 +156,7 @@ void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_dir
 {
 	const struct dma_entry *e = iommu_find(at);
 
-	FAIL_ON(e && !flush_l2_ended(e->l2) && !world.gpu->chip->lost,
+	FAIL_ON(e && !flush_l2_ended(e->l2) && !inside_lost(),
 		"S2: a page is unmapped, and L2 may still write to it: DMA address 0x%llx", at);
 	iommu_del(at, n);
 	chip_look("a page was unmapped");
@@ -273,7 +273,7 @@ void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
 		return;
 	FAIL_ON(!chip_is_zero(at, n),
 		"S4: what goes back to the pool is not empty: 0x%lx, %zu bytes", at, n);
-	FAIL_ON(world.gpu && !world.gpu->chip->lost && !flush_brought(at, n),
+	FAIL_ON(!inside_lost() && !flush_brought(at, n),
 		"S1: stores in a piece of the pool may arrive after it was given back: 0x%lx, %zu bytes",
 		at, n);
 	chip_look("a piece of the pool was given back");

@@ -15,9 +15,8 @@
 #include "gk110/pmc.h"
 #include "gk110/pci.h"
 #include "gk110/ram.h"
-#include "mdev/internal.h"
-#include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
+#include "selftests/harness/inside.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -174,6 +173,7 @@ static u64 big_table(u32 space)
 /* By a call, or by a page of BAR1 that is mapped, if that shows memory of the vGPU. */
 static void store(struct world_vgpu *g, u64 at, u64 val)
 {
+	struct inside_part part = inside_part(g->v);
 	u32 i = g - world.vgpu;
 	unsigned long frame = 0;
 	u64 to;
@@ -186,7 +186,7 @@ static void store(struct world_vgpu *g, u64 at, u64 val)
 	if (!frame ||
 	    chip_show(1, ((u64)frame << PAGE_SHIFT) - BAR1_PHYS + (at & 0xfff), &to) !=
 		    SHOWS_VRAM ||
-	    to < g->v->part.v || to >= g->v->part.v + g->v->part_size) {
+	    to - part.at >= part.size) {
 		g_store64(g, at, val);
 		return;
 	}
@@ -390,7 +390,7 @@ static void guest(void *arg)
 	u32 i = (struct world_vgpu *)arg - world.vgpu, what;
 
 	while (another_step()) {
-		if (!world.vgpu[i].open && vmach_gpu_lost(world.gpu))
+		if (!world.vgpu[i].open && inside_lost())
 			break; /* it can't be opened any more */
 		if (!enter(i)) { /* not a step: nothing was done */
 			left++;
@@ -591,7 +591,7 @@ static void vmm(void *arg)
 static void admin(void *arg)
 {
 	static const char *const values[] = { "0", "1", "100", "10000", "99999999999", "-1", "x" };
-	struct attribute **attrs = kvgpu_vgpu_groups[0]->attrs;
+	struct attribute **attrs = the_mdev_driver->driver.dev_groups[0]->attrs;
 	char buf[4096];
 	u32 n = 0, i;
 
@@ -624,7 +624,7 @@ static void card_fails(void *arg)
 
 	while (left > at)
 		harness_sleep(1 + harness_below(20000));
-	vmach_gpu_declare_lost(world.gpu, "of this test");
+	inside_lose("of this test");
 }
 
 /* ------------------------------------------------------------------ a run */
@@ -670,7 +670,7 @@ static void run(u64 seed, u32 nr)
 	for (i = 0; i < GUESTS; i++)
 		if (world.vgpu[i].open)
 			world_close(i);
-	FAIL_ON(world.gpu->chip->lost && !with_cut_off, "S5: the card was given up");
+	FAIL_ON(inside_lost() && !with_cut_off, "S5: the card was given up");
 	world_end();
 }
 

@@ -312,15 +312,18 @@ static u32 told_most(u32 t)
 	return at ? strtoul(at + 13, NULL, 10) : 0;
 }
 
-/* Bar 0 stands for video memory. The host has both ends of BAR1. */
+/*
+ * Bar 0 stands for video memory. The host has both ends of BAR1: the doorbells, which it has twice,
+ * and the pool.
+ */
 static void parts_are_apart(const u32 *type)
 {
 	struct {
 		u32 bar;
 		u64 at, mib;
 	} part[4 * WORLD_VGPUS + 2] = {
-		{ 1, 0, (KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE) >> 20 },
-		{ 1, BAR1_SIZE - KVGPU_POOL_SIZE, KVGPU_POOL_SIZE >> 20 },
+		{ 1, 0, 4 },
+		{ 1, BAR1_SIZE - (96 << 20), 96 },
 	};
 	struct admin_place p;
 	u32 n = 2, i, k;

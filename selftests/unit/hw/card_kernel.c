@@ -8,18 +8,16 @@
 #include "fwbuild.h"
 #include "gk110/map.h"
 #include "hw/hw.h"
+#include "selftests/harness/inside.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
-#include "selftests/harness/world.h"
 
 #define BAR1_AT	 (32u << 20)
 #define BAR3_AT	 (320u << 20)
 #define SPACE	 (384u << 20)
 #define NAP_NS	 200000 /* most ns between two looks for a message */
 #define BEGAN_NS 1000000000ull /* as harness_begin() */
-
-struct world world; /* of selftests/harness: there are no vGPUs */
 
 static u8 *space; /* the BARs' addresses for the CPU; nothing is stored there */
 static bool log_on;
@@ -61,6 +59,11 @@ struct l2_flushes flush_l2_next(void)
 bool flush_l2_ended(struct l2_flushes nr)
 {
 	return true;
+}
+
+bool inside_lost(void)
+{
+	return false;
 }
 
 u32 oracle_vgpu_of_task(void)
