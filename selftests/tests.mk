@@ -185,28 +185,27 @@ check-rooms-doc: $(O)/rooms.svg
 FORCE:
 .PHONY: docs rooms-doc check-rooms-doc FORCE
 
-# --- hw: the firmware file, boot scripts, and initialization of the graphics engine on a fake chip. selftests/unit/hw/kernel
-# has stand-ins for the kernel's headers.
+# --- hw: the firmware file, boot scripts, and initialization of the graphics engine on a fake chip
 HW_GR_SRC	:= $(addprefix hw/,fwfile.c gr.c grctx.c grlist.c grshape.c grtrap.c fecs.c golden.c)
+HW_KERNEL	:= selftests/unit/hw/no_chip.c $(addprefix selftests/harness/,task.c lock.c kernel/memory.c kernel/containers.c)
 HW_POST_SRC	:= $(addprefix hw/,post.c postio.c postops.c postpins.c) selftests/unit/hw/postrom.c
 UNIT_TESTS += hw/firmware_test hw/gr_sequence_test hw/post_test
 SRC_hw/firmware_test	:= hw/fwfile.c selftests/unit/hw/fwbuild.c
-SRC_hw/gr_sequence_test	:= $(HW_GR_SRC) $(addprefix selftests/unit/hw/,chip.c fwbuild.c)
+KSRC_hw/gr_sequence_test := $(HW_GR_SRC) $(addprefix selftests/unit/hw/,chip.c fwbuild.c) $(HW_KERNEL)
 SRC_hw/post_test	:= $(HW_POST_SRC)
 FUZZ_TESTS += hw/firmware_fuzz hw/post_fuzz
 FUZZSRC_hw/post_fuzz	:= $(HW_POST_SRC)
 FUZZSRC_hw/firmware_fuzz := hw/fwfile.c selftests/unit/hw/fwbuild.c
-$(addprefix $(O)/,asan/hw/%.o asan/selftests/unit/hw/%.o fuzzobj/selftests/unit/hw/%.o fuzzobj/selftests/fuzz/hw/%.o): \
-	TEST_CPPFLAGS += -Iselftests/unit/hw -Iselftests/unit/hw/kernel
+$(addprefix $(O)/,asan/selftests/unit/hw/%.o fuzzobj/selftests/unit/hw/%.o fuzzobj/selftests/fuzz/hw/%.o): TEST_CPPFLAGS += -Iselftests/unit/hw
 
 # all of the room on gpu-model
 UNIT_TESTS += hw/bringup_test
 SRC_hw/bringup_test	= selftests/unit/hw/card_model.c $(SRC_gpu-model/core/stop_test)
-KSRC_hw/bringup_test	:= $(wildcard hw/*.c) $(addprefix selftests/unit/hw/,card_kernel.c fwbuild.c) \
-			   $(addprefix selftests/harness/,task.c lock.c kernel/memory.c kernel/containers.c)
-$(O)/harness/pic/selftests/unit/hw/%.o $(O)/asan/selftests/unit/hw/bringup_test.o: HARNESS_CPPFLAGS += -Iselftests/unit/hw
-$(O)/asan/selftests/unit/hw/bringup_test.o: TEST_CPPFLAGS = $(HARNESS_CPPFLAGS) $(HARNESS_CFLAGS)
-$(O)/asan/selftests/unit/hw/bringup_test.o: | harness-headers
+KSRC_hw/bringup_test	:= $(wildcard hw/*.c) $(addprefix selftests/unit/hw/,card_kernel.c fwbuild.c) $(HW_KERNEL)
+HW_TESTS	:= $(addprefix $(O)/asan/selftests/unit/hw/,bringup_test.o gr_sequence_test.o)
+$(O)/harness/pic/selftests/unit/hw/%.o $(HW_TESTS): HARNESS_CPPFLAGS += -Iselftests/unit/hw
+$(HW_TESTS): TEST_CPPFLAGS = $(HARNESS_CPPFLAGS) $(HARNESS_CFLAGS)
+$(HW_TESTS): | harness-headers
 
 # --- gtt-shadow
 SHADOW_SRC	:= $(wildcard gtt-shadow/*.c)

@@ -8,9 +8,7 @@
 #include "fwbuild.h"
 #include "gk110/map.h"
 #include "hw/hw.h"
-#include "selftests/harness/inside.h"
 #include "selftests/harness/kernel/services.h"
-#include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
 
 #define BAR1_AT	 (32u << 20)
@@ -34,47 +32,6 @@ static struct {
 	bool due, wake, stop, runs;
 	u32 taken;
 } irq;
-
-/* ------------------------------------------ what the harness's memory asks of a chip of its own */
-
-bool chip_is_zero(u64 at, u64 len)
-{
-	return true;
-}
-
-void chip_look(const char *when)
-{
-}
-
-bool flush_brought(u64 at, u64 len)
-{
-	return true;
-}
-
-struct l2_flushes flush_l2_next(void)
-{
-	return (struct l2_flushes){};
-}
-
-bool flush_l2_ended(struct l2_flushes nr)
-{
-	return true;
-}
-
-bool inside_lost(void)
-{
-	return false;
-}
-
-u32 oracle_vgpu_of_task(void)
-{
-	return 0;
-}
-
-struct pid *mm_process(struct mm_struct *mm)
-{
-	return NULL;
-}
 
 /* ------------------------------------------------------------------ time, messages of the card */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * chip.h has the contracts. This file also stands for the rest of hw/, and for the kernel's
- * functions of kernel_services.h. A lock that is taken twice fails an assert().
+ * chip.h has the contracts. This file also stands for the rest of hw/, and for what the kernel of
+ * selftests/harness leaves to a card.
  */
 #include <assert.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include "gk110/privring.h"
 #include "gk110/therm.h"
 #include "chip.h"
+#include "selftests/harness/task.h"
 
 struct chip chip;
 static bool log_on;
@@ -184,7 +185,7 @@ u32 ioread32(const void *at)
 	u32 reg = (const u8 *)at - chip.bar0, v;
 	struct falcon *f;
 
-	chip.now += 100;
+	harness_now += 100;
 	if (reg >= CHIP_BAR0) {
 		memcpy(&v, at, 4);
 		return v;
@@ -280,69 +281,19 @@ int kvgpu_hw_copy_vram(struct kvgpu_hw *hw, hvram_t dst, hvram_t src, u64 size)
 	return 0;
 }
 
-static void say(const char *level, const char *fmt, va_list ap)
+void harness_log(const struct device *dev, const char *level, const char *fmt, ...)
 {
+	va_list ap;
+
+	chip.errors += *level == 'e';
 	if (!log_on)
 		return;
+	va_start(ap, fmt);
 	fprintf(stderr, "# %s: ", level);
 	vfprintf(stderr, fmt, ap);
+	va_end(ap);
 }
 
-#define MESSAGE(name, text, count)                          \
-	void name(struct device *dev, const char *fmt, ...) \
-	{                                                   \
-		va_list ap;                                 \
-                                                            \
-		va_start(ap, fmt);                          \
-		say(text, fmt, ap);                         \
-		va_end(ap);                                 \
-		dev->errors += count;                       \
-	}
-MESSAGE(dev_err, "error", 1)
-MESSAGE(dev_info, "info", 0)
-MESSAGE(dev_dbg, "debug", 0)
-MESSAGE(dev_err_ratelimited, "error", 1)
-MESSAGE(dev_warn, "warning", 0)
-MESSAGE(dev_warn_ratelimited, "warning", 0)
-
-void rt_mutex_lock(struct rt_mutex *l)
-{
-	assert(!l->held);
-	l->held = true;
-}
-void rt_mutex_unlock(struct rt_mutex *l)
-{
-	assert(l->held);
-	l->held = false;
-}
-void spin_lock(spinlock_t *l)
-{
-	assert(!l->held);
-	l->held = true;
-}
-void spin_unlock(spinlock_t *l)
-{
-	assert(l->held);
-	l->held = false;
-}
-ktime_t ktime_get(void)
-{
-	return chip.now;
-}
-void msleep(unsigned int ms)
-{
-	assert(!chip.priv.mask_lock.held);
-	chip.now += ms * 1000000ull;
-}
-void udelay(unsigned long us)
-{
-	chip.now += us * 1000;
-}
-void usleep_range(unsigned long first, unsigned long last)
-{
-	assert(!chip.priv.mask_lock.held);
-	chip.now += first * 1000;
-}
 void memset_io(void *at, int c, size_t n)
 {
 	memset(at, c, n);
@@ -351,15 +302,6 @@ void memcpy_fromio(void *to, const void *from, size_t n)
 {
 	memcpy(to, from, n);
 }
-void *kvmalloc(size_t n, int gfp)
-{
-	return malloc(n);
-}
-void kvfree(const void *p)
-{
-	free((void *)p);
-}
-
 /* ------------------------------------------------------------------ the card */
 
 bool chip_log(bool on)
@@ -368,6 +310,11 @@ bool chip_log(bool on)
 
 	log_on = on;
 	return was;
+}
+
+u64 chip_ns(void)
+{
+	return harness_now - chip.began;
 }
 
 u32 chip_reg(u32 reg)
@@ -402,9 +349,12 @@ static void set_shape(void)
 
 void chip_make(const void *fw, size_t size)
 {
+	const struct policy calm = { .seed = 1 };
 	const char *why;
 
 	memset(&chip, 0, sizeof(chip));
+	harness_begin(&calm);
+	chip.began = harness_now;
 	chip.bar0 = mmap(NULL, CHIP_BAR0, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			 -1, 0);
 	assert(chip.bar0 != MAP_FAILED);
@@ -433,4 +383,5 @@ void chip_free(void)
 	free(chip.reg);
 	free(chip.writes);
 	free(chip.vram);
+	harness_end();
 }

@@ -48,7 +48,8 @@ struct chip {
 	u32 ctx_size;
 	/* count and address of the patch list in the image that FECS saves */
 	u32 patches[2];
-	u64 now;
+	u64 began; /* chip_ns() */
+	unsigned int errors; /* messages of errors */
 	unsigned int tlb_flushes;
 	/* the writes to GR_ICMD and GR_MTHD, each with the data that the port had then */
 	struct {
@@ -65,7 +66,9 @@ extern struct chip chip;
 
 /* Makes a card for which the firmware @fw was loaded, and on which nothing was brought up. */
 void chip_make(const void *fw, size_t size);
+/* Fails the run if memory of the kernel's or a lock is left. */
 void chip_free(void);
+u64 chip_ns(void); /* since chip_make() */
 u32 chip_reg(u32 reg);
 /* sets a register as the chip itself would: not counted as a write */
 void chip_set(u32 reg, u32 val);
