@@ -63,7 +63,7 @@ share_programs()
 {
 	share=$($TB share)
 	mkdir -p "$share/libvirt-xml"
-	cp "$OUT/kvgpu-client" "$OUT"/kvgpu-vk{,-compute} "$OUT"/kvgpu-cl{,-kernels} selftests/mesa/mesa.sh selftests/guest/inside/*.sh \
+	cp "$OUT/kvgpu-client" "$OUT"/kvgpu-vk-compute "$OUT"/kvgpu-cl-kernels selftests/mesa/mesa.sh selftests/guest/inside/*.sh \
 		selftests/native/inside/complaints.sh selftests/clouds/sysfs.py selftests/clouds/reads.tsv "$share/"
 	cp libvirt-xml/*.xml "$share/libvirt-xml/"
 }

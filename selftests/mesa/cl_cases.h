@@ -6,11 +6,7 @@
 #include "cl_job.h"
 
 extern const struct job_case cases_memory[];
-extern const struct job_case cases_groups[];
-extern const struct job_case cases_numbers[];
-extern const struct job_case cases_control[];
 extern const struct job_case cases_queues[];
 extern const struct job_case cases_images[];
-extern const struct job_case cases_limits[];
 
 #endif

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Kernels about memory: reads and writes of all widths, tables, structures, private arrays.
- */
-#include <math.h>
-#include <string.h>
-
+/* Kernels on each kind of memory: global, private, constant, local with barriers. */
 #include "cl_cases.h"
 
 KERNEL_TEXT(saxpy);
-KERNEL_TEXT(stencil);
-KERNEL_TEXT(chase);
-KERNEL_TEXT(search);
 KERNEL_TEXT(private);
 KERNEL_TEXT(tables);
+KERNEL_TEXT(reduce);
 
 /* every sum and product is exact, contracted or not */
 static float *whole_floats(struct job *j, size_t n, int most)
@@ -39,108 +32,6 @@ static void saxpy(struct job *j)
 	for (i = 0; i < N; i++)
 		y[i] -= 3.5f * x[i];
 	job_equal(j, "y", job_read(j, by, ITEMS * 4), y, ITEMS, 4);
-}
-
-static void stencil_on_host(const float *in, float *out, int width, int height)
-{
-	int x, y, i;
-
-	memcpy(out, in, width * height * 4);
-	for (y = 1; y < height - 1; y++)
-		for (x = 1; x < width - 1; x++) {
-			i = y * width + x;
-			out[i] = 0.125f * (in[i - 1] + in[i + 1] + in[i - width] + in[i + width]) +
-				 0.5f * in[i];
-		}
-}
-
-static void stencil(struct job *j)
-{
-	enum { WIDTH = 75, HEIGHT = 50, BYTES = WIDTH * HEIGHT * 4 };
-	float *in = whole_floats(j, WIDTH * HEIGHT, 100), *once = job_memory(j, BYTES),
-	      *twice = job_memory(j, BYTES);
-	cl_mem a = job_buffer(j, BYTES, in), b = job_buffer(j, BYTES, NULL);
-	cl_kernel k = job_kernel(j, "stencil");
-
-	ARGUMENTS(j, k, VARIABLE(a), VARIABLE(b), VALUE(cl_int, WIDTH), VALUE(cl_int, HEIGHT));
-	job_run2(j, k, 80, 56, 16, 8);
-	ARGUMENTS(j, k, VARIABLE(b), VARIABLE(a));
-	job_run2(j, k, 80, 56, 16, 8);
-	stencil_on_host(in, once, WIDTH, HEIGHT);
-	stencil_on_host(once, twice, WIDTH, HEIGHT);
-	job_equal(j, "first", job_read(j, b, BYTES), once, WIDTH * HEIGHT, 4);
-	job_equal(j, "second", job_read(j, a, BYTES), twice, WIDTH * HEIGHT, 4);
-}
-
-struct node {
-	uint64_t weight;
-	int32_t next;
-	int32_t tag;
-	uint32_t flags[2];
-};
-
-static void chase(struct job *j)
-{
-	enum { NODES = 500, ITEMS = 256, LIMIT = 60 };
-	struct node *nodes = job_memory(j, NODES * sizeof(*nodes));
-	int32_t *heads = job_memory(j, ITEMS * 4), *lengths = job_memory(j, ITEMS * 4);
-	uint64_t *sums = job_memory(j, ITEMS * 8);
-	cl_mem bn, bh, bs = job_buffer(j, ITEMS * 8, NULL), bl = job_buffer(j, ITEMS * 4, NULL);
-	cl_kernel k = job_kernel(j, "chase");
-	int i, at;
-
-	for (i = 0; i < NODES; i++) {
-		pattern_fill(&nodes[i], sizeof(nodes[i]), i);
-		nodes[i].next = (int)rng_range(&j->rng, 0, NODES + 20) - 21;
-	}
-	for (i = 0; i < ITEMS; i++) {
-		heads[i] = (int)rng_range(&j->rng, 0, NODES) - 1;
-		for (at = heads[i]; at >= 0 && lengths[i] < LIMIT;
-		     at = nodes[at].next, lengths[i]++)
-			sums[i] = sums[i] * 31 + nodes[at].weight +
-				  (int64_t)(int32_t)(nodes[at].tag *
-						     (nodes[at].flags[0] & 1 ? 3u : -5u)) +
-				  nodes[at].flags[1];
-	}
-	bn = job_buffer(j, NODES * sizeof(*nodes), nodes);
-	bh = job_buffer(j, ITEMS * 4, heads);
-	ARGUMENTS(j, k, VARIABLE(bn), VARIABLE(bh), VARIABLE(bs), VARIABLE(bl),
-		  VALUE(cl_int, LIMIT));
-	job_run(j, k, ITEMS, 64);
-	job_equal(j, "length", job_read(j, bl, ITEMS * 4), lengths, ITEMS, 4);
-	job_equal(j, "sum", job_read(j, bs, ITEMS * 8), sums, ITEMS, 8);
-}
-
-static void search(struct job *j)
-{
-	enum { N = 3000, ITEMS = 3072, LENGTH = 3 };
-	const char word[LENGTH + 1] = "aba";
-	char *text = job_memory(j, N);
-	uint8_t *marks = job_memory(j, N);
-	int16_t *pairs = job_memory(j, N * 2);
-	int32_t count = 0, zero = 0, i, k;
-	cl_mem bt, bw = job_buffer(j, sizeof(word), word), bm = job_buffer(j, N, NULL),
-		   bp = job_buffer(j, N * 2, NULL);
-	cl_mem bc = job_buffer(j, 4, &zero);
-	cl_kernel kernel = job_kernel(j, "search");
-
-	for (i = 0; i < N; i++)
-		text[i] = rng_range(&j->rng, 0, 9) ? 'a' + (char)rng_range(&j->rng, 0, 1) :
-						     (char)rng_next(&j->rng);
-	for (i = 0; i < N; i++) {
-		for (k = 0; k < LENGTH && i + k < N && text[i + k] == word[k]; k++)
-			;
-		marks[i] = k == LENGTH ? 'x' : k;
-		count += k == LENGTH;
-		pairs[i] = (signed char)text[i] * 3 - (signed char)text[N - 1 - i] * 5;
-	}
-	bt = job_buffer(j, N, text);
-	ARGUMENTS(j, kernel, VARIABLE(bt), VARIABLE(bw), VALUE(cl_int, LENGTH), VALUE(cl_int, N),
-		  VARIABLE(bm), VARIABLE(bp), VARIABLE(bc));
-	job_run(j, kernel, ITEMS, 64);
-	job_equal(j, "mark", job_read(j, bm, N), marks, N, 1);
-	job_equal(j, "pair", job_read(j, bp, N * 2), pairs, N, 2);
-	job_equal(j, "count", job_read(j, bc, 4), &count, 1, 4);
 }
 
 static void private_sort(struct job *j)
@@ -197,12 +88,35 @@ static void crc(struct job *j)
 	job_equal(j, "crc", job_read(j, bo, ITEMS * 4), want, ITEMS, 4);
 }
 
+static void reduce(struct job *j)
+{
+	enum { N = 10000, GROUPS = 8, GROUP = 128 };
+	uint32_t *in = job_random(j, N), sums[GROUPS] = { 0 };
+	int32_t maxima[GROUPS], m;
+	cl_mem bi = job_buffer(j, N * 4, in), bs = job_buffer(j, sizeof(sums), NULL),
+	       bm = job_buffer(j, sizeof(maxima), NULL);
+	cl_kernel kernel = job_kernel(j, "reduce");
+	int i, g;
+
+	for (g = 0; g < GROUPS; g++)
+		maxima[g] = INT32_MIN;
+	for (i = 0; i < N; i++) {
+		g = i / GROUP % GROUPS;
+		sums[g] += in[i];
+		m = (int32_t)in[i];
+		maxima[g] = m > maxima[g] ? m : maxima[g];
+	}
+	ARGUMENTS(j, kernel, VARIABLE(bi), VARIABLE(bs), VARIABLE(bm), LOCAL(GROUP * 4),
+		  LOCAL(GROUP * 4), VALUE(cl_uint, N));
+	job_run(j, kernel, GROUPS * GROUP, GROUP);
+	job_equal(j, "sum", job_read(j, bs, sizeof(sums)), sums, GROUPS, 4);
+	job_equal(j, "maximum", job_read(j, bm, sizeof(maxima)), maxima, GROUPS, 4);
+}
+
 const struct job_case cases_memory[] = {
-	{ "saxpy", saxpy, text_saxpy, NULL, NULL },
-	{ "stencil", stencil, text_stencil, NULL, NULL },
-	{ "pointer-chasing", chase, text_chase, NULL, NULL },
-	{ "search", search, text_search, NULL, NULL },
-	{ "private-array", private_sort, text_private, NULL, NULL },
-	{ "constant-tables", crc, text_tables, NULL, NULL },
-	{ NULL, NULL, NULL, NULL, NULL },
+	{ "saxpy", saxpy, text_saxpy },
+	{ "private-array", private_sort, text_private },
+	{ "constant-tables", crc, text_tables },
+	{ "reduction", reduce, text_reduce },
+	{ NULL, NULL, NULL },
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What surrounds kernels: queues, events, parts of buffers, mappings, times. */
+/* What surrounds kernels: queues, events, parts of buffers, mappings, times, an item's place. */
 #include <string.h>
 
 #include "cl_cases.h"
 
 KERNEL_TEXT(chain);
+KERNEL_TEXT(ids);
 
 enum { N = 256, BYTES = N * 4 };
 
@@ -217,11 +218,74 @@ static void mapped(struct job *j)
 	job_equal(j, "word", job_read(j, mem, BYTES), want, N, 4);
 }
 
+static uint32_t packed(const size_t v[3])
+{
+	return v[0] | v[1] << 8 | v[2] << 16;
+}
+
+static void ids(struct job *j)
+{
+	enum { WORDS = 12, ITEMS = 24 * 6 * 8 };
+	const size_t offset[3] = { 5, 11, 2 }, size[3] = { 24, 6, 8 }, group[3] = { 8, 3, 2 },
+		     groups[3] = { 3, 2, 4 };
+	const cl_uint4 four = { .s = { size[0], size[1], size[2], 99 } };
+	uint32_t *want = job_memory(j, ITEMS * WORDS * 4);
+	cl_mem bo = job_buffer(j, ITEMS * WORDS * 4, NULL);
+	cl_kernel kernel = job_kernel(j, "ids");
+	size_t i;
+	int d;
+
+	for (i = 0; i < ITEMS; i++) {
+		const size_t at[3] = { i % size[0], i / size[0] % size[1], i / size[0] / size[1] };
+		size_t in[3], of[3];
+		uint32_t *w = want + i * WORDS;
+
+		for (d = 0; d < 3; d++) {
+			w[d] = at[d] + offset[d];
+			in[d] = at[d] % group[d];
+			of[d] = at[d] / group[d];
+		}
+		w[3] = packed(in);
+		w[4] = packed(of);
+		w[5] = packed(group);
+		w[6] = packed(groups);
+		w[7] = packed(size);
+		w[8] = packed(offset);
+		w[9] = size[2] * 3;
+		/* the size of a missing dimension */
+		w[10] = 1;
+		w[11] = 99;
+	}
+	ARGUMENTS(j, kernel, VARIABLE(bo), VARIABLE(four));
+	job_must(j, clEnqueueNDRangeKernel(j->queue, kernel, 3, offset, size, group, 0, NULL, NULL),
+		 "clEnqueueNDRangeKernel");
+	job_equal(j, "word", job_read(j, bo, ITEMS * WORDS * 4), want, ITEMS * WORDS, 4);
+}
+
+/* whole, then a piece at odd places */
+static void copies(struct job *j)
+{
+	enum { BYTES = 4 << 20, FROM = 4096 + 12, TO = 65536 + 20, PIECE = 33333 };
+	uint8_t *in = job_memory(j, BYTES);
+	cl_mem a, b = job_buffer(j, BYTES, NULL);
+
+	pattern_fill(in, BYTES, 3);
+	a = job_buffer(j, BYTES, in);
+	job_must(j, clEnqueueCopyBuffer(j->queue, a, b, 0, 0, BYTES, 0, NULL, NULL),
+		 "clEnqueueCopyBuffer");
+	job_must(j, clEnqueueCopyBuffer(j->queue, a, b, FROM, TO, PIECE, 0, NULL, NULL),
+		 "clEnqueueCopyBuffer");
+	memmove(in + TO, in + FROM, PIECE);
+	job_equal(j, "byte", job_read(j, b, BYTES), in, BYTES, 1);
+}
+
 const struct job_case cases_queues[] = {
-	{ "events-out-of-order", out_of_order, text_chain, NULL, NULL },
-	{ "two-queues", two_queues, text_chain, NULL, NULL },
-	{ "sub-buffers", parts, text_chain, NULL, NULL },
-	{ "profiling", times, text_chain, NULL, NULL },
-	{ "fill-map-rectangle", mapped, text_chain, NULL, NULL },
-	{ NULL, NULL, NULL, NULL, NULL },
+	{ "events-out-of-order", out_of_order, text_chain },
+	{ "two-queues", two_queues, text_chain },
+	{ "sub-buffers", parts, text_chain },
+	{ "profiling", times, text_chain },
+	{ "fill-map-rectangle", mapped, text_chain },
+	{ "work-item-functions", ids, text_ids },
+	{ "copies", copies, NULL },
+	{ NULL, NULL, NULL },
 };

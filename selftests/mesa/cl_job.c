@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* cl_job.h has the contracts. A job is in the worker (workers.c): it may end its process. */
+/* cl_job.h has the contracts. */
 #include "cl_job.h"
 
 #include <stdio.h>
@@ -17,15 +17,6 @@ void job_must(struct job *j, cl_int error, const char *call)
 {
 	if (error != CL_SUCCESS)
 		job_die(j, "%s: error %d", call, error);
-}
-
-bool job_has(struct job *j, const char *extension)
-{
-	char all[8192] = "";
-
-	job_must(j, clGetDeviceInfo(j->device, CL_DEVICE_EXTENSIONS, sizeof(all), all, NULL),
-		 "clGetDeviceInfo");
-	return strstr(all, extension);
 }
 
 static struct job_object *new_object(struct job *j)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A job is one test of kernels, with its own program, buffers and queue. A refused call of OpenCL
- * ends the job and its process, so the functions return success.
+ * ends the process, so the functions return success.
  */
 #ifndef KVGPU_SELFTESTS_CL_JOB_H
 #define KVGPU_SELFTESTS_CL_JOB_H
@@ -20,8 +20,6 @@ struct job_case {
 	const char *name;
 	void (*run)(struct job *j);
 	const char *source;
-	/* as in struct test of workers.h: why stock Mesa fails, what that failure says */
-	const char *bug, *sign;
 };
 
 struct job {
@@ -70,7 +68,6 @@ struct job_argument {
 void job_begin(struct job *j);
 void job_end(struct job *j);
 void job_must(struct job *j, cl_int error, const char *call);
-bool job_has(struct job *j, const char *extension);
 
 cl_kernel job_kernel(struct job *j, const char *name);
 /* filled from @from unless that is NULL */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * OpenCL C kernels of many kinds through stock rusticl, each result compared with the host's.
+ * What surrounds kernels in OpenCL, through stock rusticl, each result compared with the host's.
  *
  *   kvgpu-cl-kernels [--device NAME] [TEST...]
  *
@@ -8,48 +8,29 @@
  */
 
 #include "cl_cases.h"
-#include "workers.h"
-
-static const char *device_name;
-static cl_device_id device;
-static struct suite suite;
-
-static bool open_device(char *name, size_t size)
-{
-	device = find_device(device_name);
-	if (device)
-		clGetDeviceInfo(device, CL_DEVICE_NAME, size, name, NULL);
-	return device;
-}
-
-static void run(unsigned int i, struct verdict *v)
-{
-	struct job j = { .device = device, .what = suite.tests[i].what, .verdict = v };
-
-	job_begin(&j);
-	j.what->run(&j);
-	job_end(&j);
-}
-
-static void add_cases(const struct job_case *c, char **names)
-{
-	for (; c->name; c++)
-		add_test(&suite, &(struct test){ c->name, c->bug, c->sign, c }, names);
-}
+#include "tap.h"
 
 int main(int argc, char **argv)
 {
+	static const struct job_case *const lists[] = { cases_memory, cases_queues, cases_images };
+	const char *device_name = NULL;
 	char **names = names_of_tests(argv, &device_name);
+	cl_device_id device = find_device(device_name);
+	const struct job_case *c;
+	unsigned int i;
 
 	(void)argc;
-	add_cases(cases_memory, names);
-	add_cases(cases_groups, names);
-	add_cases(cases_numbers, names);
-	add_cases(cases_control, names);
-	add_cases(cases_queues, names);
-	add_cases(cases_images, names);
-	add_cases(cases_limits, names);
-	suite.open = open_device;
-	suite.run = run;
-	return run_suite(&suite);
+	for (i = 0; device && i < sizeof(lists) / sizeof(lists[0]); i++)
+		for (c = lists[i]; c->name; c++) {
+			struct verdict v = { .name = c->name };
+			struct job j = { .device = device, .what = c, .verdict = &v };
+
+			if (!is_wanted(c->name, names))
+				continue;
+			job_begin(&j);
+			c->run(&j);
+			job_end(&j);
+			verdict_print(&v);
+		}
+	return tap_finish();
 }

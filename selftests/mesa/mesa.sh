@@ -24,15 +24,6 @@ result()
 	fi
 }
 
-# program WHAT PROGRAM: runs a program; its exit code is a result, its lines of TAP become comments
-program()
-{
-	out=$(timeout 240 "$2" 2>&1)
-	rc=$?
-	printf '%s\n' "$out" | sed 's/^1\.\./# planned /; s/^\(ok\|not ok\) [0-9]* - /# \1 - /'
-	result $rc "$1" "exit code $rc, $(printf '%s\n' "$out" | grep -c '^ok ') checks"
-}
-
 # NVK wants VM_BIND, which an older nouveau does not have
 has_vm_bind() { grep -qw nouveau_uvmm_ioctl_vm_bind /proc/kallsyms; }
 
@@ -53,7 +44,7 @@ suite()
 		*) echo "# $line" ;;
 		esac
 	done <"$log"
-	result $rc "$what of many kinds" "exit code $rc, $(grep -c '^ok ' "$log") right"
+	result $rc "$what" "exit code $rc, $(grep -c '^ok ' "$log") right"
 	rm -f "$log"
 }
 
@@ -63,7 +54,7 @@ vulkan()
 	printf '%s\n' "$out" | grep -i 'device\(Name\|Type\)\|driverName' | sed 's/^/# /'
 	printf '%s\n' "$out" | grep -q 'deviceName.*K20m.*NVK'
 	result $? "vulkaninfo --summary lists the Tesla K20m by NVK" "$icd"
-	program "a Vulkan buffer copy and fill verify" "$bin/kvgpu-vk"
+	suite Vulkan "copies and fills" "$bin/kvgpu-vk-compute" copies
 }
 
 opencl()
@@ -72,14 +63,12 @@ opencl()
 	printf '%s\n' "$out" | sed 's/^/# /'
 	printf '%s\n' "$out" | grep -qi 'rusticl' && printf '%s\n' "$out" | grep -q 'Device.*\(NVF0\|K20m\|GK110\)'
 	result $? "clinfo -l lists the card by rusticl" "RUSTICL_ENABLE=nouveau"
-	program "an OpenCL write, copy and read verify" "$bin/kvgpu-cl"
+	suite OpenCL "writes, copies and reads" "$bin/kvgpu-cl-kernels" copies
 }
 
 case ${2-} in
 kernels)
 	shift 2
-	# rusticl leaves doubles out unless asked for
-	export RUSTICL_FEATURES=fp64
 	suite OpenCL "OpenCL kernels" "$bin/kvgpu-cl-kernels" "$@" ;;
 shaders)
 	shift 2

@@ -5,8 +5,6 @@
 
 #include "vk_job.h"
 
-extern const struct vk_case vk_cases_groups[];
-extern const struct vk_case vk_cases_numbers[];
 extern const struct vk_case vk_cases_commands[];
 extern const struct vk_case vk_cases_images[];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What commands and pipelines bring into a shader. */
+/* What commands and pipelines bring into a shader; memory that a group shares. */
 #include <string.h>
 
 #include "vk_cases.h"
@@ -7,6 +7,7 @@
 SHADER(constants);
 SHADER(indirect);
 SHADER(places);
+SHADER(reduce);
 
 static void constants(struct vk_job *j)
 {
@@ -165,9 +166,63 @@ static void places(struct vk_job *j)
 	vkDestroyQueryPool(j->dev, pool, NULL);
 }
 
+static void reduce(struct vk_job *j)
+{
+	enum { N = 5003, GROUPS = 6, GROUP = 128 };
+	uint32_t *in = vk_random(j, N), sums[GROUPS] = { 0 }, n = N;
+	int32_t maxima[GROUPS];
+	struct vk_resource *s, *m;
+	int i, g;
+
+	for (g = 0; g < GROUPS; g++)
+		maxima[g] = INT32_MIN;
+	for (i = 0; i < N; i++) {
+		g = i / GROUP % GROUPS;
+		sums[g] += in[i];
+		maxima[g] = (int32_t)in[i] > maxima[g] ? (int32_t)in[i] : maxima[g];
+	}
+	vk_storage(j, N * 4, in);
+	s = vk_storage(j, sizeof(sums), NULL);
+	m = vk_storage(j, sizeof(maxima), NULL);
+	vk_pipeline(j, NULL);
+	vk_begin(j);
+	vk_bind(j, j->pipelines[0]);
+	vk_push(j, &n, sizeof(n));
+	vk_dispatch(j, GROUPS, 1, 1);
+	vk_submit(j);
+	verdict_equal(j->verdict, "sum", s->map, sums, GROUPS, 4);
+	verdict_equal(j->verdict, "maximum", m->map, maxima, GROUPS, 4);
+}
+
+/* whole, at odd places, and filled */
+static void copies(struct vk_job *j)
+{
+	enum { BYTES = 8 << 20 };
+	static const VkBufferCopy whole = { 0, 0, BYTES }, piece = { 1001, 2003, 12345 };
+	uint8_t *in = vk_memory(j, BYTES), *filled = vk_memory(j, BYTES);
+	struct vk_resource *a, *b = vk_storage(j, BYTES, NULL);
+
+	pattern_fill(in, BYTES, 1);
+	memset(filled, 0x8a, BYTES);
+	a = vk_storage(j, BYTES, in);
+	memset(b->map, 0x55, BYTES);
+	vk_begin(j);
+	vkCmdCopyBuffer(j->cmd, a->buffer, b->buffer, 1, &whole);
+	vk_barrier(j);
+	vkCmdCopyBuffer(j->cmd, a->buffer, b->buffer, 1, &piece);
+	vk_barrier(j);
+	vkCmdFillBuffer(j->cmd, a->buffer, 0, VK_WHOLE_SIZE, 0x8a8a8a8a);
+	vk_submit(j);
+	memmove(in + piece.dstOffset, in + piece.srcOffset, piece.size);
+	verdict_equal(j->verdict, "copied byte", b->map, in, BYTES, 1);
+	verdict_equal(j->verdict, "filled byte", a->map, filled, BYTES, 1);
+}
+
 const struct vk_case vk_cases_commands[] = {
-	{ "constants", constants, CODE(constants), NULL, NULL },
-	{ "indirect-dispatch", indirect, CODE(indirect), NULL, NULL },
-	{ "places", places, CODE(places), NULL, NULL },
-	{ NULL, NULL, NULL, NULL, NULL, NULL },
+	{ "constants", constants, CODE(constants) },
+	{ "indirect-dispatch", indirect, CODE(indirect) },
+	{ "places", places, CODE(places) },
+	{ "reduction", reduce, CODE(reduce) },
+	{ "copies", copies, NULL, NULL },
+	{ NULL, NULL, NULL, NULL },
 };

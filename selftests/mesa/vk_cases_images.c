@@ -1,49 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shaders that read and write images, and that sample them. */
-#include <string.h>
-
+/* Shaders that sample images. */
 #include "vk_cases.h"
 
-SHADER(image);
 SHADER(texture);
 
 enum { WIDTH = 37, HEIGHT = 22, TEXELS = WIDTH * HEIGHT };
-
-static void run_texels(struct vk_job *j)
-{
-	vk_pipeline(j, NULL);
-	vk_begin(j);
-	vk_bind(j, j->pipelines[0]);
-	vk_dispatch(j, (WIDTH + 7) / 8, (HEIGHT + 3) / 4, 1);
-	vk_submit(j);
-}
-
-#define NOT_STORED "nothing was stored"
-
-static void image(struct vk_job *j)
-{
-	const VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
-	const VkFormat format = VK_FORMAT_R32G32B32A32_UINT;
-	uint32_t *in = vk_random(j, TEXELS * 4), *before = vk_random(j, TEXELS * 4),
-		 *want = vk_memory(j, TEXELS * 16), i, c;
-	struct vk_resource *to;
-
-	if (!vk_has_image(j, format, type)) {
-		verdict_skip(j->verdict, "no VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT");
-		return;
-	}
-	for (i = 0; i < TEXELS; i++) {
-		uint32_t x = i % WIDTH, y = i / WIDTH, with[] = { x, y, 0, 1 };
-
-		for (c = 0; c < 4; c++)
-			want[((HEIGHT - 1 - y) * WIDTH + x) * 4 + c] = in[i * 4 + c] ^ with[c];
-	}
-	vk_image(j, type, format, WIDTH, HEIGHT, 16, in);
-	to = vk_image(j, type, format, WIDTH, HEIGHT, 16, before);
-	run_texels(j);
-	verdict_equal(j->verdict, memcmp(to->map, before, TEXELS * 16) ? "word" : NOT_STORED,
-		      to->map, want, TEXELS * 4, 4);
-}
 
 static double texel(const uint8_t *in, int x, int y, int c)
 {
@@ -70,7 +31,11 @@ static void texture(struct vk_job *j)
 	}
 	vk_image(j, type, VK_FORMAT_R8G8B8A8_UNORM, WIDTH, HEIGHT, 4, in);
 	out = vk_storage(j, TEXELS * 32, NULL);
-	run_texels(j);
+	vk_pipeline(j, NULL);
+	vk_begin(j);
+	vk_bind(j, j->pipelines[0]);
+	vk_dispatch(j, (WIDTH + 7) / 8, (HEIGHT + 3) / 4, 1);
+	vk_submit(j);
 	got = out->map;
 	for (y = 0; y < HEIGHT; y++)
 		for (x = 0; x < WIDTH; x++, got += 8)
@@ -85,15 +50,7 @@ static void texture(struct vk_job *j)
 			}
 }
 
-/* the size that the compiled code finds there is 0 */
-/* clang-format off */
-#define NO_PARAMETERS \
-	"Mesa's nv50_ir reads an image's size and address on Kepler out of constant bank 1, where NVK does not put them: nvk_lower_nir() " \
-	"(nvk_shader.c) says so and asserts that there is no image"
-/* clang-format on */
-
 const struct vk_case vk_cases_images[] = {
-	{ "image", image, CODE(image), NO_PARAMETERS, NOT_STORED },
-	{ "texture", texture, CODE(texture), NULL, NULL },
-	{ NULL, NULL, NULL, NULL, NULL, NULL },
+	{ "texture", texture, CODE(texture) },
+	{ NULL, NULL, NULL, NULL },
 };

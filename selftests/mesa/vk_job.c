@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* vk_job.h has the contracts. A job is in the worker (workers.c): it may end its process. */
+/* vk_job.h has the contracts. */
 #include "vk_job.h"
 
 #include <stdlib.h>
@@ -50,8 +50,6 @@ static void open_queue(struct vk_job *j)
 	VkFenceCreateInfo fence = { .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO };
 
 	vkGetPhysicalDeviceFeatures(j->phys, &j->features);
-	wanted.shaderInt64 = j->features.shaderInt64;
-	wanted.shaderFloat64 = j->features.shaderFloat64;
 	wanted.pipelineStatisticsQuery = j->features.pipelineStatisticsQuery;
 	vk_must(j, vkCreateDevice(j->phys, &info, NULL, &j->dev), "vkCreateDevice");
 	vkGetDeviceQueue(j->dev, queue.queueFamilyIndex, 0, &j->queue);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A job is one test of compute shaders, with its own device, command buffer and memory. A refused
- * call of Vulkan ends the job and its process, so the functions return success.
+ * call of Vulkan ends the process, so the functions return success.
  *
  * Buffers and images lie in memory of the device; each has a twin that the host sees. vk_begin()
  * records the copies from the twins, vk_submit() those back, and waits.
@@ -23,8 +23,6 @@ struct vk_case {
 	void (*run)(struct vk_job *j);
 	/* SPIR-V */
 	const uint32_t *code, *code_end;
-	/* as in struct test of workers.h: why stock Mesa fails, what that failure says */
-	const char *bug, *sign;
 };
 
 /* shaders/NAME.comp, compiled: code_NAME up to code_NAME_end */

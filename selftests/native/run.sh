@@ -19,8 +19,8 @@ options of its behind them ("k20x --seed 3"); parts:
   client    kvgpu-client, all subtests (client:NAME,... for some); quick rounds unless LONG=1
   self-test the client's own checks notice damage
   mesa      NVK and rusticl: copies
-  opencl    OpenCL kernels of many kinds by rusticl
-  vulkan    compute shaders of many kinds by NVK
+  opencl    OpenCL kernels by rusticl: memory, queues, images
+  vulkan    compute shaders by NVK: commands, textures
   clpeak    the OpenCL benchmark, bounded (fetched over the net once)
   cuda      the programs of selftests/cuda (where the CUDA toolkit is)
   libraries those with NVIDIA's libraries (where these are)
