@@ -630,6 +630,31 @@ static void votes_and_shuffles(void **state)
 	}
 }
 
+static void loads_through_the_read_only_cache(void **state)
+{
+	static uint32_t a[N];
+	const uint8_t *b = (const uint8_t *)a;
+	const uint16_t *h = (const uint16_t *)a;
+	const void *in[] = { a };
+	uint32_t want[7], *got;
+
+	for (unsigned int i = 0; i < N; i++)
+		a[i] = (uint32_t)random64();
+	got = columns(*state, "ldg", in, 1, (const unsigned int[]){ 4 }, false);
+	for (unsigned int i = 0; i < N; i++) {
+		const uint32_t *q = &a[i & ~3u];
+
+		want[0] = a[i];
+		want[1] = b[i];
+		want[2] = (uint32_t)(int8_t)b[i];
+		want[3] = h[i];
+		want[4] = (uint32_t)(int16_t)h[i];
+		want[5] = a[i | 1];
+		want[6] = q[0] + 3 * q[1] + 5 * q[2] + 7 * q[3];
+		compare32("ldg", got, i, want, 7);
+	}
+}
+
 static void calls_through_pointers(void **state)
 {
 	static const int weights[] = { 3, 1, 4, 1, 5, 9, 2, 6 };
@@ -708,7 +733,6 @@ static void ctas_keep_pace(void **state)
 
 #include "kernels_video.h"
 #include "kernels_errors.h"
-#include "kernels_texture.h"
 
 static int setup(void **state)
 {
@@ -745,8 +769,6 @@ int main(void)
 		T(ctas_keep_pace),
 		T(video_instructions),
 		T(loads_through_the_read_only_cache),
-		T(sampled_textures),
-		T(surface_accesses),
 		T(an_unmapped_page_is_a_fault_of_the_l1),
 		T(a_misaligned_store_traps),
 		T(shared_memory_has_an_end),
