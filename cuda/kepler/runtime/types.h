@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Types of the CUDA runtime API, with the binary interface of CUDA 11.8. selftests/cuda/abi.sh
- * compares what abi_runtime.c names there with the toolkit's headers: name a new type there.
+ * compares all of them with the toolkit's headers.
  */
 #ifndef KVGPU_CUDART_TYPES_H
 #define KVGPU_CUDART_TYPES_H
