@@ -141,6 +141,8 @@ static void memory(void)
 	CALL(0, cuMemcpy(d, (uintptr_t)host, 16));
 	CALL(0, cuMemcpy((uintptr_t)host, (uintptr_t)host, 16));
 	CALL(1, cuMemsetD32_v2(d + 2, 1, 1));
+	CALL(1, cuMemsetD32_v2(d, 1, PAGE / 4 + 1));
+	CALL(1, cuMemsetD8_v2(d, 1, SIZE_MAX));
 	CALL(0, cuMemsetD32_v2(d, 1, 0));
 	CALL(1, cuMemsetD16_v2(d + 1, 1, 1));
 	CALL(1, cuMemsetD8_v2(64, 1, 1));
@@ -307,8 +309,8 @@ static void launches(void)
 	LAUNCH(1, 1, 1, 2048, 1, 1, 0, params);
 	LAUNCH(1, 1, 1, 1, 1, 65, 0, params);
 	LAUNCH(1, 1, 65536, 1, 1, 1, 0, params);
-	LAUNCH(1, 1, 1, 64, 32, 1, 0, params);
-	LAUNCH(1, 1, 1, 1, 1, 1, 1 << 20, params);
+	LAUNCH(1, 1, 1, 33, 32, 1, 0, params);
+	LAUNCH(1, 1, 1, 1, 1, 1, 49153, params);
 	LAUNCH(1, 1, 1, 1, 1, 1, 0, NULL);
 	LAUNCH(1, 1, 1, 1, 1, 1, 0, one);
 	CALL(400, cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
@@ -422,6 +424,7 @@ static void arrays(void)
 	CALL(1, cuMemcpyAtoD_v2(d, a, 0, 17));
 	CALL(1, cuArrayGetDescriptor_v2(NULL, a));
 	CALL(0, cuArrayDestroy(a));
+	CALL(400, cuArrayDestroy(a));
 	CALL(400, cuArrayDestroy(NULL));
 	CALL(1, cuTexObjectCreate(NULL, NULL, NULL, NULL));
 	CALL(0, cuTexObjectDestroy(0));
@@ -523,6 +526,7 @@ static void shapes(void)
 {
 	enum { LINES = 8, PITCH = 512 };
 	static uint8_t host[PAGE];
+	CUarray a = new_array(16, LINES, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0);
 	CUdeviceptr d = device_buffer(LINES * PITCH);
 	CUDA_MEMCPY2D c;
 
@@ -558,7 +562,15 @@ static void shapes(void)
 	SHAPE(1, c.Height = 9);
 	SHAPE(0, c.srcMemoryType = CU_MEMORYTYPE_UNIFIED, c.srcDevice = (uintptr_t)host);
 	SHAPE(0, c.srcMemoryType = CU_MEMORYTYPE_UNIFIED, c.srcDevice = d, c.srcPitch = 512);
+#define TO_ARRAY c.dstMemoryType = CU_MEMORYTYPE_ARRAY, c.dstArray = a
+	SHAPE(0, TO_ARRAY);
+	SHAPE(1, TO_ARRAY, c.dstXInBytes = 4);
+	SHAPE(1, TO_ARRAY, c.dstY = 1);
+	SHAPE(1, TO_ARRAY, c.dstY = SIZE_MAX);
+	SHAPE(1, TO_ARRAY, c.WidthInBytes = 6);
+	SHAPE(400, TO_ARRAY, c.dstArray = (CUarray)host);
 	CALL(1, cuMemcpy2D_v2(NULL));
+	MUST(cuArrayDestroy(a));
 	MUST(cuMemFree_v2(d));
 	all_answered("copies of lines, of all shapes");
 }

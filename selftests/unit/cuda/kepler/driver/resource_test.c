@@ -87,39 +87,6 @@ static void arrays_keep_their_texels(void **state)
 	}
 }
 
-static void copies_stay_inside(void **state)
-{
-	CUarray a = array(10, 5, 0, CU_AD_FORMAT_FLOAT, 1, 0);
-	char host[1000];
-	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
-			    .srcHost = host,
-			    .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-			    .dstArray = a,
-			    .WidthInBytes = 40,
-			    .Height = 5 };
-
-	memset(host, 0, sizeof(host));
-	OK(cuMemcpy2D_v2(&c));
-	c.dstXInBytes = 4;
-	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_VALUE);
-	c.dstXInBytes = 0;
-	c.dstY = 1;
-	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_VALUE);
-	c.dstY = SIZE_MAX;
-	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_VALUE);
-	c.dstY = 0;
-	c.WidthInBytes = 6;
-	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_VALUE);
-	c.WidthInBytes = 40;
-	c.dstArray = (CUarray)host;
-	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_HANDLE);
-	assert_int_equal(cuMemcpyHtoA_v2(a, 32, host, 12), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemcpyHtoA_v2(a, 40, host, 4), CUDA_ERROR_INVALID_VALUE);
-	OK(cuMemcpyHtoA_v2(a, 20, host, 20));
-	OK(cuArrayDestroy(a));
-	assert_int_equal(cuArrayDestroy(a), CUDA_ERROR_INVALID_HANDLE);
-}
-
 /* ------------------------------------------------------------------ textures, surfaces */
 
 static void texture_objects(void **state)
@@ -832,7 +799,6 @@ int main(void)
 #define IN_CONTEXT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		IN_CONTEXT(arrays_keep_their_texels),
-		IN_CONTEXT(copies_stay_inside),
 		IN_CONTEXT(texture_objects),
 		IN_CONTEXT(textures_of_linear_memory),
 		IN_CONTEXT(many_textures),
