@@ -44,8 +44,7 @@ CE_CARD	:= selftests/unit/gpu-model/ce/card.c selftests/unit/gpu-model/ce/oracle
 CE_TESTS := $(addprefix gpu-model/ce/,launch_test move_test remap_test semaphore_test surface_test unit_test)
 UNIT_TESTS += $(CE_TESTS)
 $(foreach t,$(CE_TESTS),$(eval SRC_$(t) := $(CE_SRC) $(CE_CARD)))
-# the copy engines on gpu-model/mmu in place of a stand-in; with --bench the program measures their
-# speed
+# the copy engines on gpu-model/mmu in place of a stand-in
 UNIT_TESTS += gpu-model/ce/mmu_copy_test
 SRC_gpu-model/ce/mmu_copy_test	:= $(CE_SRC) gpu-model/core/pacer.c $(TEST_CLOCK) $(wildcard gpu-model/mmu/*.c)
 FUZZ_TESTS += gpu-model/ce/method_fuzz

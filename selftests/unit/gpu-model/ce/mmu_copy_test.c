@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The copy engines on the real MMU and pacer. With --bench: the speed of several kinds of copies
- * for growing sizes, each as a part of the speed of a memcpy of the same size.
- */
+/* The copy engines on the real MMU and pacer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -198,118 +195,7 @@ static void test_pace(void **state)
 	rig_destroy(r);
 }
 
-/* ------------------------------------------------------------------ --bench */
-
-#define BENCH_MAX (64 * MIB)
-#define BL_PITCH  4096u
-
-struct shape {
-	const char *name;
-	uint64_t src, dst;
-	uint32_t launch, components;
-};
-
-static const struct shape shapes[] = {
-	{ "vram -> vram", VRAM_VA, VRAM_VA + BENCH_MAX, 0x386, 0 },
-	{ "guest -> vram", GUEST_VA, VRAM_VA, 0x386, 0 },
-	{ "vram -> guest", VRAM_VA, GUEST_VA, 0x386, 0 },
-	{ "guest -> guest", GUEST_VA, GUEST_VA + BENCH_MAX, 0x386, 0 },
-	{ "fill vram", 0, VRAM_VA, 0x786, 0x00034444 },
-	{ "fill guest", 0, GUEST_VA, 0x786, 0x00034444 },
-	{ "guest -> blocks", GUEST_VA, VRAM_VA, 0x286, 0 },
-	{ "blocks -> guest", VRAM_VA, GUEST_VA, 0x306, 0 },
-	{ "blocks -> blocks", VRAM_VA, VRAM_VA + BENCH_MAX, 0x206, 0 },
-	{ "swizzle BGRA", VRAM_VA, VRAM_VA + BENCH_MAX, 0x786, 0x03303012 },
-};
-
-/* Launches with lines of 4 KiB, and with blocks of 16 GOBs in block-linear layouts. */
-static void bench_launch(struct rig *r, const struct shape *s, uint64_t size)
-{
-	uint32_t elem = s->launch & A0B5_LAUNCH_REMAP ? 4 : 1, width = BL_PITCH / elem,
-		 lines = (uint32_t)(size / BL_PITCH);
-	const uint32_t blocks[6] = { 0x1040, width, lines, 1, 0, 0 };
-	const uint32_t words[8] = { (uint32_t)(s->src >> 32),
-				    (uint32_t)s->src,
-				    (uint32_t)(s->dst >> 32),
-				    (uint32_t)s->dst,
-				    BL_PITCH,
-				    BL_PITCH,
-				    width,
-				    lines };
-	unsigned int i;
-
-	for (i = 0; i < 8; i++)
-		method(r, 0, A0B5_OFFSET_IN_UPPER + 4 * i, words[i]);
-	for (i = 0; i < 6; i++) {
-		method(r, 0, A0B5_SET_SRC_BLOCK_SIZE + 4 * i, blocks[i]);
-		method(r, 0, A0B5_SET_DST_BLOCK_SIZE + 4 * i, blocks[i]);
-	}
-	method(r, 0, A0B5_SET_REMAP_COMPONENTS, s->components);
-	method(r, 0, A0B5_SET_REMAP_CONST_A, 0x01020304);
-	if (method(r, 0, A0B5_LAUNCH_DMA, s->launch) != ENG_DONE) {
-		fprintf(stderr, "%s: launch failed\n", s->name);
-		exit(1);
-	}
-}
-
-/* Returns the speed of the best of several rounds, in GB/s. */
-static double bench_rounds(struct rig *r, const struct shape *s, uint64_t size)
-{
-	unsigned int rounds = 5, n = (unsigned int)(64 * MIB / size), i;
-	double best = 0, speed;
-	uint64_t start;
-
-	n = n > 2000 ? 2000 : n;
-	while (rounds--) {
-		start = real_ns();
-		for (i = 0; i < n; i++) {
-			if (s)
-				bench_launch(r, s, size);
-			else
-				memcpy(r->f->g.vram + BENCH_MAX, r->f->g.vram, size);
-			__asm__ volatile("" ::: "memory");
-		}
-		speed = (double)size * n / (double)(real_ns() - start);
-		best = speed > best ? speed : best;
-	}
-	return best;
-}
-
-/* Runs only the shapes whose name contains @only. */
-static int bench(const char *only)
-{
-	static const uint64_t sizes[] = { 4 << 10, 64 << 10, MIB, 16 * MIB, 64 * MIB };
-	struct rig *r = rig_create(BENCH_MAX, 0);
-	double base[5];
-	unsigned int s, i;
-
-	memset(r->f->g.vram, 1, r->vram_size);
-	memset(r->f->guest, 2, r->guest_size);
-	printf("%-18s", "GB/s (of memcpy)");
-	for (i = 0; i < 5; i++)
-		printf("%13llu KiB", (unsigned long long)(sizes[i] >> 10));
-	printf("\n%-18s", "memcpy");
-	for (i = 0; i < 5; i++) {
-		base[i] = bench_rounds(r, NULL, sizes[i]);
-		printf("%17.2f", base[i]);
-	}
-	for (s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
-		if (!strstr(shapes[s].name, only))
-			continue;
-		printf("\n%-18s", shapes[s].name);
-		for (i = 0; i < 5; i++) {
-			double v = bench_rounds(r, &shapes[s], sizes[i]);
-
-			printf("%10.2f (%3.0f%%)", v, 100 * v / base[i]);
-			fflush(stdout);
-		}
-	}
-	putchar('\n');
-	rig_destroy(r);
-	return 0;
-}
-
-int main(int argc, char **argv)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scattered_guest_pages),
@@ -318,7 +204,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_pace),
 	};
 
-	if (argc > 1 && !strcmp(argv[1], "--bench"))
-		return bench(argc > 2 ? argv[2] : "");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Translations and copies in address spaces. With --bench: nanoseconds for translations,
- * invalidates and accesses to a window; build it without ASan before you compare numbers.
- *
- * One thread. So some tests call mmu_translate() without dma_lock, which its contract asks for.
+ * Translations and copies in address spaces. One thread. So some tests call mmu_translate() without
+ * dma_lock, which its contract asks for.
  */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -247,84 +244,7 @@ static void spaces_are_read_from_memory(void **state)
 	rig_destroy(r);
 }
 
-/* ---------------------------------------------------------------- --bench */
-
-static double now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1e9 + ts.tv_nsec;
-}
-
-static void bench_one(struct rig *r, const char *what, uint64_t stride, uint64_t span,
-		      unsigned int loops)
-{
-	struct mmu_seg seg;
-	uint64_t va = 0, sum = 0;
-	unsigned int i;
-	double t;
-
-	pthread_rwlock_rdlock(&r->f->g.dma_lock);
-	t = now_ns();
-	for (i = 0; i < loops; i++) {
-		if (mmu_translate(&r->f->g, &r->c, &r->s, va, 4096, ACC_READ, 0, &seg))
-			abort();
-		sum += seg.len;
-		va = va + stride >= span ? 0 : va + stride;
-	}
-	t = now_ns() - t;
-	pthread_rwlock_unlock(&r->f->g.dma_lock);
-	printf("%-48s %7.1f ns%s\n", what, t / loops, sum ? "" : "!");
-}
-
-static void bench_invalidate(struct rig *r, unsigned int loops)
-{
-	unsigned int i;
-	double t = now_ns();
-
-	for (i = 0; i < loops; i++)
-		fake_invalidate(r->f, r->vm.pdb, 0, 1);
-	printf("%-48s %7.1f ns\n", "invalidate (two register writes, 4 TLBs)",
-	       (now_ns() - t) / loops);
-}
-
-static int bench(void)
-{
-	struct rig *r = rig_create();
-	uint64_t i;
-	double t;
-
-	for (i = 0; i < 0x1800; i++)
-		fake_map(r->f, &r->vm, i << 12, i << 12, MEM_VRAM, 0, false);
-	bench_one(r, "hit, one small page", 0, 1, 20000000);
-	bench_one(r, "hit, 256 small pages", 0x1000, 256 << 12, 20000000);
-	bench_one(r, "miss, 6144 small pages in turn", 0x1000, 0x1800 << 12, 5000000);
-	for (i = 0; i < 0x1800; i++)
-		fake_unmap(r->f, &r->vm, i << 12, false);
-	for (i = 0; i < 128; i++)
-		fake_map(r->f, &r->vm, i << 17, i << 17, MEM_VRAM, 0, true);
-	fake_invalidate(r->f, r->vm.pdb, 0, 1);
-	bench_one(r, "hit, 64 big pages", 0x20000, 64 << 17, 20000000);
-	for (i = 0; i < 256; i++)
-		fake_map(r->f, &r->vm, 0x10000000 + (i << 12), FAKE_IOVA + (i << 12), MEM_SYS_COH,
-			 0, false);
-	bench_invalidate(r, 200000);
-	fake_wr32(r->f, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | r->vm.inst >> 12);
-	t = now_ns();
-	for (i = 0; i < 5000000; i++)
-		bar_write(&r->f->g, WIN_BAR1, (i & 0x3fff) * 4, 4, i);
-	printf("%-48s %7.1f ns\n", "bar_write of 4 bytes", (now_ns() - t) / 5000000);
-	t = now_ns();
-	for (i = 0; i < 5000000; i++)
-		if (bar_read(&r->f->g, WIN_BAR1, (i & 0x3fff) * 4, 4) == 1)
-			rnd_state++;
-	printf("%-48s %7.1f ns\n", "bar_read of 4 bytes", (now_ns() - t) / 5000000);
-	rig_destroy(r);
-	return 0;
-}
-
-int main(int argc, char **argv)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rights_of_cached_lines),      cmocka_unit_test(segments),
@@ -333,7 +253,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(spaces_are_read_from_memory),
 	};
 
-	if (argc > 1 && !strcmp(argv[1], "--bench"))
-		return bench();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
