@@ -51,36 +51,10 @@ static void test_every_remap(void **state)
 			      (counts >> 4 & 3) << 24);
 }
 
-static void test_pattern(void **state)
-{
-	static struct ce_job job;
-	unsigned int size, n, i, b;
-
-	for (size = 1; size <= 4; size++) {
-		for (n = 1; n <= 4; n++) {
-			job.remap = (struct ce_remap){ .size = size,
-						       .nr_src = 1,
-						       .nr_dst = n,
-						       .sel = { 4, 5, 5, 4 },
-						       .constant = { 0x44332211, 0x88776655 } };
-			memset(job.pattern, 0xee, sizeof(job.pattern));
-			ce_remap_pattern(&job);
-			for (i = 0; i < sizeof(job.pattern); i++) {
-				b = i % (size * n);
-				assert_int_equal(
-					job.pattern[i],
-					(uint8_t)(job.remap.constant[job.remap.sel[b / size] - 4] >>
-						  (8 * (b % size))));
-			}
-		}
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_remap),
-		cmocka_unit_test(test_pattern),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

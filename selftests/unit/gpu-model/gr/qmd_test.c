@@ -20,6 +20,16 @@
 #member, offsetof(struct qmd, member), word, bit, width \
 	}
 
+/* of an array of eight: the first one's place, and the steps from each to the next */
+#define EIGHT(array, word, words, bit, bits, width)                                  \
+	F(array[0], word, bit, width), F(array[1], word + words, bit + bits, width), \
+		F(array[2], word + 2 * words, bit + 2 * bits, width),                \
+		F(array[3], word + 3 * words, bit + 3 * bits, width),                \
+		F(array[4], word + 4 * words, bit + 4 * bits, width),                \
+		F(array[5], word + 5 * words, bit + 5 * bits, width),                \
+		F(array[6], word + 6 * words, bit + 6 * bits, width),                \
+		F(array[7], word + 7 * words, bit + 7 * bits, width)
+
 static const struct {
 	const char *name;
 	size_t at;
@@ -82,14 +92,7 @@ static const struct {
 	F(cta_thread_dimension0, 18, 16, 16),
 	F(cta_thread_dimension1, 19, 0, 16),
 	F(cta_thread_dimension2, 19, 16, 16),
-	F(constant_buffer_valid[0], 20, 0, 1),
-	F(constant_buffer_valid[1], 20, 1, 1),
-	F(constant_buffer_valid[2], 20, 2, 1),
-	F(constant_buffer_valid[3], 20, 3, 1),
-	F(constant_buffer_valid[4], 20, 4, 1),
-	F(constant_buffer_valid[5], 20, 5, 1),
-	F(constant_buffer_valid[6], 20, 6, 1),
-	F(constant_buffer_valid[7], 20, 7, 1),
+	EIGHT(constant_buffer_valid, 20, 0, 0, 1, 1),
 	F(l1_configuration, 20, 29, 3),
 	F(sm_disable_mask_lower, 21, 0, 32),
 	F(sm_disable_mask_upper, 22, 0, 32),
@@ -107,38 +110,10 @@ static const struct {
 	F(release1_reduction_enable, 27, 26, 1),
 	F(release1_structure_size, 27, 31, 1),
 	F(release1_payload, 28, 0, 32),
-	F(constant_buffer_addr_lower[0], 29, 0, 32),
-	F(constant_buffer_addr_lower[1], 31, 0, 32),
-	F(constant_buffer_addr_lower[2], 33, 0, 32),
-	F(constant_buffer_addr_lower[3], 35, 0, 32),
-	F(constant_buffer_addr_lower[4], 37, 0, 32),
-	F(constant_buffer_addr_lower[5], 39, 0, 32),
-	F(constant_buffer_addr_lower[6], 41, 0, 32),
-	F(constant_buffer_addr_lower[7], 43, 0, 32),
-	F(constant_buffer_addr_upper[0], 30, 0, 8),
-	F(constant_buffer_addr_upper[1], 32, 0, 8),
-	F(constant_buffer_addr_upper[2], 34, 0, 8),
-	F(constant_buffer_addr_upper[3], 36, 0, 8),
-	F(constant_buffer_addr_upper[4], 38, 0, 8),
-	F(constant_buffer_addr_upper[5], 40, 0, 8),
-	F(constant_buffer_addr_upper[6], 42, 0, 8),
-	F(constant_buffer_addr_upper[7], 44, 0, 8),
-	F(constant_buffer_invalidate[0], 30, 14, 1),
-	F(constant_buffer_invalidate[1], 32, 14, 1),
-	F(constant_buffer_invalidate[2], 34, 14, 1),
-	F(constant_buffer_invalidate[3], 36, 14, 1),
-	F(constant_buffer_invalidate[4], 38, 14, 1),
-	F(constant_buffer_invalidate[5], 40, 14, 1),
-	F(constant_buffer_invalidate[6], 42, 14, 1),
-	F(constant_buffer_invalidate[7], 44, 14, 1),
-	F(constant_buffer_size[0], 30, 15, 17),
-	F(constant_buffer_size[1], 32, 15, 17),
-	F(constant_buffer_size[2], 34, 15, 17),
-	F(constant_buffer_size[3], 36, 15, 17),
-	F(constant_buffer_size[4], 38, 15, 17),
-	F(constant_buffer_size[5], 40, 15, 17),
-	F(constant_buffer_size[6], 42, 15, 17),
-	F(constant_buffer_size[7], 44, 15, 17),
+	EIGHT(constant_buffer_addr_lower, 29, 2, 0, 0, 32),
+	EIGHT(constant_buffer_addr_upper, 30, 2, 0, 0, 8),
+	EIGHT(constant_buffer_invalidate, 30, 2, 14, 0, 1),
+	EIGHT(constant_buffer_size, 30, 2, 15, 0, 17),
 	F(shader_local_memory_low_size, 45, 0, 24),
 	F(barrier_count, 45, 27, 5),
 	F(shader_local_memory_high_size, 46, 0, 24),
@@ -199,21 +174,6 @@ static void every_bit_lands_in_its_field_alone(void **state)
 				fail_msg("bit %u: %s is 0x%x, should be 0x%x", pos, fields[i].name,
 					 member(&q, i), oracle(words, i));
 		}
-	}
-}
-
-static void random_data_decodes_as_the_oracle_says(void **state)
-{
-	srand(1);
-	for (unsigned int n = 0; n < 2000; n++) {
-		uint32_t words[QMD_WORDS];
-		struct qmd q;
-
-		for (unsigned int i = 0; i < QMD_WORDS; i++)
-			words[i] = (uint32_t)rand() << 16 ^ rand();
-		qmd_decode(words, &q);
-		for (unsigned int i = 0; i < NR_FIELDS; i++)
-			assert_int_equal(member(&q, i), oracle(words, i));
 	}
 }
 
@@ -324,7 +284,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_member_is_in_the_table_once),
 		cmocka_unit_test(every_bit_lands_in_its_field_alone),
-		cmocka_unit_test(random_data_decodes_as_the_oracle_says),
 		cmocka_unit_test(captured_launch_has_its_sizes),
 		cmocka_unit_test(what_hardware_refuses_is_named),
 		cmocka_unit_test(huge_grids_saturate),

@@ -290,21 +290,6 @@ static void test_many_messages_in_one_write(void **state)
 	close(fd);
 }
 
-static void test_byte_by_byte(void **state)
-{
-	struct {
-		struct vu_hdr hdr;
-		struct vu_version v;
-	} m = { { .cmd = VU_VERSION, .size = sizeof(m) }, { 0 } };
-	int fd = dial(sock);
-	size_t i;
-
-	for (i = 0; i < sizeof(m); i++)
-		assert_int_equal(send(fd, (uint8_t *)&m + i, 1, 0), 1);
-	assert_int_equal(get(fd, NULL, 0), 0);
-	close(fd);
-}
-
 static void test_statistics(void **state)
 {
 	int fd = dial(stats), i;
@@ -395,7 +380,6 @@ int main(void)
 		T(test_second_client_waits),
 		T(test_nonsense_ends_the_connection),
 		T(test_many_messages_in_one_write),
-		T(test_byte_by_byte),
 		T(test_statistics),
 		T(test_idle_uses_no_cpu),
 		TD(test_stale_socket_is_replaced),
