@@ -161,27 +161,19 @@ static void *columns(struct rig *r, const char *name, const void *const *in, uns
 	return rig_host(r, out);
 }
 
-static void compare32(const char *name, const uint32_t *got, unsigned int thread,
-		      const uint32_t *want, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		if (got[i * N + thread] != want[i]) {
-			report(name, i, thread, got[i * N + thread], want[i]);
-			assert_int_equal(got[i * N + thread], want[i]);
-		}
+#define COMPARE(name, type)                                                        \
+	static void name(const char *kernel, const type *got, unsigned int thread, \
+			 const type *want, unsigned int n)                         \
+	{                                                                          \
+		for (unsigned int i = 0; i < n; i++) {                             \
+			if (got[i * N + thread] == want[i])                        \
+				continue;                                          \
+			report(kernel, i, thread, got[i * N + thread], want[i]);   \
+			fail();                                                    \
+		}                                                                  \
 	}
-}
-
-static void compare64(const char *name, const uint64_t *got, unsigned int thread,
-		      const uint64_t *want, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		if (got[i * N + thread] != want[i]) {
-			report(name, i, thread, got[i * N + thread], want[i]);
-			assert_int_equal(got[i * N + thread], want[i]);
-		}
-	}
-}
+COMPARE(compare32, uint32_t)
+COMPARE(compare64, uint64_t)
 
 static void integer_operations(void **state)
 {

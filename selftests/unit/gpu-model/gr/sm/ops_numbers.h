@@ -1,46 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Predicates and the condition code in registers, NaNs, shifts of pairs, flags of wide conversions,
+ * The condition code in registers, NaNs, shifts of pairs, flags of wide conversions,
  * results that go into a part of a register. Included by ops_test.c.
  */
 #ifndef KVGPU_SELFTESTS_SM_OPS_NUMBERS_H
 #define KVGPU_SELFTESTS_SM_OPS_NUMBERS_H
-
-static void predicates_into_either_half(void **state)
-{
-	struct world *w = *state;
-	struct sm_insn p2r = insn(SM_P2R), r2p = insn(SM_R2P);
-
-	for (unsigned int i = 0; i < SM_PT; i++)
-		w->w.p[i] = 0x12345678u * (i + 3);
-	p2r.dst[0] = reg(0);
-	p2r.src[0] = (struct sm_operand){ .kind = SM_PRFILE };
-	p2r.src[1] = imm(0xffff00ff);
-	p2r.src[2] = imm(0x5f);
-	p2r.hi = true;
-	run(w, p2r);
-	for (unsigned int l = 0; l < LANES; l++) {
-		uint32_t want = 0xffff00ff & ~0x5f0000;
-
-		for (unsigned int i = 0; i < SM_PT; i++)
-			if (0x5f >> i & 1)
-				want |= (w->w.p[i] >> l & 1) << (16 + i);
-		assert_int_equal(R(0)[l], want);
-	}
-	for (unsigned int l = 0; l < LANES; l++)
-		R(1)[l] = (l * 5) << 16 | (~(l * 5) & 0xffff);
-	r2p.dst[0] = (struct sm_operand){ .kind = SM_PRFILE };
-	r2p.src[0] = reg(1);
-	r2p.src[1] = imm(0x29);
-	r2p.hi = true;
-	run(w, r2p);
-	for (unsigned int i = 0; i < SM_PT; i++) {
-		for (unsigned int l = 0; l < LANES; l++)
-			assert_int_equal(w->w.p[i] >> l & 1,
-					 (0x29 >> i & 1 ? l * 5 >> i : 0x12345678u * (i + 3) >> l) &
-						 1);
-	}
-}
 
 /* nvcc -G saves the condition code so: P2R R0, PR, RZ, 0xf000 ... R2P PR, R0, 0xf000 */
 static void condition_code_to_a_register_and_back(void **state)

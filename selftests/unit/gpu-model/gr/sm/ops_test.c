@@ -271,28 +271,30 @@ static void chains_of_words(void **state)
 
 /* --------------------------------------------------------------- predicates and flags as values */
 
-static void flags_to_registers_and_back(void **state)
+/* @at: the lowest bit of the half that predicates have in a register */
+static void check_predicates(struct world *w, unsigned int at)
 {
-	struct world *w = *state;
 	struct sm_insn p2r = insn(SM_P2R), r2p = insn(SM_R2P);
+	const uint32_t before = 0xa5a5a5a5;
 
 	for (unsigned int i = 0; i < SM_PT; i++)
 		w->w.p[i] = 0x12345678u * (i + 3);
+	p2r.hi = r2p.hi = at == 16;
 	p2r.dst[0] = reg(0);
 	p2r.src[0] = (struct sm_operand){ .kind = SM_PRFILE };
-	p2r.src[1] = imm(0xffffff00);
+	p2r.src[1] = imm(before);
 	p2r.src[2] = imm(0x5f);
 	run(w, p2r);
 	for (unsigned int l = 0; l < LANES; l++) {
-		uint32_t want = 0xffffff00;
+		uint32_t want = before & ~(0x5fu << at);
 
 		for (unsigned int i = 0; i < SM_PT; i++)
 			if (0x5f >> i & 1)
-				want |= (w->w.p[i] >> l & 1) << i;
+				want |= (w->w.p[i] >> l & 1) << (at + i);
 		assert_int_equal(R(0)[l], want);
 	}
 	for (unsigned int l = 0; l < LANES; l++)
-		R(1)[l] = l * 5;
+		R(1)[l] = (l * 5) << at | (~(l * 5) & 0xffff) << (16 - at);
 	r2p.dst[0] = (struct sm_operand){ .kind = SM_PRFILE };
 	r2p.src[0] = reg(1);
 	r2p.src[1] = imm(0x29);
@@ -304,6 +306,12 @@ static void flags_to_registers_and_back(void **state)
 						 1);
 	}
 	assert_int_equal(w->w.p[SM_PT], ALL_LANES);
+}
+
+static void predicates_to_registers_and_back(void **state)
+{
+	check_predicates(*state, 0);
+	check_predicates(*state, 16);
 }
 
 static uint32_t combined(unsigned int op, uint32_t a, uint32_t b)
@@ -662,7 +670,7 @@ int main(void)
 		T(sums_and_their_flags),
 		T(saturating_sums),
 		T(chains_of_words),
-		T(flags_to_registers_and_back),
+		T(predicates_to_registers_and_back),
 		T(condition_code_to_a_register_and_back),
 		T(predicate_arithmetic),
 		T(condition_tests_after_a_subtraction),
@@ -676,7 +684,6 @@ int main(void)
 		T(constants_by_index),
 		T(odd_pairs_are_refused),
 		T(vertex_instructions_have_no_place_here),
-		T(predicates_into_either_half),
 		T(payloads_pass_through_doubles),
 		T(the_first_of_several_payloads_wins),
 		T(shifts_of_pairs),

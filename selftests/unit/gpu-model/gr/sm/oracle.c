@@ -196,57 +196,22 @@ static float flushed(float v)
 
 enum what { ADD, MUL, FMA, DIV, SQRT };
 
-static float fdo(enum what what, int mode, float a, float b, float c)
-{
-	volatile float x = a, y = b, z = c, r;
-
-	fesetround(mode);
-	switch (what) {
-	case ADD:
-		r = x + y;
-		break;
-	case MUL:
-		r = x * y;
-		break;
-	case FMA:
-		r = fmaf(x, y, z);
-		break;
-	case DIV:
-		r = x / y;
-		break;
-	default:
-		r = sqrtf(x);
-		break;
+#define ROUNDED(name, type, fma, sqrt)                                     \
+	static type name(enum what what, int mode, type a, type b, type c) \
+	{                                                                  \
+		volatile type x = a, y = b, z = c, r;                      \
+                                                                           \
+		fesetround(mode);                                          \
+		r = what == ADD ? x + y :                                  \
+		    what == MUL ? x * y :                                  \
+		    what == FMA ? fma(x, y, z) :                           \
+		    what == DIV ? x / y :                                  \
+				  sqrt(x);                                 \
+		fesetround(FE_TONEAREST);                                  \
+		return r;                                                  \
 	}
-	fesetround(FE_TONEAREST);
-	return r;
-}
-
-static double ddo(enum what what, int mode, double a, double b, double c)
-{
-	volatile double x = a, y = b, z = c, r;
-
-	fesetround(mode);
-	switch (what) {
-	case ADD:
-		r = x + y;
-		break;
-	case MUL:
-		r = x * y;
-		break;
-	case FMA:
-		r = fma(x, y, z);
-		break;
-	case DIV:
-		r = x / y;
-		break;
-	default:
-		r = sqrt(x);
-		break;
-	}
-	fesetround(FE_TONEAREST);
-	return r;
-}
+ROUNDED(fdo, float, fmaf, sqrtf)
+ROUNDED(ddo, double, fma, sqrt)
 
 static float fpick(float a, float b, bool min)
 {
