@@ -107,29 +107,38 @@ static void leave_place(const struct library_place *at, bool kept)
 
 /* ------------------------------------------------- modules and functions: call with `libraries` */
 
-/* NVIDIA's driver has one variable for all contexts, so that a program may expect it. */
-static void tell_of_managed(CUlibrary l)
+/*
+ * NVIDIA's driver has one managed variable for all contexts. Here each module has its own, at an
+ * address that its device chose: so code that has some runs in the context alone whose variables
+ * the program knows.
+ */
+static CUresult check_managed(CUlibrary l, const struct library_place *at)
 {
 	static bool told;
 	struct module_in *m;
 
-	for (m = l->modules; m && !library_lives(&m->at); m = m->next)
+	for (m = l->modules; m && (same_place(&m->at, at) || !library_lives(&m->at)); m = m->next)
 		;
-	if (m && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+	if (!m)
+		return CUDA_SUCCESS;
+	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
 		fprintf(stderr,
-			"libcuda: code with __managed__ variables is used in a second context, "
-			"which has variables of its own: the program sees those of the first one\n");
+			"libcuda: code with __managed__ variables in a second context is not supported: each "
+			"context would have variables of its own. Use it on one GPU, the first one of "
+			"CUDA_VISIBLE_DEVICES\n");
+	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 static CUresult load_in(CUlibrary l, const struct library_place *at, const struct options *o)
 {
-	struct module_in *m = calloc(1, sizeof(*m));
-	CUresult r;
+	struct module_in *m;
+	CUresult r = l->managed ? check_managed(l, at) : CUDA_SUCCESS;
 
+	if (r)
+		return r;
+	m = calloc(1, sizeof(*m));
 	if (!m)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	if (l->managed)
-		tell_of_managed(l);
 	r = cuCtxPushCurrent_v2(at->ctx);
 	if (!r) {
 		r = cuModuleLoadDataEx(&m->module, l->image, o->n, o->option, o->value);
@@ -495,13 +504,18 @@ void library_leave(const struct library_place *at, bool kept)
 	leave_place(at, kept);
 }
 
-void library_told_managed(CUlibrary l, bool *kept)
+CUresult library_tells_managed(CUlibrary l, const struct library_place *at, bool *kept)
 {
+	CUresult r = check_managed(l, at);
+
+	if (r)
+		return r;
 	l->managed = true;
-	if (l->keeps)
-		return;
-	l->keeps = *kept;
-	*kept = false;
+	if (!l->keeps) {
+		l->keeps = *kept;
+		*kept = false;
+	}
+	return CUDA_SUCCESS;
 }
 
 static CUkernel *bucket_of(CUlibrary l, const char *name)

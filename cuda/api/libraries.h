@@ -106,8 +106,9 @@ void library_leave(const struct library_place *at, bool kept);
 /*
  * With `libraries`: the program gets the address of a __managed__ variable. The reference that
  * *@kept may be becomes the library's, which gives it back when it is unloaded.
+ * CUDA_ERROR_NOT_SUPPORTED, with a line: the library is used in another context, too.
  */
-void library_told_managed(CUlibrary l, bool *kept);
+CUresult library_tells_managed(CUlibrary l, const struct library_place *at, bool *kept);
 /* Call these with `libraries`. kernel_set(): @attribute may be CACHE_CONFIG. */
 CUresult library_module(CUlibrary l, const struct library_place *at, CUmodule *module);
 CUresult kernel_set(CUfunction f, int attribute, int value);

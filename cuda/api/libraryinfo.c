@@ -62,8 +62,8 @@ static CUresult find_managed(CUdeviceptr *ptr, size_t *bytes, CUlibrary l,
 
 /*
  * NVIDIA's runtime of CUDA 13 asks this before it makes a context. The variable belongs to one all
- * the same: to the primary one, which then stays as long as the library does. Each other context
- * that uses the library has managed variables of its own.
+ * the same: to the primary one, which then stays as long as the library does. No other context can
+ * use the library meanwhile.
  */
 CUresult cuLibraryGetManaged(CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name)
 {
@@ -77,7 +77,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr *ptr, size_t *bytes, CUlibrary library,
 		return r;
 	r = find_managed(&address, &size, library, &at, name);
 	if (!r)
-		library_told_managed(library, &kept);
+		r = library_tells_managed(library, &at, &kept);
 	library_leave(&at, kept);
 	if (!r && ptr)
 		*ptr = address;

@@ -825,7 +825,8 @@ void managed_function_ends(void);
 void managed_touch(const void *p, uint64_t bytes);
 /*
  * Map the managed variables of @module that the library has in [begin, begin + bytes); @bytes 0:
- * there are none. CUDA_ERROR_NOT_SUPPORTED: they can't be mapped there.
+ * there are none. CUDA_ERROR_NOT_SUPPORTED, with a line: they can't be mapped there, or modules on
+ * another device have some.
  */
 CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes);
 void managed_freed(CUdeviceptr ptr);

@@ -865,11 +865,11 @@ static bool prepare_peer(struct peer *p)
 }
 
 /*
- * A range for memory on pages that are not managed. @fresh: the memory has no contents, so it is
- * open at once. CUDA_ERROR_NOT_SUPPORTED: it can't be mapped there, as where this process has
- * something else.
+ * A range for memory on pages that are not managed. An allocation has no contents, so it is open at
+ * once. CUDA_ERROR_NOT_SUPPORTED: it can't be mapped there, as where this process has something
+ * else.
  */
-static CUresult add_range(uintptr_t at, uintptr_t end, const struct part *of, bool fresh)
+static CUresult add_range(uintptr_t at, uintptr_t end, const struct part *of)
 {
 	struct managed m = { .ctx = of->ctx, .ctx_id = of->ctx_id, .at = KVGPU_REMOTE_NOWHERE };
 	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
@@ -886,7 +886,7 @@ static CUresult add_range(uintptr_t at, uintptr_t end, const struct part *of, bo
 		free(m.parts);
 		return r;
 	}
-	if (fresh) {
+	if (!of->module) {
 		protect(&m, 0, pages_of(&m), PROT_READ);
 		memset(m.page, CLEAN, pages_of(&m));
 		m.open = pages_of(&m);
@@ -899,16 +899,15 @@ static CUresult add_range(uintptr_t at, uintptr_t end, const struct part *of, bo
 
 /*
  * The page of *@at is managed already: that range gets what it can have of [*@at, end). *@at is
- * where that ends. If the memory has contents, they are fetched at the next touch.
+ * where that ends. A variable has contents, which are fetched at the next touch.
  */
-static CUresult join_range(struct managed *m, uintptr_t *at, uintptr_t end, const struct part *of,
-			   bool fresh)
+static CUresult join_range(struct managed *m, uintptr_t *at, uintptr_t end, const struct part *of)
 {
 	uintptr_t next = end < m->end ? end : m->end;
 
 	if (is_mapped(m) || object_peer(m->ctx) != object_peer(of->ctx))
 		return CUDA_ERROR_NOT_SUPPORTED;
-	if (!fresh) {
+	if (of->module) {
 		flush_pages(m);
 		close_pages(m);
 	}
@@ -928,25 +927,26 @@ static uintptr_t unmanaged_end(uintptr_t at, uintptr_t end)
 	return end;
 }
 
-/* Parts that were added stay if a later one fails: end_managed() ends them. */
-static CUresult add_managed(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
+/*
+ * @module: NULL: an allocation. Parts that were added stay if a later one fails: end_managed() ends
+ * them.
+ */
+static CUresult add_managed(const struct object *ctx, CUdeviceptr ptr, uint64_t bytes, void *module)
 {
-	struct part of = { .first = module ? 0 : ptr, .ctx = current_context(), .module = module };
-	uintptr_t at = ptr, end = ptr + bytes;
+	struct part of = { .first = module ? 0 : ptr, .ctx = (void *)ctx, .module = module };
+	uintptr_t at = ptr, end = ptr + bytes, next;
 	struct managed *m;
-	uint32_t mode;
 	CUresult r = CUDA_SUCCESS;
 
-	if (!bytes || end < at || at < KVGPU_REMOTE_LOWEST)
+	if (!ctx || !bytes || end < at || at < KVGPU_REMOTE_LOWEST)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	of.ctx_id = current_id(current_peer(), &mode);
+	of.ctx_id = ctx->id;
 	pthread_mutex_lock(&lock);
 	page_bytes = sysconf(_SC_PAGESIZE);
 	while (at < end && !r) {
-		uintptr_t next = unmanaged_end(at, end);
-
 		m = find_managed(at);
-		r = m ? join_range(m, &at, end, &of, fresh) : add_range(at, next, &of, fresh);
+		next = unmanaged_end(at, end);
+		r = m ? join_range(m, &at, end, &of) : add_range(at, next, &of);
 		if (!m)
 			at = next;
 	}
@@ -1051,12 +1051,38 @@ void mapped_end(const void *base)
 	end_managed(NULL, NULL, (uintptr_t)base);
 }
 
+/* whether modules on another device have managed variables */
+static bool variables_elsewhere(int dev)
+{
+	unsigned int i, k;
+	bool has = false;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < nr; i++)
+		for (k = 0; k < ranges[i].nr_parts; k++)
+			has |= ranges[i].parts[k].module &&
+			       ((struct object *)ranges[i].parts[k].ctx)->dev != dev;
+	pthread_mutex_unlock(&lock);
+	return has;
+}
+
+/*
+ * To NVIDIA's runtimes a variable is one for all devices, and they take the address that they heard
+ * last: so no second device has any.
+ */
 CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
 {
+	const struct object *ctx = object_context(module);
 	CUresult r = CUDA_ERROR_NOT_SUPPORTED;
 
-	if (bytes <= VARIABLES_MAX)
-		r = bytes ? add_managed(begin, bytes, module, false) : CUDA_SUCCESS;
+	if (!bytes)
+		return CUDA_SUCCESS;
+	if (ctx && variables_elsewhere(ctx->dev))
+		return REFUSE("a __managed__ variable on two GPUs",
+			      "each would have its own; use it on one GPU, the first one of "
+			      "CUDA_VISIBLE_DEVICES");
+	if (ctx && bytes <= VARIABLES_MAX)
+		r = add_managed(ctx, begin, bytes, module);
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
 		client_say(
 			"this process has other memory where the server's library has managed variables");
@@ -1098,7 +1124,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 			break;
 		r = CUDA_ERROR_NOT_SUPPORTED;
 		if (range_add(at, bytes, serial))
-			r = add_managed(at, bytes, NULL, true);
+			r = add_managed(current_context(), at, bytes, NULL);
 		if (r)
 			end_managed(NULL, NULL, at);
 		if (r)

@@ -110,7 +110,7 @@ run_tables()
 	stop_server
 }
 
-# a __managed__ variable as the runtime of 13.0 asks for it, before there is a context; on two devices one line says whose it is
+# a __managed__ variable as the runtime of 13.0 asks for it, before there is a context; a second device is refused, with one line
 run_early()
 {
 	local carrier gpus

@@ -22,7 +22,8 @@ enum { ARENA = 16 << 20, BYTES = 4 << 20, PAGE = 4096 };
 
 /* ------------------------- in the place of the client's other files, a channel and a server */
 
-static struct object context;
+static struct object context, second_context = { .peer = 1, .dev = 1 };
+static int module, second_module; /* of the second server */
 static uint8_t there[BYTES + PAGE]; /* the server's memory */
 static uintptr_t base; /* its address at the client and at the server */
 static uintptr_t next_at; /* of the next allocation, if not at base */
@@ -41,7 +42,7 @@ uint64_t current_id(const struct peer *p, uint32_t *mode)
 }
 void context_borrow(void *ctx, uint64_t id)
 {
-	assert_ptr_equal(ctx, &context);
+	assert_true(ctx == &context || ctx == &second_context);
 }
 void context_give_back(void)
 {
@@ -98,7 +99,7 @@ struct object *object_of(unsigned int class, const void *handle)
 }
 const struct object *object_context(const struct object *o)
 {
-	return NULL;
+	return (const void *)o == &second_module ? &second_context : &context;
 }
 CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
@@ -402,7 +403,6 @@ static void errors_open_pages(void **state)
 /* Variables begin and end within pages: bytes beside a variable are neither read nor written. */
 static void variables(void **state)
 {
-	static int module;
 	const uint64_t begin = base + BYTES - 100, n = 300;
 	volatile uint8_t *v = (uint8_t *)(uintptr_t)begin;
 
@@ -443,7 +443,6 @@ static void variables(void **state)
 /* Two variables on one page are copied one by one. What is between them is not copied. */
 static void variables_of_a_page(void **state)
 {
-	static int module;
 	const uint64_t begin = base;
 	volatile uint8_t *v = (uint8_t *)(uintptr_t)begin;
 
@@ -508,14 +507,44 @@ static void small_allocations(void **state)
 	next_at = base + 9 * 512;
 	assert_int_equal(cuMemAllocManaged(&ptr[9], 40, 1), CUDA_SUCCESS);
 	there[13 * 512] = 9;
-	assert_int_equal(managed_variables(&ptr, base + 13 * 512, 40), CUDA_SUCCESS);
+	assert_int_equal(managed_variables(&module, base + 13 * 512, 40), CUDA_SUCCESS);
 	assert_int_equal(there[12 * 512 + 1], 8);
 	assert_int_equal(*(volatile uint8_t *)(base + 13 * 512), 9);
-	managed_module_ends(&ptr);
+	managed_module_ends(&module);
 	managed_freed(ptr[9]);
 	assert_int_equal(v[1], 8);
 	managed_freed(ptr[12]);
 	next_at = 0;
+}
+
+/*
+ * A variable is of its module's server, whatever context is current. Two devices don't have some at
+ * once: to the program they are one variable, which has one address.
+ */
+static void variables_of_two_devices(void **state)
+{
+	volatile uint8_t *second;
+
+	begin_test();
+	managed_freed(base);
+	memset(there, 0, sizeof(there));
+	assert_int_equal(managed_variables(&module, base, 4), CUDA_SUCCESS);
+	assert_int_equal(managed_variables(&second_module, base, 4), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(managed_variables(&second_module, base + PAGE, 4),
+			 CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(managed_variables(&second_module, 0, 0), CUDA_SUCCESS);
+	assert_int_equal(managed_variables(&module, base + 8, 4), CUDA_SUCCESS);
+	managed_module_ends(&module);
+	assert_int_equal(managed_variables(&second_module, base + PAGE, 4), CUDA_SUCCESS);
+	second = (uint8_t *)(base + PAGE);
+	*second = 7;
+	work();
+	assert_int_equal(there[PAGE], 0);
+	managed_work_begins(&peers[1], &second_context);
+	managed_work_sent();
+	assert_int_equal(there[PAGE], 7);
+	managed_module_ends(&second_module);
+	managed_end(&second_context);
 }
 
 /* If other memory is at the address already, it stays as it is. */
@@ -754,6 +783,7 @@ int main(void)
 		ON_MEMORY(variables),
 		ON_MEMORY(variables_of_a_page),
 		ON_MEMORY(small_allocations),
+		ON_MEMORY(variables_of_two_devices),
 		ON_MEMORY(taken),
 		ON_MEMORY(mapped_memory),
 		ON_MEMORY(mapped_memory_meanwhile),
@@ -764,8 +794,10 @@ int main(void)
 
 	if (sysconf(_SC_PAGESIZE) != PAGE)
 		return 0;
-	peer_init(peers);
-	nr_peers = 1;
-	arena_init(peers);
+	peer_init(&peers[0]);
+	peer_init(&peers[1]);
+	nr_peers = 2;
+	arena_init(&peers[0]);
+	arena_init(&peers[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

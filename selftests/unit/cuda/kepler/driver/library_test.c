@@ -257,22 +257,30 @@ static bool is_active(void)
 	return active;
 }
 
+/* the caller frees it */
+static uint8_t *managed_image(void)
+{
+	uint8_t *image = malloc(cubin_bytes);
+
+	assert_non_null(image);
+	memcpy(image, cubin, cubin_bytes);
+	assert_true(make_counter_managed(image));
+	return image;
+}
+
 /*
  * The runtime of CUDA 13 asks for managed variables before it makes a context. The variable's
  * address holds until the library ends, whatever others do with the primary context.
  */
 static void managed_without_a_context(void **state)
 {
-	uint8_t *image = malloc(cubin_bytes);
+	uint8_t *image = managed_image();
 	CUcontext primary;
 	CUdeviceptr at, same;
 	CUlibrary l;
 	size_t n;
 	int round;
 
-	assert_non_null(image);
-	memcpy(image, cubin, cubin_bytes);
-	assert_true(make_counter_managed(image));
 	fake_same = true;
 	OK(cuCtxPopCurrent_v2(NULL));
 	l = load(image);
@@ -302,6 +310,37 @@ static void managed_without_a_context(void **state)
 	l = load(image);
 	OK(cuLibraryGetManaged(&at, NULL, l, "counter"));
 	assert_false(is_active());
+	OK(cuLibraryUnload(l));
+	free(image);
+}
+
+/*
+ * To CUDA a managed variable is one for all contexts. Here each context would have its own: so who
+ * has the variable's address uses that code in one context, and gets an error in others.
+ */
+static void managed_in_one_context(void **state)
+{
+	uint8_t *image = managed_image();
+	CUcontext other;
+	CUdeviceptr at;
+	CUlibrary l;
+	CUkernel k;
+
+	fake_same = true;
+	l = load(image);
+	OK(cuLibraryGetManaged(&at, NULL, l, "counter"));
+	OK(cuLibraryGetKernel(&k, l, "store"));
+	OK(cuCtxCreate_v2(&other, 0, 0));
+	FAILS(launch(k, NULL), CUDA_ERROR_NOT_SUPPORTED);
+	OK(cuCtxPopCurrent_v2(NULL));
+	OK(launch(k, NULL));
+	/* the other way round: @ctx uses the code, and then the other one asks for the address */
+	OK(cuLibraryUnload(l));
+	l = load(image);
+	OK(cuCtxPushCurrent_v2(other));
+	FAILS(cuLibraryGetManaged(&at, NULL, l, "counter"), CUDA_ERROR_NOT_SUPPORTED);
+	OK(cuCtxDestroy_v2(other));
+	OK(cuLibraryGetManaged(&at, NULL, l, "counter"));
 	OK(cuLibraryUnload(l));
 	free(image);
 }
@@ -557,6 +596,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reset, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_context, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(managed_without_a_context, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(managed_in_one_context, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(enumeration, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(settings, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(images, set_up, tear_down),
