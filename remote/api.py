@@ -303,7 +303,8 @@ def stub(e):
             t.append(f"\tq.{x.name} = " + (f"{x.name} ? {value} : (typeof({value})){{ 0 }};" if x.null else f"{value};"))
             if x.type in PLACES:
                 place, pointer = PLACES[x.type]
-                asks = "place_to_ask" if e.has("anyplace") else "place_to_server"
+                tries = "place_to_try" if x.type == "CUmemAllocationProp" else "place_to_server"
+                asks = "place_to_ask" if e.has("anyplace") else tries
                 t.append(f"\tr = {asks}(&c.to, &q.{x.name}{place});\n\tif (r)\n\t\treturn r;")
                 t += [f"\tq.{x.name}{pointer} = NULL;"] if pointer else []
         elif x.kind == "string":

@@ -920,10 +920,11 @@ CUresult parameters_pack(const struct function *f, void **params, void **extra, 
 
 /*
  * Where memory is to be: put the server's number of the device in the place of the program's, or
- * back. Memory of a host can't be had; place_to_ask() puts the first device in its place.
- * place_here(): false: an answer can't say that.
+ * back. Memory of a host can't be had; place_to_ask() puts the first device in its place, and
+ * place_to_try() prints no line. place_here(): false: an answer can't say that.
  */
 CUresult place_to_server(struct route *to, CUmemLocation *place);
+CUresult place_to_try(struct route *to, CUmemLocation *place);
 CUresult place_to_ask(struct route *to, CUmemLocation *place);
 bool place_here(const struct call *c, CUmemLocation *place);
 void allocation_made(CUmemGenericAllocationHandle handle, const CUmemAllocationProp *prop);

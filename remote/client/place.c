@@ -7,7 +7,7 @@
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
-enum { TYPE_NONE, TYPE_LAST = 4, CPU = -1 };
+enum { TYPE_NONE, TYPE_NUMA = 3, TYPE_LAST = 4, CPU = -1 };
 
 static CUresult refuse_place(void)
 {
@@ -25,6 +25,15 @@ CUresult place_to_server(struct route *to, CUmemLocation *place)
 		return CUDA_ERROR_INVALID_DEVICE;
 	place->id = route_device(to, place->id);
 	return CUDA_SUCCESS;
+}
+
+/*
+ * NCCL tries to make memory of the host's node in each process, whatever the device's attributes
+ * say, and goes on without it: that is no news for who reads standard error.
+ */
+CUresult place_to_try(struct route *to, CUmemLocation *place)
+{
+	return place->type == TYPE_NUMA ? CUDA_ERROR_NOT_SUPPORTED : place_to_server(to, place);
 }
 
 CUresult place_to_ask(struct route *to, CUmemLocation *place)

@@ -39,7 +39,7 @@ uint64_t liar_acks, liar_sent, liar_told;
 unsigned int liar_lies = 16;
 bool liar_manages;
 const struct kvgpu_remote_relayed *liar_relays;
-unsigned int liar_fetches;
+unsigned int liar_fetches, liar_lines;
 
 /* ------------------------------------------------------------------ chance */
 
@@ -535,6 +535,7 @@ const char *__asan_default_options(void)
 void __wrap_client_say(const char *format, ...);
 void __wrap_client_say(const char *format, ...)
 {
+	__atomic_add_fetch(&liar_lines, 1, __ATOMIC_RELAXED);
 }
 
 /* The sanitizer's memory about memory is no memory of a program, but the kernel can read it. */

@@ -58,6 +58,8 @@ extern unsigned int liar_lies;
 extern bool liar_manages;
 /* of each server; NULL: clients reach their servers without a relay */
 extern const struct kvgpu_remote_relayed *liar_relays;
+/* lines for standard error */
+extern unsigned int liar_lines;
 /* pieces that one server's relay was to get from another server's */
 extern unsigned int liar_fetches;
 

@@ -838,6 +838,29 @@ static CUdeviceptr reserved(CUdeviceptr want)
 	return at;
 }
 
+/*
+ * NCCL tries to make memory of the host's node in each process: that alone is refused without a
+ * line.
+ */
+static void memory_of_the_host_is_refused(void **state)
+{
+	enum { HOST = 2, HOST_NUMA = 3 };
+	CUmemAllocationProp prop = on_device(0);
+	CUmemGenericAllocationHandle h;
+	CUmemoryPool pool;
+
+	liar_lines = 0;
+	prop.location.type = HOST_NUMA;
+	assert_int_equal(cuMemCreate(&h, PAGE, &prop, 0), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(liar_lines, 0);
+	assert_int_equal(cuMemPoolCreate(&pool, &(CUmemPoolProps){ .allocType = 1,
+								   .location = { HOST_NUMA, 0 } }),
+			 CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(liar_lines, 1);
+	prop.location.type = HOST;
+	assert_int_equal(cuMemCreate(&h, PAGE, &prop, 0), CUDA_ERROR_NOT_SUPPORTED);
+}
+
 /* a device says where memory is made; addresses, handles and devices are of one server */
 static void mapped_memory_is_of_one_server(void **state)
 {
@@ -1185,6 +1208,7 @@ int main(void)
 		TEST(memory_ends_in_the_address_space),
 		TEST(attributes_are_the_clients),
 		TEST(managed_memory_is_not_at_null),
+		TEST(memory_of_the_host_is_refused),
 		TEST(mapped_memory_is_of_one_server),
 		TEST(reserved_addresses_are_one_servers),
 		TEST(pools_of_two_servers_are_apart),
