@@ -130,7 +130,7 @@ void text_free(struct server *s);
 
 /* ------------------------------------------------------------------ library.c */
 
-/* false: not loaded; *why: the reason, never freed */
+/* false: not loaded; *why: the reason, without @path, never freed */
 bool library_load(struct library *l, const char *path, const char **why);
 
 /* ------------------------------------------- device_calls.c: resources of textures and surfaces */

@@ -343,6 +343,7 @@ run_configuration()
 		start_service
 		try "its library is ${line##*/}" refused "${line#*:}" "KVGPU_REMOTE=unix:$work/socket"
 		try "and the same over an aperture" refused "${line#*:}" "KVGPU_REMOTE=aperture:$work/socket"
+		[ -e "${line%%:*}" ] || try "the log names it once" until_true said_by_server "library = ${line%%:*}: cannot open"
 		stop_server
 	done
 }

@@ -3,20 +3,15 @@
 #ifndef KVGPU_CLUSTER_SAY_H
 #define KVGPU_CLUSTER_SAY_H
 
-#include <stdbool.h>
-#include <string.h>
-
 /* print "kvgpu-run: HOST: " and this on standard error */
 void relay_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Say why a library was not loaded, and what to do. dlerror()'s text may begin with its path. */
+/* Say why a library was not loaded, and what to do. */
 static inline void relay_say_no_library(const char *path, const char *why)
 {
-	const bool named = !strncmp(why, path, strlen(path));
-
-	relay_say("%s%s%s: install kvgpu-cuda or the driver of the GPU's vendor, or name its "
+	relay_say("%s: %s: install kvgpu-cuda or the driver of the GPU's vendor, or name its "
 		  "libcuda.so.1 by --library",
-		  named ? "" : path, named ? "" : ": ", why);
+		  path, why);
 }
 
 #endif
