@@ -10,6 +10,7 @@ MAX_FUNCTION = 60
 # so many lines beside
 MAX_ARM, MAX_BESIDE = 20, 10
 NAME = re.compile(r"\b(\w+)\((?!\()")
+TEST = re.compile(r"\bTEST(?:_WITH)?\((\w+).*\)$")  # of selftests/unit_test.h
 
 
 def functions_of(code):
@@ -20,7 +21,7 @@ def functions_of(code):
         if line == "{":
             start = i
         elif start is not None and line.startswith("}"):
-            said = " ".join(lines[head:start])
+            said = TEST.sub(r"static void \1(void **state)", " ".join(lines[head:start]))
             names = NAME.findall(said)
             yield (names[0] if names else "?"), start + 2, i - start - 1, said
             start, head = None, i + 1

@@ -14,7 +14,7 @@
 struct CMUnitTest {
 	const char *name;
 	void (*run)(void **state);
-	int (*set_up)(void **state), (*tear_down)(void **state);
+	int (*setup_func)(void **state), (*teardown_func)(void **state);
 	void *initial_state; /* NULL: the group's */
 };
 
@@ -27,7 +27,7 @@ struct CMUnitTest {
 #f, f, begin, end, NULL                \
 	}
 #define cmocka_run_group_tests(tests, begin, end) \
-	run_all(tests, sizeof(tests) / sizeof((tests)[0]), begin, end)
+	_cmocka_run_group_tests("", tests, sizeof(tests) / sizeof((tests)[0]), begin, end)
 
 __attribute__((noreturn, format(printf, 3, 4))) static inline void
 fail_at(const char *file, int line, const char *fmt, ...)
@@ -76,8 +76,8 @@ fail_at(const char *file, int line, const char *fmt, ...)
 				(unsigned long long)a_is, (unsigned long long)b_is); \
 	} while (0)
 
-static inline int run_all(const struct CMUnitTest *tests, size_t n, int (*begin)(void **state),
-			  int (*end)(void **state))
+static inline int _cmocka_run_group_tests(const char *of, const struct CMUnitTest *tests, size_t n,
+					  int (*begin)(void **state), int (*end)(void **state))
 {
 	void *group = NULL, *state;
 	size_t i;
@@ -86,9 +86,9 @@ static inline int run_all(const struct CMUnitTest *tests, size_t n, int (*begin)
 	assert_true(!begin || !begin(&group));
 	for (i = 0; i < n; i++) {
 		state = tests[i].initial_state ? tests[i].initial_state : group;
-		assert_true(!tests[i].set_up || !tests[i].set_up(&state));
+		assert_true(!tests[i].setup_func || !tests[i].setup_func(&state));
 		tests[i].run(&state);
-		assert_true(!tests[i].tear_down || !tests[i].tear_down(&state));
+		assert_true(!tests[i].teardown_func || !tests[i].teardown_func(&state));
 		printf("ok %zu - %s\n", i + 1, tests[i].name);
 		fflush(stdout);
 	}

@@ -3,8 +3,6 @@
  * The accesses of stock nouveau (6.12, nvkm/), in its order and with its polls. play() plays the
  * host's side, too: it completes runlists and preempts.
  */
-#include <string.h>
-
 #include <gk110/fifo.h>
 #include <gk110/gr.h>
 #include <gk110/pmu.h>
@@ -17,14 +15,7 @@ static unsigned int seen[KVGPU_CMD_ALARM + 1];
 static int fresh(void **state)
 {
 	memset(seen, 0, sizeof(seen));
-	*state = guest_new();
-	return 0;
-}
-
-static int drop(void **state)
-{
-	guest_free(*state);
-	return 0;
+	return guest_begin(state);
 }
 
 /* Writes a register. Completes the command if it is a runlist or a preempt. */
@@ -396,9 +387,8 @@ static void golden_context(struct guest *g)
 	poll(g, 0x409b00, 0x80000000, 0);
 }
 
-static void loads_and_makes_channels(void **state)
+TEST(loads_and_makes_channels)
 {
-	struct guest *g = *state;
 	unsigned int i;
 
 	load(g);
@@ -412,10 +402,8 @@ static void loads_and_makes_channels(void **state)
 	assert_int_equal(g->t.nr_unlisted + g->t.nr_denied + g->t.nr_dropped, 0);
 }
 
-static void makes_gr_objects(void **state)
+TEST(makes_gr_objects)
 {
-	struct guest *g = *state;
-
 	load(g);
 	channel_new(g, 1);
 	gr_init(g);
@@ -443,10 +431,8 @@ static void recover(struct guest *g, uint32_t id)
 	runlist_commit(g, 0);
 }
 
-static void mmu_fault(void **state)
+TEST(mmu_fault)
 {
-	struct guest *g = *state;
-
 	load(g);
 	channel_new(g, 3);
 	kvgpu_trap_mmu_fault(&g->t, 0x15, 0x1f003000, 0x1234567000, 0x1c2);
@@ -467,10 +453,8 @@ static void mmu_fault(void **state)
  * The host reports a scheduling error, and the engine seems to hang on channel 5. nouveau triggers
  * an MMU fault to get the channel off, and handles the fault when it comes.
  */
-static void context_switch_timeout(void **state)
+TEST(context_switch_timeout)
 {
-	struct guest *g = *state;
-
 	load(g);
 	channel_new(g, 5);
 	kvgpu_trap_engine_status_set(&g->t, 0, 0x8005a005);
@@ -501,12 +485,11 @@ static void context_switch_timeout(void **state)
 }
 
 /* A method for software, handled as nouveau's gf100_runq_intr() and gk104_runq_intr_1() do. */
-static void software_method(void **state)
+TEST(software_method)
 {
 	struct kvgpu_pbdma_snap snap = {
 		.pbdma = 1, .chid = { 9 }, .intr0 = 0x00800000, .method = 0x80670500, .data = 77
 	};
-	struct guest *g = *state;
 	uint32_t b = 0x2000;
 
 	load(g);
@@ -532,12 +515,11 @@ static void software_method(void **state)
 	assert_false(message_due(g));
 }
 
-static void refused_copy_command(void **state)
+TEST(refused_copy_command)
 {
 	struct kvgpu_pbdma_snap snap = {
 		.chid = { 2 }, .intr1 = 4, .hce_method = 0x300, .hce_data = 0x1186
 	};
-	struct guest *g = *state;
 
 	load(g);
 	kvgpu_trap_pbdma(&g->t, &snap);
@@ -557,7 +539,7 @@ static void refused_copy_command(void **state)
 	assert_false(message_due(g));
 }
 
-static void gr_exception(void **state)
+TEST(gr_exception)
 {
 	static const struct kvgpu_reg_val regs[] = {
 		{ 0x409b00, 0x8001f003 }, { 0x400704, 0x00010500 }, { 0x400708, 0x55 },
@@ -565,7 +547,6 @@ static void gr_exception(void **state)
 		{ 0x510420, 0x80000010 }, { 0x514d08, 2 },	    { 0x514e48, 9 },
 		{ 0x514e50, 4 },	  { 0x600000, 1 },
 	};
-	struct guest *g = *state;
 
 	load(g);
 	gr_init(g);
@@ -600,10 +581,9 @@ static void gr_exception(void **state)
 			 0);
 }
 
-static void fecs_rejects_a_firmware_method(void **state)
+TEST(fecs_rejects_a_firmware_method)
 {
 	static const struct kvgpu_reg_val regs[] = { { 0x409b00, 0x8001f003 }, { 0x409c18, 1 } };
-	struct guest *g = *state;
 
 	load(g);
 	gr_init(g);
@@ -620,10 +600,8 @@ static void fecs_rejects_a_firmware_method(void **state)
 	assert_false(message_due(g));
 }
 
-static void copy_launch_error(void **state)
+TEST(copy_launch_error)
 {
-	struct guest *g = *state;
-
 	load(g);
 	kvgpu_trap_ce(&g->t, 2, 4, 8);
 	assert_int_equal(intr_begin(g), 0x40);
@@ -638,9 +616,8 @@ static void copy_launch_error(void **state)
 }
 
 /* As nouveau's gt215_pmu_send() sends a message and gets the PMU's reply. */
-static void pmu_message(void **state)
+TEST(pmu_message)
 {
-	struct guest *g = *state;
 	uint32_t base, put, get, round;
 
 	load(g);
@@ -682,9 +659,8 @@ static void pmu_message(void **state)
  * A driver sends messages and takes no reply. The ring of replies keeps the first eight, in order,
  * from any place in it on; what comes then has none.
  */
-static void pmu_replies_that_nobody_takes(void **state)
+TEST(pmu_replies_that_nobody_takes)
 {
-	struct guest *g = *state;
 	uint32_t base, rbase, put, get, round, i;
 
 	load(g);
@@ -715,9 +691,9 @@ static void pmu_replies_that_nobody_takes(void **state)
 }
 
 /* After a reset registers below 0x820000 read as those of a new vGPU. */
-static void reset_forgets_everything(void **state)
+TEST(reset_forgets_everything)
 {
-	struct guest *g = *state, *n = guest_new();
+	struct guest *n = guest_new();
 	uint32_t reg;
 	uint64_t writes;
 
@@ -736,23 +712,4 @@ static void reset_forgets_everything(void **state)
 	guest_free(n);
 }
 
-int main(void)
-{
-#define CASE(f) cmocka_unit_test_setup_teardown(f, fresh, drop)
-	const struct CMUnitTest tests[] = {
-		CASE(loads_and_makes_channels),
-		CASE(makes_gr_objects),
-		CASE(mmu_fault),
-		CASE(context_switch_timeout),
-		CASE(software_method),
-		CASE(refused_copy_command),
-		CASE(gr_exception),
-		CASE(fecs_rejects_a_firmware_method),
-		CASE(copy_launch_error),
-		CASE(pmu_message),
-		CASE(pmu_replies_that_nobody_takes),
-		CASE(reset_forgets_everything),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(fresh, guest_end)

@@ -2,10 +2,8 @@
 /* TRAP registers, and the commands that writes make for the host. */
 #include "guest.h"
 
-static void bar_bind(void **state)
+TEST(bar_bind)
 {
-	struct guest *g = guest_new();
-
 	assert_int_equal(wr(g, 0x001704, 0x8013faa5), KVGPU_CMD_BAR_BIND);
 	assert_int_equal(g->cmd.bar.bar, KVGPU_BAR1);
 	assert_true(g->cmd.bar.is_virtual);
@@ -19,13 +17,10 @@ static void bar_bind(void **state)
 	assert_int_equal(g->cmd.bar.inst.addr, 0);
 	assert_int_equal(wr(g, 0x001704, 0x90000001), KVGPU_CMD_NONE);
 	assert_int_equal(g->t.nr_denied, 1);
-	guest_free(g);
 }
 
-static void pramin(void **state)
+TEST(pramin)
 {
-	struct guest *g = guest_new();
-
 	assert_int_equal(wr(g, 0x001700, 0x00013fa0), KVGPU_CMD_PRAMIN);
 	assert_int_equal(g->cmd.pramin.base.target, KVGPU_VRAM);
 	assert_int_equal(g->cmd.pramin.base.addr, 0x13fa00000);
@@ -34,13 +29,10 @@ static void pramin(void **state)
 	assert_int_equal(wr(g, 0x001700, 0x02013fa0), KVGPU_CMD_PRAMIN);
 	assert_int_equal(g->cmd.pramin.base.target, KVGPU_SYS_COH);
 	assert_int_equal(g->t.nr_denied, 1);
-	guest_free(g);
 }
 
-static void tlb(void **state)
+TEST(tlb)
 {
-	struct guest *g = guest_new();
-
 	wr(g, 0x100cb8, 0x013fae60);
 	assert_int_equal(wr(g, 0x100cbc, 0x80000005), KVGPU_CMD_TLB);
 	assert_int_equal(g->cmd.tlb.pd.addr, 0x13fae6000);
@@ -54,13 +46,10 @@ static void tlb(void **state)
 	assert_int_equal(wr(g, 0x100cbc, 0x80000003), KVGPU_CMD_TLB);
 	assert_true(g->cmd.tlb.all_pd);
 	assert_int_equal(g->cmd.tlb.pd.addr, 0);
-	guest_free(g);
 }
 
-static void runlist(void **state)
+TEST(runlist)
 {
-	struct guest *g = guest_new();
-
 	wr(g, 0x002270, 0x3000123);
 	wr(g, 0x002270, 0x30000000 | 0x7c3);
 	assert_int_equal(wr(g, 0x002274, 0x00000007), KVGPU_CMD_RUNLIST);
@@ -72,13 +61,10 @@ static void runlist(void **state)
 	wr(g, 0x002270, 0x10000123);
 	assert_int_equal(wr(g, 0x002274, 0x00000007), KVGPU_CMD_NONE);
 	assert_int_equal(g->t.nr_denied, 2);
-	guest_free(g);
 }
 
-static void block(void **state)
+TEST(block)
 {
-	struct guest *g = guest_new();
-
 	assert_int_equal(wr(g, 0x002630, 0x00000002), KVGPU_CMD_NONE);
 	assert_int_equal(wr(g, 0x002630, 0xffffffff), KVGPU_CMD_RUNL_BLOCK);
 	assert_int_equal(g->cmd.mask, 1);
@@ -86,13 +72,10 @@ static void block(void **state)
 	assert_int_equal(wr(g, 0x002630, 1), KVGPU_CMD_NONE);
 	assert_int_equal(wr(g, 0x002630, 0), KVGPU_CMD_RUNL_ALLOW);
 	assert_int_equal(g->cmd.mask, 1);
-	guest_free(g);
 }
 
-static void preempt_and_inject(void **state)
+TEST(preempt_and_inject)
 {
-	struct guest *g = guest_new();
-
 	assert_int_equal(wr(g, 0x002634, 0x01000fff), KVGPU_CMD_PREEMPT);
 	assert_true(g->cmd.preempt.tsg);
 	assert_int_equal(g->cmd.preempt.id, 0xfff);
@@ -101,13 +84,10 @@ static void preempt_and_inject(void **state)
 	assert_int_equal(g->cmd.trigger.unit, 0x15);
 	assert_int_equal(rd(g, 0x002a34), 0x115);
 	assert_int_equal(wr(g, 0x002a34, 0x00000015), KVGPU_CMD_NONE);
-	guest_free(g);
 }
 
-static void channel_table(void **state)
+TEST(channel_table)
 {
-	struct guest *g = guest_new();
-
 	wr(g, 0x800004 + 8 * 4095, 0);
 	assert_int_equal(wr(g, 0x800000 + 8 * 4095, 0x8013f762), KVGPU_CMD_CHAN_BIND);
 	assert_int_equal(g->cmd.chan.id.v, 4095);
@@ -127,13 +107,10 @@ static void channel_table(void **state)
 	/* the register behind the channel table */
 	assert_int_equal(wr(g, 0x808000, 0x8013f762), KVGPU_CMD_NONE);
 	assert_int_equal(g->t.nr_unlisted, 1);
-	guest_free(g);
 }
 
-static void refused_binds_are_reported(void **state)
+TEST(refused_binds_are_reported)
 {
-	struct guest *g = guest_new();
-
 	wr(g, 0x000640, 0xffffffff);
 	wr(g, 0x002140, 0xffffffff);
 	wr(g, 0x000140, 1);
@@ -149,13 +126,10 @@ static void refused_binds_are_reported(void **state)
 	assert_int_equal(rd(g, 0x00252c), 1);
 	assert_int_equal(rd(g, 0x800000), 0x80000123);
 	assert_int_equal(rd(g, 0x002100) & 1, 1);
-	guest_free(g);
 }
 
-static void engine_reset(void **state)
+TEST(engine_reset)
 {
-	struct guest *g = guest_new();
-
 	wr(g, 0x800000, 0x80000123);
 	assert_int_equal(wr(g, 0x000200, 0xffffffff), KVGPU_CMD_NONE);
 	assert_int_equal(rd(g, 0x000200) & 0x0c000e02, 0x0c000000);
@@ -170,13 +144,10 @@ static void engine_reset(void **state)
 	mask(g, 0x000200, 0x100, 0);
 	assert_int_equal(g->cmd.mask, 0x80000000);
 	assert_int_equal(rd(g, 0x800000), 0);
-	guest_free(g);
 }
 
-static void userd_and_flush(void **state)
+TEST(userd_and_flush)
 {
-	struct guest *g = guest_new();
-
 	assert_int_equal(wr(g, 0x002254, 0x10000200), KVGPU_CMD_USERD);
 	assert_true(g->cmd.userd.valid);
 	assert_int_equal(g->cmd.userd.bar1_off, 0x200000);
@@ -185,16 +156,14 @@ static void userd_and_flush(void **state)
 	assert_int_equal(wr(g, 0x070000, 1), KVGPU_CMD_FLUSH);
 	assert_int_equal(wr(g, 0x070010, 1), KVGPU_CMD_FLUSH);
 	assert_int_equal(wr(g, 0x070004, 0), KVGPU_CMD_NONE);
-	guest_free(g);
 }
 
 /* Writes of some bytes of these TRAP registers make no command, and change nothing. */
-static void partial_writes_do_not_command(void **state)
+TEST(partial_writes_do_not_command)
 {
 	static const uint32_t regs[] = { 0x1704,   0x2274,   0x2634,  0x100cbc,
 					 0x800000, 0x409504, 0x000200 };
 	static const uint32_t bes[] = { 0xff, 0xff00, 0xffff, 0xff000000, 0xffff0000, 0xffffff };
-	struct guest *g = guest_new();
 	uint32_t i, j;
 
 	for (i = 0; i < ARRAY_SIZE(regs); i++) {
@@ -211,12 +180,10 @@ static void partial_writes_do_not_command(void **state)
 	wr(g, 0x405800, 0x11223344);
 	kvgpu_trap_write(&g->t, 0x405800, 0xaabbccdd, 0xff00, g->now, &g->cmd);
 	assert_int_equal(rd(g, 0x405800), 0x1122cc44);
-	guest_free(g);
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
-	struct guest *g = guest_new();
 	uint32_t i, fbps = rd(g, 0x022438), mib = 0;
 
 	assert_int_equal(rd(g, 0x022554), 0);
@@ -237,20 +204,18 @@ static void sizes(void **state)
 	assert_int_equal(rd(g, 0x518c30), 1);
 	assert_int_equal(rd(g, 0x518c34), 2);
 	assert_int_equal(rd(g, 0x17e8dc) >> 28, 4);
-	guest_free(g);
 }
 
 /*
  * PTOP as nouveau reads it: all engines are on runlist 0, with the units, resets and interrupts
  * that the card has.
  */
-static void engines(void **state)
+TEST(engines)
 {
 	static const uint32_t table[] = {
 		0x80400005, 0x8006183e, 0x00000003, 0x801040ad, 0x84028c3e, 0x00000007,
 		0x801050b5, 0x88030e3e, 0x0000000b, 0x801060dd, 0x8c03aa3e, 0x0000000f,
 	};
-	struct guest *g = guest_new();
 	uint32_t i;
 
 	for (i = 0; i < 64; i++)
@@ -261,14 +226,12 @@ static void engines(void **state)
 	assert_int_equal(rd(g, 0x002394), 1);
 	assert_int_equal(rd(g, 0x002398), 0);
 	assert_int_equal(rd(g, 0x00239c), 0);
-	guest_free(g);
 }
 
 /* PTOP names five GPCs of three TPCs; in two of them the third TPC is off. */
-static void tpcs(void **state)
+TEST(tpcs)
 {
 	static const uint32_t off[8] = { 0, 0, 0, 4, 4, 0, 0, 0 };
-	struct guest *g = guest_new();
 	uint32_t i;
 
 	assert_int_equal(rd(g, 0x022430), 5);
@@ -280,14 +243,11 @@ static void tpcs(void **state)
 	assert_int_equal(rd(g, 0x02250c), 6);
 	g->topo.gpcs = 0;
 	assert_int_equal(rd(g, 0x022514), 0);
-	guest_free(g);
 }
 
 /* An acknowledgement of an interrupt that was not raised makes no command. */
-static void acknowledging_nothing(void **state)
+TEST(acknowledging_nothing)
 {
-	struct guest *g = guest_new();
-
 	assert_int_equal(wr(g, 0x104908, 7), KVGPU_CMD_NONE);
 	kvgpu_trap_ce(&g->t, 1, 2, 0);
 	assert_int_equal(wr(g, 0x104908, 5), KVGPU_CMD_NONE);
@@ -295,17 +255,15 @@ static void acknowledging_nothing(void **state)
 	assert_int_equal(wr(g, 0x104908, 7), KVGPU_CMD_NONE);
 	assert_int_equal(wr(g, 0x040108, 0xffffffff), KVGPU_CMD_NONE);
 	assert_int_equal(wr(g, 0x400500, 0x00010001), KVGPU_CMD_NONE);
-	guest_free(g);
 }
 
 /*
  * The address of a falcon's data port advances with writes, with reads, or with neither, as its
  * flags say. Beyond the end of the memory writes are lost and reads give 0.
  */
-static void falcon_data_port(void **state)
+TEST(falcon_data_port)
 {
 	static const uint32_t falcons[] = { 0x10a000, 0x409000, 0x41a000 };
-	struct guest *g = guest_new();
 	uint32_t i, b;
 
 	for (i = 0; i < ARRAY_SIZE(falcons); i++) {
@@ -337,12 +295,10 @@ static void falcon_data_port(void **state)
 		assert_int_equal(rd(g, b + 0x1c4), 5);
 		assert_int_equal(rd(g, b + 0x1c4), 0);
 	}
-	guest_free(g);
 }
 
-static void rom(void **state)
+TEST(rom)
 {
-	struct guest *g = guest_new();
 	uint32_t i;
 
 	for (i = 0; i < sizeof(g->vbios); i += 4)
@@ -353,14 +309,11 @@ static void rom(void **state)
 	assert_int_equal(rd(g, 0x3ffffc), 0);
 	g->t.cfg.vbios_size = 5;
 	assert_int_equal(rd(g, 0x300004), g->vbios[4]);
-	guest_free(g);
 }
 
 /* "Set channel" and the channel switch of FECS refuse an instance in a peer's memory. */
-static void instances_of_fecs(void **state)
+TEST(instances_of_fecs)
 {
-	struct guest *g = guest_new();
-
 	wr(g, 0x409100, 2);
 	wr(g, 0x409500, 0xb0000123);
 	assert_int_equal(wr(g, 0x409504, 1), KVGPU_CMD_GR_BIND);
@@ -372,67 +325,31 @@ static void instances_of_fecs(void **state)
 	wr(g, 0x409b00, 0x90000123);
 	wr(g, 0x409b04, 0x90000456);
 	assert_int_equal(wr(g, 0x409000, 0x100), KVGPU_CMD_NONE);
-	guest_free(g);
 }
 
 /* Numbers out of range change nothing: UBSan sees an access out of bounds. */
-static void numbers_out_of_range(void **state)
+TEST(numbers_out_of_range)
 {
 	const struct kvgpu_pbdma_snap snap = { .pbdma = KVGPU_MAX_PBDMA, .intr0 = ~0u };
-	struct guest *g = guest_new();
 
 	kvgpu_trap_pbdma(&g->t, &snap);
 	assert_int_equal(g->t.pbdma_pending, 0);
 	kvgpu_trap_chan_status_set(&g->t, (gchid_t){ KVGPU_MAX_CHAN }, ~0u);
-	guest_free(g);
 }
 
-static void gr_acknowledge(void **state)
+TEST(gr_acknowledge)
 {
-	struct guest *g = guest_new();
-
 	kvgpu_trap_gr(&g->t, 1, 0, NULL, 0);
 	assert_int_equal(wr(g, 0x400500, 0x10001), KVGPU_CMD_GR_ACK);
 	assert_int_equal(wr(g, 0x400500, 0x10001), KVGPU_CMD_NONE);
-	guest_free(g);
 }
 
-static void acknowledging_a_byte(void **state)
+TEST(acknowledging_a_byte)
 {
-	struct guest *g = guest_new();
-
 	kvgpu_trap_gr(&g->t, 0, 0x01010101, NULL, 0);
 	assert_int_equal(rd(g, 0x400108), 0x01010101);
 	kvgpu_trap_write(&g->t, 0x400108, 0x01010101, 0xff, g->now, &g->cmd);
 	assert_int_equal(rd(g, 0x400108), 0x01010100);
-	guest_free(g);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bar_bind),
-		cmocka_unit_test(pramin),
-		cmocka_unit_test(tlb),
-		cmocka_unit_test(runlist),
-		cmocka_unit_test(block),
-		cmocka_unit_test(preempt_and_inject),
-		cmocka_unit_test(channel_table),
-		cmocka_unit_test(refused_binds_are_reported),
-		cmocka_unit_test(engine_reset),
-		cmocka_unit_test(userd_and_flush),
-		cmocka_unit_test(partial_writes_do_not_command),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(engines),
-		cmocka_unit_test(tpcs),
-		cmocka_unit_test(acknowledging_nothing),
-		cmocka_unit_test(falcon_data_port),
-		cmocka_unit_test(rom),
-		cmocka_unit_test(instances_of_fecs),
-		cmocka_unit_test(numbers_out_of_range),
-		cmocka_unit_test(gr_acknowledge),
-		cmocka_unit_test(acknowledging_a_byte),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(guest_begin, guest_end)

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The register file: the values that it keeps, and what happens when it is full. */
-#include <string.h>
-
 #include <gk110/gr.h>
 #include <gk110/map.h>
 #include <gk110/pmc.h>
 
 #include "guest.h"
 
-static void values_are_kept(void **state)
+TEST(values_are_kept)
 {
-	struct guest *g = guest_new();
 	uint32_t reg;
 
 	for (reg = 0x400800; reg < 0x408800; reg += 8)
@@ -20,11 +17,10 @@ static void values_are_kept(void **state)
 		    reg != 0x406018 && reg != 0x407020 && reg != 0x408030)
 			assert_int_equal(rd(g, reg), ~reg);
 	assert_int_equal(g->t.nr_dropped, 0);
-	guest_free(g);
 }
 
 /* 8000 writes each time, in patterns that units have. */
-static void room_for_twice_what_nouveau_uses(void **state)
+TEST(room_for_twice_what_nouveau_uses)
 {
 	static const struct {
 		uint32_t base, stride, rows, row;
@@ -51,16 +47,14 @@ static void room_for_twice_what_nouveau_uses(void **state)
 	}
 }
 
-static void a_write_to_a_denied_constant_is_no_lost_value(void **state)
+TEST(a_write_to_a_denied_constant_is_no_lost_value)
 {
-	struct guest *g = guest_new();
 	uint32_t before = rd(g, PMC_BOOT_1);
 
 	wr(g, PMC_BOOT_1, ~before);
 	assert_int_equal(rd(g, PMC_BOOT_1), before);
 	assert_int_equal(g->t.nr_denied, 1);
 	assert_int_equal(g->t.nr_dropped, 0);
-	guest_free(g);
 }
 
 static void fill(struct guest *g)
@@ -73,9 +67,8 @@ static void fill(struct guest *g)
 		rd(g, reg);
 }
 
-static void full_file_drops_only_new_registers(void **state)
+TEST(full_file_drops_only_new_registers)
 {
-	struct guest *g = guest_new();
 	uint32_t reg, kept = 0;
 	uint64_t dropped;
 
@@ -98,13 +91,10 @@ static void full_file_drops_only_new_registers(void **state)
 	dropped = g->t.nr_dropped;
 	wr(g, 0x111204, 5);
 	assert_int_equal(g->t.nr_dropped, dropped);
-	guest_free(g);
 }
 
-static void full_file_leaves_commands_and_interrupts(void **state)
+TEST(full_file_leaves_commands_and_interrupts)
 {
-	struct guest *g = guest_new();
-
 	fill(g);
 	wr(g, 0x000640, 0xffffffff);
 	wr(g, 0x002140, 0xffffffff);
@@ -119,12 +109,10 @@ static void full_file_leaves_commands_and_interrupts(void **state)
 	assert_int_equal(wr(g, 0x001704, 0x80000123), KVGPU_CMD_BAR_BIND);
 	wr(g, 0x409100, 2);
 	assert_int_equal(rd(g, 0x409800), 0x80000000);
-	guest_free(g);
 }
 
-static void accesses_are_counted(void **state)
+TEST(accesses_are_counted)
 {
-	struct guest *g = guest_new();
 	const struct kvgpu_reg_slot *s;
 
 	rd(g, 0x000ffc);
@@ -140,27 +128,23 @@ static void accesses_are_counted(void **state)
 	assert_int_equal(s->wr, 1);
 	rd(g, 0x300000);
 	assert_null(vtrap_slot_find(&g->t, 0x300000));
-	guest_free(g);
 }
 
 /* Offsets beyond BAR0 and unaligned ones are cut to a register inside. */
-static void offsets_wrap(void **state)
+TEST(offsets_wrap)
 {
-	struct guest *g = guest_new();
-
 	wr(g, 0x405803, 0x77);
 	assert_int_equal(rd(g, 0xff405800), 0x77);
-	guest_free(g);
 }
 
 /*
  * Registers that a guest reaches by mapped memory, without traps. An access that traps all the same
  * works as with the register file, and takes no slots there.
  */
-static void plain_registers_are_memory(void **state)
+TEST(plain_registers_are_memory)
 {
 	static uint32_t memory[KVGPU_TRAP_PLAIN_SIZE / 4 + 1];
-	struct guest *g = guest_new(), *other = guest_new();
+	struct guest *other = guest_new();
 	const uint32_t first = KVGPU_TRAP_PLAIN_BASE, end = first + KVGPU_TRAP_PLAIN_SIZE;
 	uint32_t reg, used;
 
@@ -190,15 +174,14 @@ static void plain_registers_are_memory(void **state)
 	kvgpu_trap_reset(&g->t);
 	for (reg = first; reg < end; reg += 4)
 		assert_int_equal(memory[(reg - first) / 4], reg == first + 0x160 ? 0xcafe : 0);
-	guest_free(g);
 	guest_free(other);
 }
 
 /* The same for the page of the MMU's registers, of which one makes commands. */
-static void mmu_registers_are_memory(void **state)
+TEST(mmu_registers_are_memory)
 {
 	static uint32_t memory[KVGPU_TRAP_MMU_SIZE / 4 + 1];
-	struct guest *g = guest_new(), *other = guest_new();
+	struct guest *other = guest_new();
 	const uint32_t first = KVGPU_TRAP_MMU_BASE, end = first + KVGPU_TRAP_MMU_SIZE;
 	const uint32_t vals[] = { 0, 0xffffffff, 0x80000005, 0x12345670 };
 	uint32_t reg, i;
@@ -229,23 +212,7 @@ static void mmu_registers_are_memory(void **state)
 	kvgpu_trap_reset(&other->t);
 	for (reg = first; reg < end; reg += 4)
 		assert_int_equal(memory[(reg - first) / 4], rd(other, reg));
-	guest_free(g);
 	guest_free(other);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_are_kept),
-		cmocka_unit_test(room_for_twice_what_nouveau_uses),
-		cmocka_unit_test(a_write_to_a_denied_constant_is_no_lost_value),
-		cmocka_unit_test(full_file_drops_only_new_registers),
-		cmocka_unit_test(full_file_leaves_commands_and_interrupts),
-		cmocka_unit_test(accesses_are_counted),
-		cmocka_unit_test(offsets_wrap),
-		cmocka_unit_test(plain_registers_are_memory),
-		cmocka_unit_test(mmu_registers_are_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(guest_begin, guest_end)

@@ -6,15 +6,8 @@
 #ifndef KVGPU_TEST_MMIO_TRAP_GUEST_H
 #define KVGPU_TEST_MMIO_TRAP_GUEST_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include <mmio-trap/units.h>
+#include <selftests/unit_test.h>
 
 #define GUEST_VRAM     (512ull << 20)
 #define GUEST_CTX_SIZE 0x41000u
@@ -35,5 +28,20 @@ enum kvgpu_cmd_kind wr(struct guest *g, uint32_t reg, uint32_t val);
 void mask(struct guest *g, uint32_t reg, uint32_t clear, uint32_t set);
 /* Takes the next interrupt message from the vGPU. Returns whether one was due. */
 bool message_due(struct guest *g);
+
+/* the vGPU of each test of TEST_MAIN(guest_begin, guest_end) */
+static struct guest *g;
+
+static inline int guest_begin(void **state)
+{
+	g = guest_new();
+	return 0;
+}
+
+static inline int guest_end(void **state)
+{
+	guest_free(g);
+	return 0;
+}
 
 #endif

@@ -3,8 +3,6 @@
  * The interrupt tree against a model that computes the output from the interrupts that were raised,
  * acknowledged and enabled; then single cases: nouveau's handler, re-arming MSI, alarm and time.
  */
-#include <string.h>
-
 #include <gk110/ce.h>
 #include <gk110/fifo.h>
 #include <gk110/gr.h>
@@ -167,10 +165,9 @@ static void gate(struct guest *g, struct naive *n)
 	}
 }
 
-static void tree_is_as_computed(void **state)
+TEST(tree_is_as_computed)
 {
 	struct naive n = { .ce_en = { 7, 7, 7 }, .mask = { ~0u, ~0u } };
-	struct guest *g = guest_new();
 	unsigned int i, raised = 0;
 
 	srandom(1);
@@ -210,17 +207,14 @@ static void tree_is_as_computed(void **state)
 		assert_false(edge);
 	}
 	assert_true(raised > 1000);
-	guest_free(g);
 }
 
 /*
  * As nouveau's handler does: disarm, re-arm MSI, serve, arm. There is one message for all events of
  * a batch, and an event that comes while the handler serves is not lost.
  */
-static void handler_of_nouveau(void **state)
+TEST(handler_of_nouveau)
 {
-	struct guest *g = guest_new();
-
 	wr(g, PMC_INTR_MASK(0), 0x100);
 	wr(g, PFIFO_INTR_EN, 0xffffffff);
 	wr(g, PMC_INTR_EN(0), 1);
@@ -250,13 +244,10 @@ static void handler_of_nouveau(void **state)
 	wr(g, PFIFO_RUNLIST_EVENT, 1);
 	assert_int_equal(rd(g, PFIFO_INTR), 0);
 	assert_int_equal(rd(g, PMC_INTR(0)), 0);
-	guest_free(g);
 }
 
-static void rearm_with_the_line_high_sends_again(void **state)
+TEST(rearm_with_the_line_high_sends_again)
 {
-	struct guest *g = guest_new();
-
 	wr(g, PMC_INTR_MASK(0), 0x100);
 	wr(g, PFIFO_INTR_EN, 0x80000000);
 	wr(g, PMC_INTR_EN(0), 1);
@@ -269,7 +260,6 @@ static void rearm_with_the_line_high_sends_again(void **state)
 	kvgpu_trap_config_set(&g->t, GK110_PCI_MSI, 0x00806805);
 	kvgpu_trap_write(&g->t, PPCI_BASE + GK110_PCI_MSI, 0xff00, 0xff00, g->now, &g->cmd);
 	assert_false(message_due(g));
-	guest_free(g);
 }
 
 static uint32_t time_low(struct guest *g)
@@ -281,21 +271,17 @@ static uint32_t time_low(struct guest *g)
  * nouveau before Linux 6.2 enables the output and never writes the mask, so after power-on the mask
  * must let all sources through.
  */
-static void nothing_is_masked_after_power_on(void **state)
+TEST(nothing_is_masked_after_power_on)
 {
-	struct guest *g = guest_new();
-
 	wr(g, PMC_INTR_EN(0), PMC_INTR_EN_HARDWARE);
 	wr(g, PTIMER_INTR_EN, 1);
 	kvgpu_trap_alarm_ring(&g->t, g->t.ptimer_alarm);
 	assert_int_equal(rd(g, PMC_INTR(0)), 1u << PMC_INTR_TIMER);
 	assert_true(g->t.line);
-	guest_free(g);
 }
 
-static void alarm_rings_when_the_low_word_comes(void **state)
+TEST(alarm_rings_when_the_low_word_comes)
 {
-	struct guest *g = guest_new();
 	uint64_t due;
 
 	wr(g, PMC_INTR_MASK(0), 1u << PMC_INTR_TIMER);
@@ -322,13 +308,11 @@ static void alarm_rings_when_the_low_word_comes(void **state)
 	assert_in_range(g->t.ptimer_alarm - g->now, 4290000000ull, 4294967296ull);
 	assert_int_equal(wr(g, PTIMER_INTR_EN, 0), KVGPU_CMD_ALARM);
 	assert_int_equal(g->t.ptimer_alarm, 0);
-	guest_free(g);
 }
 
 /* The GPU stamps memory with the card's time, so a guest's writes to the time are ignored. */
-static void the_time_is_the_cards(void **state)
+TEST(the_time_is_the_cards)
 {
-	struct guest *g = guest_new();
 	uint64_t alarm, time;
 
 	wr(g, PTIMER_INTR_EN, 1);
@@ -340,19 +324,6 @@ static void the_time_is_the_cards(void **state)
 	       (uint64_t)kvgpu_trap_read(&g->t, PTIMER_TIME_HIGH, g->now) << 32;
 	assert_int_equal(time, (g->now + g->t.ptimer_offset) & ~0x1full);
 	assert_int_equal(g->t.ptimer_alarm, alarm);
-	guest_free(g);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tree_is_as_computed),
-		cmocka_unit_test(handler_of_nouveau),
-		cmocka_unit_test(rearm_with_the_line_high_sends_again),
-		cmocka_unit_test(nothing_is_masked_after_power_on),
-		cmocka_unit_test(alarm_rings_when_the_low_word_comes),
-		cmocka_unit_test(the_time_is_the_cards),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(guest_begin, guest_end)

@@ -29,11 +29,10 @@ static bool written(uint32_t reg)
 	return (reg & ~0x3ffffu) != 0x140000;
 }
 
-static void polls_end_at_once(void **state)
+TEST(polls_end_at_once)
 {
 	static const uint32_t vals[] = { 0xffffffff, 0x80000001, 0x00000012, 0x00000000,
 					 0xfffffffe };
-	struct guest *g = guest_new();
 	uint32_t i, n, v;
 
 	for (v = 0; v < ARRAY_SIZE(vals); v++) {
@@ -51,14 +50,11 @@ static void polls_end_at_once(void **state)
 		}
 		wr(g, 0x17e8c8, vals[v]);
 	}
-	guest_free(g);
 }
 
 /* These bits stay pending until the host has answered. */
-static void host_answers_end_polls(void **state)
+TEST(host_answers_end_polls)
 {
-	struct guest *g = guest_new();
-
 	wr(g, 0x002270, 0x3000123);
 	assert_int_equal(wr(g, 0x002274, 5), KVGPU_CMD_RUNLIST);
 	assert_int_equal(rd(g, 0x002284), 0x00100005);
@@ -71,26 +67,20 @@ static void host_answers_end_polls(void **state)
 	assert_int_equal(rd(g, 0x002634), 0x00100011);
 	kvgpu_trap_preempt_done(&g->t);
 	assert_int_equal(rd(g, 0x002634), 17);
-	guest_free(g);
 }
 
-static void pmu_rings_appear(void **state)
+TEST(pmu_rings_appear)
 {
-	struct guest *g = guest_new();
-
 	assert_int_equal(rd(g, 0x10a4d0), 0);
 	wr(g, 0x10a100, 2);
 	assert_int_not_equal(rd(g, 0x10a4d0), 0);
 	assert_int_not_equal(rd(g, 0x10a4dc), 0);
 	mask(g, 0x000200, 0x2000, 0);
 	assert_int_equal(rd(g, 0x10a4d0), 0);
-	guest_free(g);
 }
 
-static void fecs_is_ready_after_start(void **state)
+TEST(fecs_is_ready_after_start)
 {
-	struct guest *g = guest_new();
-
 	assert_int_equal(rd(g, 0x409800), 0);
 	wr(g, 0x409100, 2);
 	assert_int_equal(rd(g, 0x409800), 0x80000000);
@@ -100,16 +90,14 @@ static void fecs_is_ready_after_start(void **state)
 	wr(g, 0x409500, 0x80000123);
 	assert_int_equal(wr(g, 0x409504, 1), KVGPU_CMD_GR_BIND);
 	assert_int_equal(rd(g, 0x409800), 0x80000000);
-	guest_free(g);
 }
 
 /*
  * Read as drivers do, the high word, the low word, and the high word again: it ends with an equal
  * high word, and the time goes on.
  */
-static void time_is_stable(void **state)
+TEST(time_is_stable)
 {
-	struct guest *g = guest_new();
 	uint64_t last = 0, time;
 	unsigned int i;
 	uint32_t hi, lo;
@@ -125,16 +113,6 @@ static void time_is_stable(void **state)
 		last = time;
 		g->now += 100000;
 	}
-	guest_free(g);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(polls_end_at_once), cmocka_unit_test(host_answers_end_polls),
-		cmocka_unit_test(pmu_rings_appear),  cmocka_unit_test(fecs_is_ready_after_start),
-		cmocka_unit_test(time_is_stable),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(guest_begin, guest_end)

@@ -3,13 +3,11 @@
  * The tables, for each of the 4 Mi registers: the engine's search against a simple map of lines to
  * registers that is made without it.
  */
-#include <string.h>
-
 #include <gk110/map.h>
 
 #include "guest.h"
 
-static void tables_are_sound(void **state)
+TEST(tables_are_sound)
 {
 	const char *bad = kvgpu_trap_check_tables();
 
@@ -59,7 +57,7 @@ static void fill_owners(void)
 	}
 }
 
-static void search_finds_every_register(void **state)
+TEST(search_finds_every_register)
 {
 	uint32_t reg;
 
@@ -85,7 +83,7 @@ static void search_finds_every_register(void **state)
 	free(owners);
 }
 
-static void info_agrees_with_class(void **state)
+TEST(info_agrees_with_class)
 {
 	struct kvgpu_reg_info info;
 	uint32_t reg, listed = 0;
@@ -120,9 +118,8 @@ static const struct {
 	{ 0x409a0c, 0x409a10 }, { 0x409a20, 0x409a20 },
 };
 
-static void dangerous_registers_are_denied(void **state)
+TEST(dangerous_registers_are_denied)
 {
-	struct guest *g = guest_new();
 	uint32_t i, reg;
 
 	for (i = 0; i < ARRAY_SIZE(dangerous); i++) {
@@ -136,18 +133,16 @@ static void dangerous_registers_are_denied(void **state)
 			assert_int_equal(g->t.nr_denied, denied + 1);
 		}
 	}
-	guest_free(g);
 }
 
 /*
  * No register but the TRAP lines may produce a command other than IRQ and ALARM. Each gets all
  * values, a register that has no line of its own one of them: its neighbours get the others.
  */
-static void only_trap_lines_command(void **state)
+TEST(only_trap_lines_command)
 {
 	static const uint32_t vals[] = { 0xffffffff, 0x80000001, 0x00000001, 0x00000000,
 					 0x90000fff };
-	struct guest *g = guest_new();
 	uint32_t reg, i;
 
 	for (reg = 0; reg < GK110_BAR0_SIZE; reg += 4) {
@@ -166,14 +161,13 @@ static void only_trap_lines_command(void **state)
 				fail_msg("%06x gives command %d", reg, g->cmd.kind);
 		}
 	}
-	guest_free(g);
 }
 
 /*
  * Every TRAP line makes a command for some value, and every command of the interface comes from
  * some line. IRQ and ALARM are not looked for here; intr_test.c has them.
  */
-static void every_trap_line_commands(void **state)
+TEST(every_trap_line_commands)
 {
 	static const uint32_t vals[] = { 0xffffffff, 0x8f000fff, 0x80000001, 0x80010001,
 					 0x00000101, 0x00000001, 0x00000002, 0 };
@@ -215,16 +209,4 @@ static void every_trap_line_commands(void **state)
 			fail_msg("command %d comes from no register", i);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_are_sound),
-		cmocka_unit_test(search_finds_every_register),
-		cmocka_unit_test(info_agrees_with_class),
-		cmocka_unit_test(dangerous_registers_are_denied),
-		cmocka_unit_test(only_trap_lines_command),
-		cmocka_unit_test(every_trap_line_commands),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(guest_begin, guest_end)

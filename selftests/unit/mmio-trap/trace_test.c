@@ -5,7 +5,6 @@
  * the same value.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include <gk110/fifo.h>
 #include <gk110/ppci.h>
@@ -38,7 +37,7 @@ static void all_listed(const struct record *r, size_t nr)
 	}
 }
 
-static void nouveau_meets_listed_registers(void **state)
+TEST(nouveau_meets_listed_registers)
 {
 	all_listed(load, ARRAY_SIZE(load));
 	all_listed(first_gr_object, ARRAY_SIZE(first_gr_object));
@@ -129,7 +128,7 @@ static unsigned int compare(const struct record *r, size_t nr)
 	return equal;
 }
 
-static void first_values_are_as_recorded(void **state)
+TEST(first_values_are_as_recorded)
 {
 	assert_true(compare(load, ARRAY_SIZE(load)) > 100);
 	assert_true(compare(first_gr_object, ARRAY_SIZE(first_gr_object)) >= 25);
@@ -139,9 +138,8 @@ static void first_values_are_as_recorded(void **state)
  * A replay of nouveau's accesses meets no register that is unlisted or denied, and fills a quarter
  * of the register file at most.
  */
-static void replay_fits_the_file(void **state)
+TEST(replay_fits_the_file)
 {
-	struct guest *g = guest_new();
 	const struct record *traces[] = { load, first_gr_object };
 	const size_t nr[] = { ARRAY_SIZE(load), ARRAY_SIZE(first_gr_object) };
 	unsigned int n, k;
@@ -165,13 +163,10 @@ static void replay_fits_the_file(void **state)
 	assert_int_equal(g->t.nr_denied, 0);
 	assert_int_equal(g->t.nr_dropped, 0);
 	assert_in_range(g->t.nr_slots_used, 1000, KVGPU_TRAP_SLOTS / 4);
-	guest_free(g);
 }
 
-static void configuration_is_mirrored(void **state)
+TEST(configuration_is_mirrored)
 {
-	struct guest *g = guest_new();
-
 	kvgpu_trap_config_set(&g->t, 0x00, 0x102810de);
 	kvgpu_trap_config_set(&g->t, 0x7c, 0x00008fe1);
 	kvgpu_trap_config_set(&g->t, 0xffc, 0x12345678);
@@ -180,17 +175,6 @@ static void configuration_is_mirrored(void **state)
 	assert_int_equal(rd(g, PPCI_BASE + 0x7c), 0x00008fe1);
 	assert_int_equal(rd(g, PPCI_BASE + 0xffc), 0x12345678);
 	assert_int_equal(rd(g, PPCI_BASE + 0x1000), 0);
-	guest_free(g);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nouveau_meets_listed_registers),
-		cmocka_unit_test(first_values_are_as_recorded),
-		cmocka_unit_test(replay_fits_the_file),
-		cmocka_unit_test(configuration_is_mirrored),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(guest_begin, guest_end)
