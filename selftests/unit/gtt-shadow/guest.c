@@ -16,6 +16,8 @@
 
 /* ------------------------------------------------------------------ life */
 
+static struct guest *all;
+
 struct guest *guest_new(u32 max_tables, u64 max_pinned)
 {
 	struct guest *g = calloc(1, sizeof(*g));
@@ -35,11 +37,14 @@ struct guest *guest_new(u32 max_tables, u64 max_pinned)
 		g->space[i].g = g;
 	for (i = 0; i < NR_WINS; i++)
 		g->win[i].g = g;
+	g->next = all;
+	all = g;
 	return g;
 }
 
 void guest_free(struct guest *g)
 {
+	struct guest **at;
 	u32 i;
 
 	for (i = 0; i < NR_WINS; i++)
@@ -51,8 +56,18 @@ void guest_free(struct guest *g)
 	PROMISE(!g->nr_pinned && !g->s.stats.pinned, "pages stay pinned at the end");
 	PROMISE(g->s.stats.pins == g->s.stats.unpins, "pins and unpins differ at the end");
 	PROMISE(!g->nr_tables && !g->s.nr_tables, "tables stay at the end");
+	for (at = &all; *at != g; at = &(*at)->next)
+		;
+	*at = g->next;
 	free(g->mem);
 	free(g);
+}
+
+int guests_end(void **state)
+{
+	while (all)
+		guest_free(all);
+	return 0;
 }
 
 /* ------------------------------------------------------------------ operations */

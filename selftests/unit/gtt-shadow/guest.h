@@ -102,12 +102,15 @@ struct guest {
 	u32 reads;
 	struct space space[NR_SPACES];
 	struct window win[NR_WINS];
+	struct guest *next;
 };
 
 #define SUBST_SLOTS 4 /* pages of slots 0..3 can be substituted */
 
 struct guest *guest_new(u32 max_tables, u64 max_pinned);
 void guest_free(struct guest *g);
+/* frees those that a test has not */
+int guests_end(void **state);
 
 /* guest memory */
 u64 *guest_word(struct image *im, struct kvgpu_gaddr a); /* NULL: no such memory */

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Shadow instance blocks word by word. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "gtt-shadow/shadow.h"
 
@@ -41,7 +35,7 @@ static void nouveau(u32 *b)
 	b[0x214 / 4] = 0x01;
 }
 
-static void decodes(void **state)
+TEST(decodes)
 {
 	struct kvgpu_inst_guest g;
 	const char *why;
@@ -62,7 +56,7 @@ static void decodes(void **state)
 	assert_true(g.priv);
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
 	static const struct {
 		u32 off, val;
@@ -101,7 +95,7 @@ static void build(const u32 *b, u32 *out)
 	kvgpu_shadow_inst_build(b, &g, &host, out);
 }
 
-static void builds_word_by_word(void **state)
+TEST(builds_word_by_word)
 {
 	static const struct {
 		u32 off, val;
@@ -130,7 +124,7 @@ static void builds_word_by_word(void **state)
  * Sets each word of the guest's block to all ones in turn, except the words listed below, which may
  * make the host's block differ from the one made of nouveau's block.
  */
-static void nothing_else_gets_through(void **state)
+TEST(nothing_else_gets_through)
 {
 	u32 b[1024], zero[1024], out[1024], ref[1024], i;
 
@@ -161,7 +155,7 @@ static void nothing_else_gets_through(void **state)
 	}
 }
 
-static void progress_is_masked(void **state)
+TEST(progress_is_masked)
 {
 	u32 b[1024], out[1024], off, i;
 
@@ -204,7 +198,7 @@ static void progress_is_masked(void **state)
 	}
 }
 
-static void context_pointer(void **state)
+TEST(context_pointer)
 {
 	u32 b[1024], out[1024];
 
@@ -220,16 +214,4 @@ static void context_pointer(void **state)
 	assert_int_equal(out[0x214 / 4], 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(decodes),
-		cmocka_unit_test(refuses),
-		cmocka_unit_test(builds_word_by_word),
-		cmocka_unit_test(nothing_else_gets_through),
-		cmocka_unit_test(progress_is_masked),
-		cmocka_unit_test(context_pointer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

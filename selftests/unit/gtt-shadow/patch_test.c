@@ -3,15 +3,7 @@
  * The patch list that nouveau makes for a K20m is passed, with the host's page pool and bundle
  * buffer in the place of the guest's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <stdlib.h>
+#include <selftests/unit_test.h>
 
 #include "gtt-shadow/shadow.h"
 
@@ -107,7 +99,7 @@ static u32 expected(struct kvgpu_patch *p)
 	return at;
 }
 
-static void nouveaus_own(void **state)
+TEST(nouveaus_own)
 {
 	struct kvgpu_patch in[64], want[64], out[64];
 	u32 n = nouveau(in), rejected;
@@ -123,7 +115,7 @@ static void nouveaus_own(void **state)
  * Values that follow from the chip's shape, and the host's buffers, are the host's to decide:
  * whatever the guest has there is replaced by the right value.
  */
-static void shape_is_the_hosts(void **state)
+TEST(shape_is_the_hosts)
 {
 	static const u32 addresses[] = { 0x418810, 0x419848 };
 	struct kvgpu_patch lie[64], want[64], out[64];
@@ -139,7 +131,7 @@ static void shape_is_the_hosts(void **state)
 }
 
 /* also in a list without any pair, and in one that names them twice */
-static void buffers_are_the_hosts(void **state)
+TEST(buffers_are_the_hosts)
 {
 	struct kvgpu_patch twice[2 * OWN], out[64];
 	u32 rejected, i;
@@ -203,7 +195,7 @@ static void range_by_list(const struct kvgpu_patch *list, u32 n, u32 first, u32 
 	}
 }
 
-static void only_listed_registers(void **state)
+TEST(only_listed_registers)
 {
 	struct kvgpu_patch list[64];
 	u32 n = nouveau(list), i, rejected;
@@ -218,7 +210,7 @@ static void only_listed_registers(void **state)
 	}
 }
 
-static void stray_bits(void **state)
+TEST(stray_bits)
 {
 	static const struct kvgpu_patch bad[] = {
 		{ 0x418810, 0x90000000 },
@@ -234,7 +226,7 @@ static void stray_bits(void **state)
 	}
 }
 
-static void bounded(void **state)
+TEST(bounded)
 {
 	struct kvgpu_patch in[64], out[64];
 	u32 n = nouveau(in), rejected;
@@ -246,7 +238,7 @@ static void bounded(void **state)
 }
 
 /* A GK110B has another limit of tokens; a guest on it sends that, and gets it (ctxgk110b.c). */
-static void a_gk110b_has_its_own_limit(void **state)
+TEST(a_gk110b_has_its_own_limit)
 {
 	struct kvgpu_topo b = topo;
 	struct kvgpu_patch_host h = host;
@@ -262,17 +254,4 @@ static void a_gk110b_has_its_own_limit(void **state)
 	assert_int_equal(out[OWN].val, 0x180 << 16 | 0x600);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nouveaus_own),
-		cmocka_unit_test(a_gk110b_has_its_own_limit),
-		cmocka_unit_test(shape_is_the_hosts),
-		cmocka_unit_test(buffers_are_the_hosts),
-		cmocka_unit_test(only_listed_registers),
-		cmocka_unit_test(stray_bits),
-		cmocka_unit_test(bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

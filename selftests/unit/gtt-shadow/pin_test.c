@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The pins of a guest's pages: when they are made, kept and removed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "guest.h"
 
@@ -44,7 +38,7 @@ static void sync_and_check(struct guest *g)
 	guest_check(g);
 }
 
-static void contiguous_pages_go_together(void **state)
+TEST(contiguous_pages_go_together)
 {
 	struct guest *g = with_table(SYS_PAGES);
 	u32 i;
@@ -60,10 +54,9 @@ static void contiguous_pages_go_together(void **state)
 		pte(g, 7 + i, sys(119 - i));
 	sync_and_check(g);
 	assert_int_equal(g->pin_calls, 1);
-	guest_free(g);
 }
 
-static void at_most_512(void **state)
+TEST(at_most_512)
 {
 	struct guest *g = with_table(2000);
 	u32 i;
@@ -74,10 +67,9 @@ static void at_most_512(void **state)
 	sync_and_check(g);
 	assert_in_range(g->max_batch, 256, 512);
 	assert_int_equal(g->nr_pinned, 0);
-	guest_free(g);
 }
 
-static void one_bad_page(void **state)
+TEST(one_bad_page)
 {
 	struct guest *g = with_table(SYS_PAGES);
 	u64 rejected;
@@ -103,10 +95,9 @@ static void one_bad_page(void **state)
 	calls = g->pin_calls;
 	sync_and_check(g); /* once it is pinned, there are no further tries */
 	assert_int_equal(g->pin_calls, calls);
-	guest_free(g);
 }
 
-static void host_out_of_memory(void **state)
+TEST(host_out_of_memory)
 {
 	struct guest *g = with_table(SYS_PAGES);
 	u32 i;
@@ -120,10 +111,9 @@ static void host_out_of_memory(void **state)
 	g->fail_pins = 0;
 	sync_and_check(g);
 	assert_int_equal(g->nr_pinned, 64);
-	guest_free(g);
 }
 
-static void failures_are_bounded(void **state)
+TEST(failures_are_bounded)
 {
 	struct guest *g = with_table(SYS_PAGES);
 	u32 i;
@@ -132,10 +122,9 @@ static void failures_are_bounded(void **state)
 		pte(g, i, pte_make(KVGPU_SYS_COH, 0x1000000ull + i * 8192ull, 0));
 	sync_and_check(g);
 	assert_in_range(g->pin_calls, 1, 4096);
-	guest_free(g);
 }
 
-static void the_limit(void **state)
+TEST(the_limit)
 {
 	struct guest *g = with_table(10);
 	u32 i;
@@ -162,10 +151,9 @@ static void the_limit(void **state)
 	pte(g, 0, sys(0));
 	sync_and_check(g);
 	assert_int_equal(g->pin_calls, 0);
-	guest_free(g);
 }
 
-static void one_page_everywhere(void **state)
+TEST(one_page_everywhere)
 {
 	struct guest *g = with_table(SYS_PAGES);
 	u32 i;
@@ -182,14 +170,13 @@ static void one_page_everywhere(void **state)
 	guest_unmap(g, SYS_BASE + 0x3000, 0x1000);
 	guest_check(g);
 	assert_int_equal(g->nr_pinned, 0);
-	guest_free(g);
 }
 
 /*
  * Neighbouring pages are unpinned by one call, in either order of their entries; pages with a gap
  * between them by two.
  */
-static void unpinned_together(void **state)
+TEST(unpinned_together)
 {
 	static const struct {
 		u32 first, nr, skip, calls;
@@ -238,7 +225,7 @@ static struct guest *with_one_that_waits(void)
 	return g;
 }
 
-static void unpinned_only_by_the_reaper(void **state)
+TEST(unpinned_only_by_the_reaper)
 {
 	struct guest *g = with_one_that_waits();
 
@@ -251,14 +238,13 @@ static void unpinned_only_by_the_reaper(void **state)
 	guest_reap(g);
 	assert_int_equal(g->nr_pinned, 1);
 	guest_check(g);
-	guest_free(g);
 }
 
 /*
  * A pinned page has no entry any more, and no TLB flush has come since. An unmap of that page must
  * ask for the flush.
  */
-static void a_pin_that_waits_needs_a_flush(void **state)
+TEST(a_pin_that_waits_needs_a_flush)
 {
 	struct guest *g = with_one_that_waits();
 	bool changed;
@@ -271,14 +257,13 @@ static void a_pin_that_waits_needs_a_flush(void **state)
 	/* when the pin is gone, an unmap asks for no flush */
 	kvgpu_shadow_unmap(&g->s, (iova_t){ SYS_BASE }, 4096, &changed);
 	assert_false(changed);
-	guest_free(g);
 }
 
 /*
  * A space that was changed by another call (here a substitution) needs a flush. The next call
  * reports that; later calls do not.
  */
-static void what_changed_before_is_told(void **state)
+TEST(what_changed_before_is_told)
 {
 	struct guest *g = with_table(SYS_PAGES);
 	u32 way;
@@ -300,7 +285,6 @@ static void what_changed_before_is_told(void **state)
 		assert_int_equal(kvgpu_shadow_as_sync(g->space[0].as, &changed), 0);
 		assert_true(changed);
 	}
-	guest_free(g);
 }
 
 /* Ops for memory without an end, to make more pins than one call may have. */
@@ -326,7 +310,7 @@ static void write_nowhere(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 {
 }
 
-static void at_most_512_are_let_go(void **state)
+TEST(at_most_512_are_let_go)
 {
 	struct guest *g = with_table(2000);
 	const struct kvgpu_shadow_ops *chip = g->s.ops;
@@ -354,10 +338,9 @@ static void at_most_512_are_let_go(void **state)
 		assert_int_equal(most_unpinned, 512);
 	}
 	g->s.ops = chip;
-	guest_free(g);
 }
 
-static void unmap_ranges(void **state)
+TEST(unmap_ranges)
 {
 	static const struct {
 		u64 iova, len;
@@ -395,7 +378,7 @@ static void unmap_ranges(void **state)
 	}
 }
 
-static void unmap_writes_in_runs(void **state)
+TEST(unmap_writes_in_runs)
 {
 	struct guest *g = with_table(SYS_PAGES);
 	u32 j, writes;
@@ -406,27 +389,6 @@ static void unmap_writes_in_runs(void **state)
 	writes = g->writes;
 	guest_unmap(g, SYS_BASE, SYS_SIZE);
 	assert_int_equal(g->writes, writes + 1);
-	guest_free(g);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(contiguous_pages_go_together),
-		cmocka_unit_test(at_most_512),
-		cmocka_unit_test(one_bad_page),
-		cmocka_unit_test(host_out_of_memory),
-		cmocka_unit_test(failures_are_bounded),
-		cmocka_unit_test(the_limit),
-		cmocka_unit_test(one_page_everywhere),
-		cmocka_unit_test(unpinned_together),
-		cmocka_unit_test(unpinned_only_by_the_reaper),
-		cmocka_unit_test(a_pin_that_waits_needs_a_flush),
-		cmocka_unit_test(what_changed_before_is_told),
-		cmocka_unit_test(at_most_512_are_let_go),
-		cmocka_unit_test(unmap_ranges),
-		cmocka_unit_test(unmap_writes_in_runs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, guests_end)

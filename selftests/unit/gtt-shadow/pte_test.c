@@ -3,13 +3,7 @@
  * Single entries: combinations of their bits, against an oracle that is written from the documented
  * format.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "gtt-shadow/shadow.h"
 
@@ -79,7 +73,7 @@ static void compare(u64 e, bool big)
 	compare_with(e, big, DMA & ~0x3ffffull);
 }
 
-static void all_bits(void **state)
+TEST(all_bits)
 {
 	static const u64 frames[] = { 0,
 				      1,
@@ -109,7 +103,7 @@ static void all_bits(void **state)
 				}
 }
 
-static void every_single_bit(void **state)
+TEST(every_single_bit)
 {
 	u32 i, j, v;
 
@@ -123,7 +117,7 @@ static void every_single_bit(void **state)
  * A non-coherent access is a PCIe read without a snoop: it may miss zeros of the host that are
  * still in a CPU's cache (S4). So system memory is made coherent.
  */
-static void never_beside_caches(void **state)
+TEST(never_beside_caches)
 {
 	struct kvgpu_shadow_cfg c = cfg();
 	bool rejected;
@@ -133,7 +127,7 @@ static void never_beside_caches(void **state)
 	assert_false(rejected);
 }
 
-static void dma_must_fit(void **state)
+TEST(dma_must_fit)
 {
 	struct kvgpu_shadow_cfg c = cfg();
 	u64 e = 1 | 2ull << 33;
@@ -147,7 +141,7 @@ static void dma_must_fit(void **state)
 	assert_false(rejected);
 }
 
-static void odd_partitions(void **state)
+TEST(odd_partitions)
 {
 	struct kvgpu_shadow_cfg c = cfg();
 	bool rejected;
@@ -166,15 +160,4 @@ static void odd_partitions(void **state)
 	assert_int_equal(vgtt_pte_transform(&c, 1, false, 0, &rejected), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_bits),
-		cmocka_unit_test(every_single_bit),
-		cmocka_unit_test(never_beside_caches),
-		cmocka_unit_test(dma_must_fit),
-		cmocka_unit_test(odd_partitions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

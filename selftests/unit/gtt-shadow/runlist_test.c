@@ -3,15 +3,7 @@
  * Runlists: groups, bad counts, foreign and repeated ids, lists that do not fit; and random lists
  * against the rules of the result.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <stdlib.h>
+#include <selftests/unit_test.h>
 
 #include "gtt-shadow/shadow.h"
 
@@ -46,7 +38,7 @@ static u32 run(const u64 *in, u32 nr, u64 *out, u32 max)
 	return (u32)n;
 }
 
-static void plain(void **state)
+TEST(plain)
 {
 	u64 in[] = { 5, 6, 200, 7, 0xfffff0000000cull << 4 & ~0x2000ull, 99 }, out[8];
 
@@ -60,7 +52,7 @@ static void plain(void **state)
 	assert_int_equal(out[0], 1005);
 }
 
-static void groups(void **state)
+TEST(groups)
 {
 	u64 in[] = { tsg(3, 2), 1, 2, tsg(4, 1), 3, 9 }, out[8];
 
@@ -73,7 +65,7 @@ static void groups(void **state)
 	assert_int_equal(out[5], 1009);
 }
 
-static void members_that_are_left(void **state)
+TEST(members_that_are_left)
 {
 	u64 in[] = { tsg(3, 3), 1, 500, 2, tsg(4, 2), 600, 700, 8 }, out[8];
 
@@ -82,7 +74,7 @@ static void members_that_are_left(void **state)
 	assert_int_equal(out[3], 1008); /* group 4 has no members left, and is left out */
 }
 
-static void bad_counts(void **state)
+TEST(bad_counts)
 {
 	u64 in[] = { tsg(3, 63), 1, 2, tsg(4, 0), 5, tsg(5, 4), 6 }, out[8];
 
@@ -97,7 +89,7 @@ static void bad_counts(void **state)
 	assert_int_equal(out[5], 1006);
 }
 
-static void foreign_group(void **state)
+TEST(foreign_group)
 {
 	u64 in[] = { tsg(77, 2), 1, 2, 3 }, out[8];
 
@@ -118,7 +110,7 @@ static int map_counted(void *ctx, bool tsg, u16 id)
  * The chip has few group ids, so one is asked for only if the group has members. The members of a
  * group that gets no id do not come elsewhere in the list, either.
  */
-static void headers_alone(void **state)
+TEST(headers_alone)
 {
 	u64 in[] = { tsg(1, 0), tsg(2, 3), tsg(3, 2), 500, 600, tsg(4, 1), 7, tsg(5, 1), 7 },
 	    out[9];
@@ -138,7 +130,7 @@ static void headers_alone(void **state)
  * A channel counts only where it comes first. In the shorter list there is no room for 5, and room
  * for 6 when group 77 is dropped.
  */
-static void first_entries_count(void **state)
+TEST(first_entries_count)
 {
 	u64 in[] = { tsg(77, 2), 4, 5, 6, tsg(3, 2), 6, 7 }, out[9];
 
@@ -150,7 +142,7 @@ static void first_entries_count(void **state)
 	assert_int_equal(out[0], 1006);
 }
 
-static void repeated(void **state)
+TEST(repeated)
 {
 	u64 in[] = { 1, 1, tsg(3, 2), 1, 2, tsg(4, 1), 2 }, out[8];
 
@@ -160,7 +152,7 @@ static void repeated(void **state)
 	assert_int_equal(out[2], 1002);
 }
 
-static void no_room(void **state)
+TEST(no_room)
 {
 	u64 in[] = { 1, tsg(3, 3), 2, 3, 4, tsg(4, 1), 5 }, out[9];
 	u32 max;
@@ -176,7 +168,7 @@ static void no_room(void **state)
 	assert_int_equal(run(in, 7, out, 2), 1);
 }
 
-static void slices(void **state)
+TEST(slices)
 {
 	static const struct {
 		u32 us;
@@ -204,7 +196,7 @@ static void slices(void **state)
 	assert_true((out[0] >> 18 & 0xff) << (out[0] >> 14 & 15) <= 0xffffffffull * 1000 / 1024);
 }
 
-static void random_lists(void **state)
+TEST(random_lists)
 {
 	static u64 in[300], out[200];
 	bool seen[100];
@@ -235,21 +227,4 @@ static void random_lists(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain),
-		cmocka_unit_test(groups),
-		cmocka_unit_test(members_that_are_left),
-		cmocka_unit_test(bad_counts),
-		cmocka_unit_test(foreign_group),
-		cmocka_unit_test(headers_alone),
-		cmocka_unit_test(first_entries_count),
-		cmocka_unit_test(repeated),
-		cmocka_unit_test(no_room),
-		cmocka_unit_test(slices),
-		cmocka_unit_test(random_lists),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

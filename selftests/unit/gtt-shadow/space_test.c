@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The address spaces of a guest: their pins, their tables, and their limits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "guest.h"
 
@@ -25,7 +19,7 @@ static void fill(struct guest *g, struct kvgpu_gaddr dir)
 		guest_write(g, at, pte_make(KVGPU_SYS_COH, SYS_BASE + (100 + i) * 4096ull, 0));
 }
 
-static void destroyed(void **state)
+TEST(destroyed)
 {
 	struct guest *g = guest_new(8, SYS_PAGES);
 
@@ -38,14 +32,13 @@ static void destroyed(void **state)
 	guest_reap(g);
 	assert_int_equal(g->nr_pinned, 0);
 	assert_int_equal(g->nr_tables, 0);
-	guest_free(g);
 }
 
 /*
  * Two spaces with the same page tables each have entries of their own. A page stays pinned as long
  * as one of the spaces needs it.
  */
-static void shared_pages(void **state)
+TEST(shared_pages)
 {
 	struct guest *g = guest_new(8, SYS_PAGES);
 
@@ -65,10 +58,9 @@ static void shared_pages(void **state)
 	space_close(&g->space[1]);
 	guest_reap(g);
 	assert_int_equal(g->nr_pinned, 0);
-	guest_free(g);
 }
 
-static void limits(void **state)
+TEST(limits)
 {
 	struct guest *g = guest_new(2, SYS_PAGES);
 
@@ -90,10 +82,9 @@ static void limits(void **state)
 	g->fail_tables = 1;
 	assert_int_not_equal(space_open(g, 0, pd), 0);
 	assert_int_equal(space_open(g, 0, pd), 0);
-	guest_free(g);
 }
 
-static void slots_come_back(void **state)
+TEST(slots_come_back)
 {
 	struct guest *g = guest_new(6, SYS_PAGES);
 	struct kvgpu_gaddr at;
@@ -112,7 +103,6 @@ static void slots_come_back(void **state)
 	}
 	assert_int_equal(g->nr_tables, 1);
 	guest_check(g);
-	guest_free(g);
 }
 
 static u64 compared(struct guest *g, struct kvgpu_gaddr dir)
@@ -129,7 +119,7 @@ static u64 compared(struct guest *g, struct kvgpu_gaddr dir)
  * compares. An invalidate costs as many as it names directories, and those where something is to be
  * tried again.
  */
-static void invalidates_name_a_space(void **state)
+TEST(invalidates_name_a_space)
 {
 	struct guest *g = guest_new(32, SYS_PAGES);
 	struct kvgpu_gaddr dir[NR_SPACES], at = { KVGPU_SYS_COH, SYS_BASE };
@@ -172,13 +162,12 @@ static void invalidates_name_a_space(void **state)
 	g->now.bad_vram[dir[3].addr >> 12] = false;
 	compared(g, dir[5]);
 	assert_int_not_equal(gpu_sees(&g->space[3], 0), 0);
-	guest_free(g);
 }
 
 /*
  * The last MiB of the address space is the host's. Pages of the guest's tables there are ignored.
  */
-static void the_top(void **state)
+TEST(the_top)
 {
 	static const struct kvgpu_gaddr big_table = { KVGPU_VRAM, 0x80000 };
 	const u64 end = (1ull << 40) - (1ull << 20);
@@ -207,16 +196,6 @@ static void the_top(void **state)
 	assert_int_equal(gpu_sees(&g->space[0], big[1]), 0);
 	guest_check(g);
 	guest_reap(g);
-	guest_free(g);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(destroyed), cmocka_unit_test(shared_pages),
-		cmocka_unit_test(limits),    cmocka_unit_test(slots_come_back),
-		cmocka_unit_test(the_top),   cmocka_unit_test(invalidates_name_a_space),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, guests_end)

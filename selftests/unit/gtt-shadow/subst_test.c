@@ -3,14 +3,8 @@
  * Pages that the host puts into a guest's address space (substituted pages) take precedence over
  * the guest's tables.
  */
+#include <selftests/unit_test.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "guest.h"
 
@@ -46,7 +40,7 @@ static void sync_and_check(struct guest *g)
 	guest_check(g);
 }
 
-static void survives_the_guest(void **state)
+TEST(survives_the_guest)
 {
 	struct guest *g = start();
 	struct space *sp = &g->space[0];
@@ -82,10 +76,9 @@ static void survives_the_guest(void **state)
 	 */
 	assert_int_equal(g->nr_pinned, 50);
 	sync_and_check(g);
-	guest_free(g);
 }
 
-static void without_any_table(void **state)
+TEST(without_any_table)
 {
 	struct guest *g = start();
 	struct space *sp = &g->space[0];
@@ -99,10 +92,9 @@ static void without_any_table(void **state)
 	guest_reap(g);
 	guest_check(g);
 	assert_int_equal(g->nr_tables, 1);
-	guest_free(g);
 }
 
-static void splits_big_pages(void **state)
+TEST(splits_big_pages)
 {
 	struct guest *g = start();
 	struct space *sp = &g->space[0];
@@ -128,10 +120,9 @@ static void splits_big_pages(void **state)
 	guest_reap(g);
 	assert_int_equal(g->nr_tables, 2);
 	sync_and_check(g);
-	guest_free(g);
 }
 
-static void across_chunks(void **state)
+TEST(across_chunks)
 {
 	struct guest *g = start();
 	struct space *sp = &g->space[0];
@@ -150,10 +141,9 @@ static void across_chunks(void **state)
 	space_unsubst(sp, 0, 2048);
 	guest_check(g);
 	sync_and_check(g);
-	guest_free(g);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	struct guest *g = start();
 	struct space *sp = &g->space[0];
@@ -178,18 +168,6 @@ static void refused(void **state)
 	assert_int_equal(space_subst(sp, (1ull << 27) - 0x1000, 2, SUBST_BASE), -ENOMEM);
 	guest_check(g);
 	sync_and_check(g);
-	guest_free(g);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(survives_the_guest),
-		cmocka_unit_test(without_any_table),
-		cmocka_unit_test(splits_big_pages),
-		cmocka_unit_test(across_chunks),
-		cmocka_unit_test(refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, guests_end)

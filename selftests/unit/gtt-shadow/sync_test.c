@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Syncs of a shadow: what they read and write. */
+#include <selftests/unit_test.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "gk110/mmu.h"
 #include "guest.h"
@@ -56,7 +50,7 @@ static int sync_and_check(struct guest *g)
 	return err;
 }
 
-static void cost_follows_change(void **state)
+TEST(cost_follows_change)
 {
 	struct guest *g = start(8);
 	u32 reads, writes;
@@ -81,9 +75,9 @@ static void cost_follows_change(void **state)
 	sync_and_check(g);
 	assert_int_equal(g->reads, reads + 2);
 	assert_int_equal(g->writes, writes + 1);
-	guest_free(g);
 }
 
+static struct kvgpu_shadow_ops ops; /* the guest's, where a test changes them */
 static u32 asked_pd, asked_small, asked_pages;
 
 /* Reports no page as written, and counts the calls. */
@@ -99,12 +93,12 @@ static u64 take(void *ctx, struct kvgpu_gaddr a, u32 nr)
  * Before the first read of a table the sync asks whether it was written, or the table would be read
  * again at the next sync.
  */
-static void asks_once(void **state)
+TEST(asks_once)
 {
 	struct guest *g = start(8);
-	struct kvgpu_shadow_ops ops = *g->s.ops;
 	bool changed = false;
 
+	ops = *g->s.ops;
 	ops.take_dirty = take;
 	g->s.ops = &ops;
 	put(g, pd, 0, pde_make(none, small_table, 0));
@@ -116,7 +110,6 @@ static void asks_once(void **state)
 	assert_int_equal(asked_pd, 2);
 	assert_int_equal(asked_small, 2);
 	assert_int_equal(asked_pages, 16 + 64);
-	guest_free(g);
 }
 
 static void sync_one(struct guest *g, u32 who)
@@ -132,7 +125,7 @@ static void sync_one(struct guest *g, u32 who)
  * table and one in its directory, and a window learn of it at their own syncs, in whatever order
  * these come, and read that page and no other.
  */
-static void each_learns_of_a_write(void **state)
+TEST(each_learns_of_a_write)
 {
 	static const struct kvgpu_gaddr other = { KVGPU_VRAM, 0x90000 };
 	const struct kvgpu_gaddr page = plus(small_table, 5 * 0x1000);
@@ -167,7 +160,7 @@ static void each_learns_of_a_write(void **state)
 	}
 }
 
-static void writes_in_runs(void **state)
+TEST(writes_in_runs)
 {
 	struct guest *g = start(8);
 	u32 writes, i;
@@ -181,10 +174,9 @@ static void writes_in_runs(void **state)
 		put(g, small_table, i, vram(0x3000));
 	sync_and_check(g);
 	assert_int_equal(g->writes, writes + 2);
-	guest_free(g);
 }
 
-static void nothing_changed_needs_no_flush(void **state)
+TEST(nothing_changed_needs_no_flush)
 {
 	struct guest *g = start(8);
 	bool changed;
@@ -203,10 +195,9 @@ static void nothing_changed_needs_no_flush(void **state)
 	assert_true(changed);
 	space_sync(&g->space[0], false);
 	guest_check(g);
-	guest_free(g);
 }
 
-static void big_stays_big(void **state)
+TEST(big_stays_big)
 {
 	struct guest *g = start(8);
 
@@ -230,10 +221,9 @@ static void big_stays_big(void **state)
 	put(g, big_table, 7, 0);
 	sync_and_check(g);
 	assert_int_equal(g->nr_tables, 2);
-	guest_free(g);
 }
 
-static void conflicts(void **state)
+TEST(conflicts)
 {
 	struct guest *g = start(8);
 	u32 i;
@@ -252,14 +242,13 @@ static void conflicts(void **state)
 		put(g, small_table, i, 0);
 	sync_and_check(g);
 	assert_int_equal(g->nr_pinned, 5);
-	guest_free(g);
 }
 
 /*
  * One table under several directory entries, tables that overlap, and a directory that is its own
  * table.
  */
-static void aliases(void **state)
+TEST(aliases)
 {
 	struct guest *g = start(64);
 	u32 i;
@@ -280,10 +269,9 @@ static void aliases(void **state)
 	sync_and_check(g);
 	space_sync(&g->space[1], true);
 	guest_check(g);
-	guest_free(g);
 }
 
-static void too_many_tables(void **state)
+TEST(too_many_tables)
 {
 	struct guest *g = start(4);
 	u32 i;
@@ -304,7 +292,6 @@ static void too_many_tables(void **state)
 	sync_and_check(g);
 	assert_int_equal(sync_and_check(g), 0);
 	assert_int_not_equal(gpu_sees(&g->space[0], 8191ull << 27), 0);
-	guest_free(g);
 }
 
 static const struct kvgpu_shadow_ops *real_ops;
@@ -322,14 +309,14 @@ static int table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 	return -ENOMEM;
 }
 
-static struct guest *start_without_small_tables(struct kvgpu_shadow_ops *ops)
+static struct guest *start_without_small_tables(void)
 {
 	struct guest *g = start(64);
 
 	real_ops = g->s.ops;
-	*ops = *real_ops;
-	ops->table_new = table_new;
-	g->s.ops = ops;
+	ops = *real_ops;
+	ops.table_new = table_new;
+	g->s.ops = &ops;
 	no_small_tables = true;
 	return g;
 }
@@ -345,10 +332,9 @@ static u32 tries_of_a_sync(struct guest *g)
  * There is no memory for small tables. A sync gives up after some failures, and a later one makes
  * the tables. Big tables, for which there is memory, are made at once.
  */
-static void no_memory_for_tables(void **state)
+TEST(no_memory_for_tables)
 {
-	struct kvgpu_shadow_ops ops;
-	struct guest *g = start_without_small_tables(&ops);
+	struct guest *g = start_without_small_tables();
 	u32 i;
 
 	put(g, small_table, 7, vram(0x7000));
@@ -367,7 +353,6 @@ static void no_memory_for_tables(void **state)
 	assert_int_equal(sync_and_check(g), 0);
 	for (i = 0; i < 40; i++)
 		assert_int_not_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 0x7000), 0);
-	guest_free(g);
 }
 
 /* Each chunk of the slots from @first to @last has a big page in system memory. */
@@ -382,10 +367,9 @@ static void map_big_sys(struct guest *g, u32 first, u32 last)
 }
 
 /* The same for small tables that big pages in system memory need, in each chunk of four slots. */
-static void no_memory_for_big_pages(void **state)
+TEST(no_memory_for_big_pages)
 {
-	struct kvgpu_shadow_ops ops;
-	struct guest *g = start_without_small_tables(&ops);
+	struct guest *g = start_without_small_tables();
 	u64 before;
 	u32 i;
 
@@ -407,11 +391,10 @@ static void no_memory_for_big_pages(void **state)
 		assert_int_not_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 61 * 0x200000), 0);
 		assert_int_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 62 * 0x200000), 0);
 	}
-	guest_free(g);
 }
 
 /* Big tables have used up the limit of tables. The slots that wait are not all looked at again. */
-static void no_tables_left_for_big_pages(void **state)
+TEST(no_tables_left_for_big_pages)
 {
 	struct guest *g = start(40);
 	u64 before;
@@ -437,17 +420,15 @@ static void no_tables_left_for_big_pages(void **state)
 		assert_int_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 0x200000), 0);
 		assert_int_not_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 0x400000), 0);
 	}
-	guest_free(g);
 }
 
 /*
  * Pages that can't be pinned cost no small table, and of chunks that have no others only a number
  * is looked at again.
  */
-static void no_tables_for_pages_without_a_pin(void **state)
+TEST(no_tables_for_pages_without_a_pin)
 {
-	struct kvgpu_shadow_ops ops;
-	struct guest *g = start_without_small_tables(&ops);
+	struct guest *g = start_without_small_tables();
 	bool changed;
 	u64 before;
 	u32 i;
@@ -475,23 +456,20 @@ static void no_tables_for_pages_without_a_pin(void **state)
 		assert_int_not_equal(gpu_sees(&g->space[0], (u64)i << 27), 0);
 		assert_int_not_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 63 * 0x200000), 0);
 	}
-	guest_free(g);
 }
 
 /* No page is pinned for a table that is not made, but one. */
-static void few_pins_in_vain(void **state)
+TEST(few_pins_in_vain)
 {
-	struct kvgpu_shadow_ops ops;
-	struct guest *g = start_without_small_tables(&ops);
+	struct guest *g = start_without_small_tables();
 
 	map_big_sys(g, 0, 3);
 	assert_in_range(tries_of_a_sync(g), 1, 16);
 	assert_in_range(g->s.stats.pins, 0, 16);
 	assert_int_equal(g->nr_pinned, 0);
-	guest_free(g);
 }
 
-static void tables_move(void **state)
+TEST(tables_move)
 {
 	struct guest *g = start(8);
 	u32 i, size;
@@ -510,10 +488,9 @@ static void tables_move(void **state)
 	put(g, pd, 5, 0);
 	sync_and_check(g);
 	assert_int_equal(g->nr_tables, 1);
-	guest_free(g);
 }
 
-static void memory_that_does_not_answer(void **state)
+TEST(memory_that_does_not_answer)
 {
 	struct guest *g = start(8);
 
@@ -533,10 +510,9 @@ static void memory_that_does_not_answer(void **state)
 	g->now.bad_vram[0x10] = false;
 	sync_and_check(g);
 	assert_int_not_equal(gpu_sees(&g->space[0], 600 << 12), 0);
-	guest_free(g);
 }
 
-static void tables_in_odd_places(void **state)
+TEST(tables_in_odd_places)
 {
 	static const struct kvgpu_gaddr odd[] = {
 		{ KVGPU_VRAM, VRAM_SIZE - 0x1000 },
@@ -557,30 +533,6 @@ static void tables_in_odd_places(void **state)
 	put(g, pd, 100, pde_make(none, odd[6], 0));
 	sync_and_check(g);
 	assert_int_not_equal(gpu_sees(&g->space[0], (100ull << 27) + 0x9000), 0);
-	guest_free(g);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cost_follows_change),
-		cmocka_unit_test(asks_once),
-		cmocka_unit_test(each_learns_of_a_write),
-		cmocka_unit_test(writes_in_runs),
-		cmocka_unit_test(nothing_changed_needs_no_flush),
-		cmocka_unit_test(big_stays_big),
-		cmocka_unit_test(conflicts),
-		cmocka_unit_test(aliases),
-		cmocka_unit_test(too_many_tables),
-		cmocka_unit_test(no_memory_for_tables),
-		cmocka_unit_test(no_memory_for_big_pages),
-		cmocka_unit_test(no_tables_left_for_big_pages),
-		cmocka_unit_test(no_tables_for_pages_without_a_pin),
-		cmocka_unit_test(few_pins_in_vain),
-		cmocka_unit_test(tables_move),
-		cmocka_unit_test(memory_that_does_not_answer),
-		cmocka_unit_test(tables_in_odd_places),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, guests_end)

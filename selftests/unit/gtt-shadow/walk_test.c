@@ -4,13 +4,7 @@
  * own walk of the guest's tables, as they were at the last sync, with the oracle in oracle.c.
  * guest_check() compares the entries that the GPU would use.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "guest.h"
 
@@ -44,7 +38,7 @@ static void everywhere(struct guest *g)
 	guest_check(g);
 }
 
-static void directory_forms(void **state)
+TEST(directory_forms)
 {
 	u32 form, i;
 	struct guest *g;
@@ -68,10 +62,9 @@ static void directory_forms(void **state)
 		space_sync(&g->space[0], form & 1);
 		everywhere(g);
 	}
-	guest_free(g);
 }
 
-static void both_decide(void **state)
+TEST(both_decide)
 {
 	static const u64 big[] = { 0,
 				   2,
@@ -109,10 +102,9 @@ static void both_decide(void **state)
 			everywhere(g);
 			guest_reap(g);
 		}
-	guest_free(g);
 }
 
-static void nothing_to_walk(void **state)
+TEST(nothing_to_walk)
 {
 	struct guest *g = guest_new(8, SYS_PAGES);
 	struct kvgpu_gaddr out;
@@ -122,10 +114,9 @@ static void nothing_to_walk(void **state)
 	assert_int_not_equal(kvgpu_shadow_as_walk(g->space[0].as, 0, &out, &len), 0);
 	assert_int_not_equal(kvgpu_shadow_as_walk(g->space[0].as, 1ull << 40, &out, &len), 0);
 	assert_int_not_equal(kvgpu_shadow_as_walk(g->space[0].as, ~0ull, &out, &len), 0);
-	guest_free(g);
 }
 
-static void to_the_end_of_a_big_page(void **state)
+TEST(to_the_end_of_a_big_page)
 {
 	struct guest *g = guest_new(8, SYS_PAGES);
 	struct kvgpu_gaddr out;
@@ -138,17 +129,6 @@ static void to_the_end_of_a_big_page(void **state)
 	assert_int_equal(space_walk(&g->space[0], 0x21234, &out, &len), 0);
 	assert_int_equal(out.addr, 0x81234);
 	assert_int_equal(len, 0x20000 - 0x1234);
-	guest_free(g);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(directory_forms),
-		cmocka_unit_test(both_decide),
-		cmocka_unit_test(nothing_to_walk),
-		cmocka_unit_test(to_the_end_of_a_big_page),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, guests_end)

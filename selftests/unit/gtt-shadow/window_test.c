@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* BAR windows: one host entry for each page, the scrap page where the guest has none. */
+#include <selftests/unit_test.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "guest.h"
 
@@ -24,7 +17,7 @@ static void put(struct guest *g, struct kvgpu_gaddr table, u32 index, u64 value)
 	assert_true(guest_write(g, table, value));
 }
 
-static void maps(void **state)
+TEST(maps)
 {
 	static const u32 sizes[] = { 32, 512, 544, 4096, MAX_WIN_PAGES };
 	struct guest *g;
@@ -59,7 +52,7 @@ static void maps(void **state)
 	}
 }
 
-static void tells_what_changed(void **state)
+TEST(tells_what_changed)
 {
 	struct guest *g = guest_new(1, SYS_PAGES);
 	u64 *pte = malloc(1024 * 8);
@@ -100,10 +93,9 @@ static void tells_what_changed(void **state)
 	assert_int_equal(pte[100], 0x99);
 	free(win);
 	free(pte);
-	guest_free(g);
 }
 
-static void other_directories_and_linear(void **state)
+TEST(other_directories_and_linear)
 {
 	struct guest *g = guest_new(1, SYS_PAGES);
 	struct window *w = &g->win[1];
@@ -138,11 +130,10 @@ static void other_directories_and_linear(void **state)
 	guest_reap(g);
 	assert_int_equal(g->nr_pinned, 0);
 	window_close(w);
-	guest_free(g);
 }
 
 /* A window is synced when its directory is named, or has a page that was taken away meanwhile. */
-static void invalidates_name_a_window(void **state)
+TEST(invalidates_name_a_window)
 {
 	struct guest *g = guest_new(1, SYS_PAGES);
 	u64 syncs;
@@ -166,10 +157,9 @@ static void invalidates_name_a_window(void **state)
 	guest_invalidate(g, NULL, true);
 	assert_int_equal(g->s.stats.syncs, syncs + 2 + 2 + 2);
 	guest_check(g);
-	guest_free(g);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const u32 sizes[] = { 0, 1, 31, 33, 1u << 20, ~31u };
 	struct guest *g = guest_new(1, SYS_PAGES);
@@ -195,18 +185,6 @@ static void refused(void **state)
 		free(win[i]);
 	}
 	free(pte);
-	guest_free(g);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(maps),
-		cmocka_unit_test(tells_what_changed),
-		cmocka_unit_test(other_directories_and_linear),
-		cmocka_unit_test(invalidates_name_a_window),
-		cmocka_unit_test(refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, guests_end)
