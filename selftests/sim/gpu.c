@@ -228,7 +228,6 @@ static void decide(struct sim_gpu *g)
 	int owner;
 
 	kvgpu_sched_choose(&g->sched, g->now, &g->choice);
-	g->decisions++;
 	if (g->each_choice)
 		g->each_choice(g);
 	owner = g->choice.ent && !g->choice.shared ?
@@ -346,6 +345,22 @@ static void step(struct sim_gpu *g, u64 end)
 	start_engine(g, last);
 }
 
+struct sim_vgpu *sim_vgpus(u32 nr, u64 len)
+{
+	struct sim_vgpu *v = calloc(nr, sizeof(*v));
+	u32 i;
+
+	if (!v)
+		exit(1);
+	for (i = 0; i < nr; i++) {
+		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
+						     .cap = KVGPU_SCHED_CAP_NONE,
+						     .fixed_ppm = KVGPU_SCHED_PPM / nr };
+		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = len };
+	}
+	return v;
+}
+
 void sim_init(struct sim_gpu *g, const struct sim_cfg *cfg, struct sim_vgpu *vgpu, u32 nr,
 	      u64 begin)
 {
@@ -404,34 +419,23 @@ static u64 window_sum(const struct sim_vgpu *v, u64 bin, u64 nr)
 	return sum;
 }
 
-static u32 worst(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window, bool of_all)
+u32 sim_share_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window)
 {
 	u64 nr = window / SIM_BIN, bin, last = min_u64((g->now - g->begin) / SIM_BIN, SIM_MAX_BINS);
 	u64 error = 0;
 	u32 i;
 
 	for (bin = from / SIM_BIN; bin + nr <= last; bin++) {
-		u64 mine = window_sum(&g->vgpu[vgpu], bin, nr), all = window, want, d;
+		u64 mine = window_sum(&g->vgpu[vgpu], bin, nr), all = 0, want, d;
 
-		if (of_all)
-			for (i = 0, all = 0; i < g->nr; i++)
-				all += window_sum(&g->vgpu[i], bin, nr);
+		for (i = 0; i < g->nr; i++)
+			all += window_sum(&g->vgpu[i], bin, nr);
 		want = (u64)((double)all * ppm / 1e6);
 		d = mine > want ? mine - want : want - mine;
 		if (want && d * 1000000 / want > error)
 			error = d * 1000000 / want;
 	}
 	return (u32)min_u64(error, 0xffffffff);
-}
-
-u32 sim_share_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window)
-{
-	return worst(g, vgpu, ppm, from, window, true);
-}
-
-u32 sim_time_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window)
-{
-	return worst(g, vgpu, ppm, from, window, false);
 }
 
 void sim_range(const struct sim_gpu *g, u32 vgpu, u64 from, u64 window, u32 *least, u32 *most)

@@ -87,7 +87,7 @@ struct sim_gpu {
 	bool next_shared;
 	int next_owner;
 	u64 poll_at;
-	u64 switches, decisions;
+	u64 switches;
 	/* ns that the engine was idle and a vGPU had work */
 	u64 wasted;
 	/* if set */
@@ -96,6 +96,8 @@ struct sim_gpu {
 	void *arg;
 };
 
+/* vGPUs of equal weight without caps, which always have jobs of @len */
+struct sim_vgpu *sim_vgpus(u32 nr, u64 len);
 /*
  * @vgpu: nr of them, ->ent's knobs and ->work set, the rest zero. Times of the simulation start at
  * @begin
@@ -109,8 +111,6 @@ u64 sim_busy(const struct sim_gpu *g); /* of all */
  * the worst window of @window ns from @from on: |part of what all were given - @ppm| / @ppm, in ppm
  */
 u32 sim_share_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window);
-/* sim_share_error(), but of the vGPU's part of the time of day */
-u32 sim_time_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window);
 /*
  * The vGPU's least and greatest part of the elapsed time, in ppm, of all windows that begin at a
  * multiple of SIM_BIN.

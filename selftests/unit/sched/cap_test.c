@@ -2,13 +2,7 @@
 /*
  * Caps, and shares whose unused time is not passed on: whether vGPUs reach them and keep to them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "selftests/sim/gpu.h"
 
@@ -19,15 +13,8 @@
 static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy policy,
 				const struct sim_cfg *cfg, u32 cap, struct sim_work first)
 {
-	struct sim_vgpu *v = calloc(nr, sizeof(*v));
-	u32 i;
+	struct sim_vgpu *v = sim_vgpus(nr, SIM_MS);
 
-	for (i = 0; i < nr; i++) {
-		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
-						     .cap = 100,
-						     .fixed_ppm = KVGPU_SCHED_PPM / nr };
-		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = SIM_MS };
-	}
 	v[0].ent.cap = cap;
 	v[0].work = first;
 	sim_init(g, cfg, v, nr, 12345);
@@ -39,7 +26,7 @@ static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_poli
  * A vGPU that always has work gets about its cap in a window, or less if its share of the GPU is
  * below the cap.
  */
-static void caps_are_kept_and_reached(void **state)
+TEST(caps_are_kept_and_reached)
 {
 	static const u32 caps[] = { 5, 10, 25, 40, 50, 75, 90, 99 };
 	u32 policy, nr, c, least, most;
@@ -70,7 +57,7 @@ static void caps_are_kept_and_reached(void **state)
  * A vGPU whose pieces of work can't be interrupted may exceed its cap in a window, and gets less
  * later.
  */
-static void long_work_pays_for_what_it_had_over_its_cap(void **state)
+TEST(long_work_pays_for_what_it_had_over_its_cap)
 {
 	u64 piece;
 	u32 nr, least, most;
@@ -94,7 +81,7 @@ static void long_work_pays_for_what_it_had_over_its_cap(void **state)
 		}
 }
 
-static void a_cap_holds_in_any_rhythm(void **state)
+TEST(a_cap_holds_in_any_rhythm)
 {
 	static const u64 len[] = { 20000, 300000, 2 * SIM_MS, 15 * SIM_MS },
 			 gap[] = { 10000, 500000, 3 * SIM_MS, 20 * SIM_MS };
@@ -118,7 +105,7 @@ static void a_cap_holds_in_any_rhythm(void **state)
 /*
  * Under equal and fixed share the time that vGPUs without work leave unused goes to no other vGPU.
  */
-static void nothing_is_passed_on(void **state)
+TEST(nothing_is_passed_on)
 {
 	u32 policy, nr, busy, i, least, most;
 	struct sim_vgpu *v;
@@ -147,7 +134,7 @@ static void nothing_is_passed_on(void **state)
  * Under fixed share a vGPU whose type has a quarter of the card gets a quarter of the time, whether
  * or not there is another vGPU.
  */
-static void fixed_share_is_of_the_card(void **state)
+TEST(fixed_share_is_of_the_card)
 {
 	u32 least, most, other;
 	struct sim_vgpu *v;
@@ -171,7 +158,7 @@ static void fixed_share_is_of_the_card(void **state)
  * Switches cost all vGPUs time. A vGPU is not owed that time: it gets no more than its share once
  * the other vGPUs sleep.
  */
-static void time_lost_to_switches_is_owed_to_nobody(void **state)
+TEST(time_lost_to_switches_is_owed_to_nobody)
 {
 	struct sim_cfg cfg = sim_k20;
 	u32 least, most, i;
@@ -191,7 +178,7 @@ static void time_lost_to_switches_is_owed_to_nobody(void **state)
 }
 
 /* Time that vGPU 0 took from vGPU 1 is owed to vGPU 1, even while vGPU 0 sleeps. */
-static void what_one_had_too_much_is_owed_to_the_other(void **state)
+TEST(what_one_had_too_much_is_owed_to_the_other)
 {
 	u32 least, most, policy;
 	struct sim_vgpu *v;
@@ -210,17 +197,4 @@ static void what_one_had_too_much_is_owed_to_the_other(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(caps_are_kept_and_reached),
-		cmocka_unit_test(long_work_pays_for_what_it_had_over_its_cap),
-		cmocka_unit_test(a_cap_holds_in_any_rhythm),
-		cmocka_unit_test(nothing_is_passed_on),
-		cmocka_unit_test(fixed_share_is_of_the_card),
-		cmocka_unit_test(time_lost_to_switches_is_owed_to_nobody),
-		cmocka_unit_test(what_one_had_too_much_is_owed_to_the_other),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,13 +3,7 @@
  * What the cap of a vGPU allows is kept for it while other vGPUs have the chip, for example by work
  * that can't be interrupted (S5). What is kept has a limit, so that the cap holds.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <linux/minmax.h>
 
@@ -87,7 +81,7 @@ static const struct pair pairs[] = {
 };
 
 /* Runs all pairs, so that each is told of, and judges the worst. */
-static void a_capped_vgpu_has_its_part_beside_long_pieces(void **state)
+TEST(a_capped_vgpu_has_its_part_beside_long_pieces)
 {
 	u32 i, least, most, lack = 0, above = 0;
 	struct got r;
@@ -123,7 +117,7 @@ static u32 least_of_capped(struct sim_vgpu *v, enum kvgpu_sched_policy policy)
 	return least;
 }
 
-static void a_wait_begins_when_the_cap_allows(void **state)
+TEST(a_wait_begins_when_the_cap_allows)
 {
 	struct sim_vgpu two_capped[3] = {
 		{ .ent = { .weight = 50, .cap = 20, .fixed_ppm = 300000 } },
@@ -147,7 +141,7 @@ static void a_wait_begins_when_the_cap_allows(void **state)
 }
 
 /* A vGPU has its cap also where its turns come further apart than the budget of a cap lasts. */
-static void a_capped_vgpu_has_its_part_with_long_slices(void **state)
+TEST(a_capped_vgpu_has_its_part_with_long_slices)
 {
 	struct sim_vgpu v[8] = {};
 	static struct sim_gpu g;
@@ -173,7 +167,7 @@ static void a_capped_vgpu_has_its_part_with_long_slices(void **state)
  * what its cap allows is kept. While vGPU 1 sleeps, vGPU 0 has the chip alone, and must not use
  * more than SCHED_KEPT_MAX of it.
  */
-static void what_is_kept_has_a_limit(void **state)
+TEST(what_is_kept_has_a_limit)
 {
 	struct sim_vgpu v[2] = {};
 	static struct sim_gpu g;
@@ -191,14 +185,4 @@ static void what_is_kept_has_a_limit(void **state)
 	assert_in_range(most, 500000, 500000 + PPM(KEPT_MS) / 2 + SLACK);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_capped_vgpu_has_its_part_beside_long_pieces),
-		cmocka_unit_test(a_wait_begins_when_the_cap_allows),
-		cmocka_unit_test(a_capped_vgpu_has_its_part_with_long_slices),
-		cmocka_unit_test(what_is_kept_has_a_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -5,14 +5,8 @@
  * vGPU at a time. At no time may the GPU time of any vGPU in the real machine be far from the time
  * of that vGPU in the fluid machine.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "selftests/sim/gpu.h"
 
@@ -194,17 +188,17 @@ static void near_the_fluid(enum kvgpu_sched_policy policy, double behind, double
 				one(seed * 100 + nr, nr, policy, loads[l], behind, ahead);
 }
 
-static void best_effort(void **state)
+TEST(best_effort)
 {
 	near_the_fluid(KVGPU_SCHED_BEST_EFFORT, 10e6, 10e6);
 }
 
-static void equal_share(void **state)
+TEST(equal_share)
 {
 	near_the_fluid(KVGPU_SCHED_EQUAL_SHARE, 6e6, 2e6);
 }
 
-static void fixed_share(void **state)
+TEST(fixed_share)
 {
 	near_the_fluid(KVGPU_SCHED_FIXED_SHARE, 6e6, 2e6);
 }
@@ -213,20 +207,10 @@ static void fixed_share(void **state)
  * vGPU 1 has small jobs, and leaves the GPU idle between them. vGPU 0, which always has work, loses
  * little by that.
  */
-static void idle_moments(void **state)
+TEST(idle_moments)
 {
 	one(1702, 2, KVGPU_SCHED_EQUAL_SHARE, 60, 6e6, 2e6);
 	one(1702, 2, KVGPU_SCHED_FIXED_SHARE, 60, 6e6, 2e6);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(best_effort),
-		cmocka_unit_test(equal_share),
-		cmocka_unit_test(fixed_share),
-		cmocka_unit_test(idle_moments),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

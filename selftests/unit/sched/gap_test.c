@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* kvgpu_sched_gap(): the random times between polls (samples). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <math.h>
-
-#include <cmocka.h>
 
 #include "sched/sched.h"
 
@@ -23,7 +18,7 @@ static u64 random64(void)
 	return state * 0x2545f4914f6cdd1dull;
 }
 
-static void bounds(void **unused)
+TEST(bounds)
 {
 	static const u64 means[] = { 1, 15, 16, 1000, MEAN, 50 * MEAN, 1ull << 39 };
 	static const u64 randoms[] = {
@@ -44,7 +39,7 @@ static void bounds(void **unused)
 }
 
 /* The gap for one random number is -ln(u) times the mean, except at the bounds. */
-static void follows_the_logarithm(void **unused)
+TEST(follows_the_logarithm)
 {
 	double u, want, got;
 	u64 r;
@@ -66,7 +61,7 @@ static void follows_the_logarithm(void **unused)
  * Of all gaps that have lasted for a given time, the same part ends in the next tenth of the mean,
  * whatever the given time is.
  */
-static void nothing_is_known(void **unused)
+TEST(nothing_is_known)
 {
 	static u32 ended[41];
 	u32 i, k, left = DRAWS;
@@ -95,7 +90,7 @@ static void nothing_is_known(void **unused)
  * Every case: whether the vGPUs alternate on the chip, how many have bound a channel, whether one
  * of them is limited, whether there is any vGPU, and whether work was seen in the last second.
  */
-static void the_mean_of_every_case(void **unused)
+TEST(the_mean_of_every_case)
 {
 	u32 bound, bits;
 
@@ -124,7 +119,7 @@ static void the_mean_of_every_case(void **unused)
 		}
 }
 
-static void rests_follow_polls(void **unused)
+TEST(rests_follow_polls)
 {
 	static const u64 used[] = { 0, 1, 1000, 4999999, 5000000, 5000001, 1ull << 40, ~0ull };
 	u32 i, k;
@@ -141,15 +136,4 @@ static void rests_follow_polls(void **unused)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bounds),
-		cmocka_unit_test(follows_the_logarithm),
-		cmocka_unit_test(nothing_is_known),
-		cmocka_unit_test(the_mean_of_every_case),
-		cmocka_unit_test(rests_follow_polls),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

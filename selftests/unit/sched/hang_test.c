@@ -3,12 +3,7 @@
  * A channel that does not leave the chip: which step is due at which time. Also strikes, and the
  * budget of resets.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "sched/sched.h"
 
@@ -32,7 +27,7 @@ static void follow(u64 start, u64 watchdog)
 	assert_int_equal(kvgpu_sched_hang_next(&h, watchdog, start + watchdog), KVGPU_HANG_RECOVER);
 }
 
-static void step_by_step(void **state)
+TEST(step_by_step)
 {
 	static const u64 watchdog[] = {
 		0, 1, 2, 50 * MS, 100 * MS, 200 * MS, 2000 * MS, 60000 * MS
@@ -47,7 +42,7 @@ static void step_by_step(void **state)
 }
 
 /* A call that comes too late still answers POLL before RECOVER, and then RECOVER at once. */
-static void late(void **state)
+TEST(late)
 {
 	struct kvgpu_hang h;
 
@@ -58,7 +53,7 @@ static void late(void **state)
 }
 
 /* Calls that come too early and too often. */
-static void early(void **state)
+TEST(early)
 {
 	struct kvgpu_hang h;
 	u64 now;
@@ -76,7 +71,7 @@ static void early(void **state)
 }
 
 /* If the watchdog's time changes during a preempt, the new time counts. */
-static void another_watchdog(void **state)
+TEST(another_watchdog)
 {
 	struct kvgpu_hang h;
 
@@ -86,7 +81,7 @@ static void another_watchdog(void **state)
 	assert_int_equal(kvgpu_sched_hang_next(&h, 500 * MS, 2600 * MS), KVGPU_HANG_RECOVER);
 }
 
-static void a_time_at_the_end_of_all_times(void **state)
+TEST(a_time_at_the_end_of_all_times)
 {
 	struct kvgpu_hang h;
 
@@ -109,7 +104,7 @@ static u32 still(const struct kvgpu_strikes *k, u64 now)
 	return next.count - 1;
 }
 
-static void strikes_in_a_row(void **state)
+TEST(strikes_in_a_row)
 {
 	struct kvgpu_strikes k = {};
 	u32 i;
@@ -128,7 +123,7 @@ static void strikes_in_a_row(void **state)
 	assert_int_equal(k.total, KVGPU_STRIKES_MAX + 2);
 }
 
-static void strikes_are_forgiven(void **state)
+TEST(strikes_are_forgiven)
 {
 	struct kvgpu_strikes k = {};
 	u64 now = 1000 * MS;
@@ -159,7 +154,7 @@ static void strikes_are_forgiven(void **state)
 }
 
 /* KVGPU_RESETS_BURST resets are free, further ones are not. Resets are forgotten with time. */
-static void resets_have_a_budget(void **state)
+TEST(resets_have_a_budget)
 {
 	struct kvgpu_resets r = {};
 	u64 now = 1000 * MS;
@@ -188,18 +183,4 @@ static void resets_have_a_budget(void **state)
 	assert_false(kvgpu_sched_reset_add(&r, NEVER));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(step_by_step),
-		cmocka_unit_test(late),
-		cmocka_unit_test(early),
-		cmocka_unit_test(another_watchdog),
-		cmocka_unit_test(a_time_at_the_end_of_all_times),
-		cmocka_unit_test(strikes_in_a_row),
-		cmocka_unit_test(strikes_are_forgiven),
-		cmocka_unit_test(resets_have_a_budget),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -6,13 +6,7 @@
  * kernel must not be kept for so long. Then it works without a break. No piece of work but the one
  * at the beginning takes longer than 20 us.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <linux/minmax.h>
 
@@ -91,7 +85,7 @@ static const struct setup setups[] = {
 	{ KVGPU_SCHED_FIXED_SHARE, 100, 30, true, true },
 };
 
-static void a_cap_holds_beside_a_debtor(void **state)
+TEST(a_cap_holds_beside_a_debtor)
 {
 	u32 i, above = 0;
 	struct got r;
@@ -112,7 +106,7 @@ static void a_cap_holds_beside_a_debtor(void **state)
  * last rows each turn of the heavy one is an overrun of up to the 5th column, in ms. Its weight
  * entitles it to most of this time: what the cap of the first one allows in it must not be kept.
  */
-static void a_cap_holds_when_a_heavy_one_sleeps(void **state)
+TEST(a_cap_holds_when_a_heavy_one_sleeps)
 {
 	static const u32 set[][5] = {
 		{ 100, 80, 200, 1 },	    { 100, 50, 1000, 10 },	{ 100, 30, 1000, 10 },
@@ -153,12 +147,4 @@ static void a_cap_holds_when_a_heavy_one_sleeps(void **state)
 	assert_in_range(above, 0, ALLOWED + SLACK);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cap_holds_beside_a_debtor),
-		cmocka_unit_test(a_cap_holds_when_a_heavy_one_sleeps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,14 +3,7 @@
  * vGPUs that come and go, the admin's knobs while vGPUs run, entitlements, and names of policies.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "selftests/sim/gpu.h"
 
@@ -18,22 +11,15 @@
 
 static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr)
 {
-	struct sim_vgpu *v = calloc(nr, sizeof(*v));
-	u32 i;
+	struct sim_vgpu *v = sim_vgpus(nr, SIM_MS);
 
-	for (i = 0; i < nr; i++) {
-		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
-						     .cap = 100,
-						     .fixed_ppm = KVGPU_SCHED_PPM / nr };
-		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = SIM_MS };
-	}
 	sim_init(g, &sim_k20, v, nr, 0);
 	return v;
 }
 
 /* ------------------------------------------------------------------ what is refused */
 
-static void wrong_values_change_nothing(void **state)
+TEST(wrong_values_change_nothing)
 {
 	struct kvgpu_sched_ent e = { .weight = 7, .cap = 50, .fixed_ppm = 1000 };
 	struct kvgpu_sched s;
@@ -60,7 +46,7 @@ static void wrong_values_change_nothing(void **state)
 	assert_int_equal(kvgpu_sched_set_cap(&s, &e, 100, 0), 0);
 }
 
-static void add_takes_the_nearest_value(void **state)
+TEST(add_takes_the_nearest_value)
 {
 	struct kvgpu_sched_ent e[2] = { { .weight = 0, .cap = 0, .fixed_ppm = 0 },
 					{ .weight = ~0u, .cap = ~0u, .fixed_ppm = ~0u } };
@@ -77,7 +63,7 @@ static void add_takes_the_nearest_value(void **state)
 	assert_int_equal(e[1].fixed_ppm, 1000000);
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const char *const good[] = { "best-effort", "equal-share", "fixed-share" };
 	static const char *const bad[] = {
@@ -167,7 +153,7 @@ static const struct {
 	{ "fixed: all of the card", KVGPU_SCHED_FIXED_SHARE, 1, { { 1, 100, 1000000, 1000000 } } },
 };
 
-static void entitlements(void **state)
+TEST(entitlements)
 {
 	u32 i, k;
 
@@ -194,7 +180,7 @@ static void entitlements(void **state)
  * Under best effort the entitlements add up to the whole GPU, or to the sum of the caps if that is
  * less, for random weights and caps.
  */
-static void entitlements_add_up(void **state)
+TEST(entitlements_add_up)
 {
 	struct kvgpu_sched_ent e[8];
 	struct kvgpu_sched s;
@@ -238,7 +224,7 @@ static void expect_split(struct sim_gpu *g, u64 *before, const u32 *percent, u32
 	}
 }
 
-static void knobs_work_at_once(void **state)
+TEST(knobs_work_at_once)
 {
 	struct sim_gpu g;
 	struct sim_vgpu *v = machine(&g, 3);
@@ -274,7 +260,7 @@ static void knobs_work_at_once(void **state)
  * Changes between the policies in many orders, while debts are worked off (vGPU 2 has long pieces
  * of work).
  */
-static void policies_in_any_order(void **state)
+TEST(policies_in_any_order)
 {
 	struct sim_gpu g;
 	struct sim_vgpu *v = machine(&g, 4);
@@ -297,7 +283,7 @@ static void policies_in_any_order(void **state)
  * A vGPU that is added and removed again and again leaves no debts behind, and takes no time from
  * the others.
  */
-static void vgpus_come_and_go(void **state)
+TEST(vgpus_come_and_go)
 {
 	struct kvgpu_sched_ent guest = {};
 	struct kvgpu_sched_choice c;
@@ -332,7 +318,7 @@ static void vgpus_come_and_go(void **state)
  * Many years in long steps, with and without charged work: the virtual clocks may wrap, but the
  * shares must stay right.
  */
-static void thousands_of_days(void **state)
+TEST(thousands_of_days)
 {
 	u32 policy, i, turn, served[3];
 	struct kvgpu_sched_choice c;
@@ -388,19 +374,4 @@ static void thousands_of_days(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wrong_values_change_nothing),
-		cmocka_unit_test(add_takes_the_nearest_value),
-		cmocka_unit_test(names),
-		cmocka_unit_test(entitlements),
-		cmocka_unit_test(entitlements_add_up),
-		cmocka_unit_test(knobs_work_at_once),
-		cmocka_unit_test(policies_in_any_order),
-		cmocka_unit_test(vgpus_come_and_go),
-		cmocka_unit_test(thousands_of_days),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

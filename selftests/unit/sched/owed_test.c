@@ -4,13 +4,7 @@
  * sleep or is throttled by its cap. Under equal and fixed share a vGPU's share does not depend on
  * what others run (S5).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "selftests/sim/gpu.h"
 
@@ -70,7 +64,7 @@ static void judge(const struct pair *pairs, u32 nr)
 	assert_in_range(worst, 0, LACK_MOST);
 }
 
-static void time_of_a_sleeper_stays_owed(void **state)
+TEST(time_of_a_sleeper_stays_owed)
 {
 	static const struct pair pairs[] = {
 		{ KVGPU_SCHED_EQUAL_SHARE, 100, 100, 500000, 14, 20 },
@@ -83,7 +77,7 @@ static void time_of_a_sleeper_stays_owed(void **state)
 	judge(pairs, sizeof(pairs) / sizeof(pairs[0]));
 }
 
-static void time_beyond_a_cap_stays_owed(void **state)
+TEST(time_beyond_a_cap_stays_owed)
 {
 	static const struct pair pairs[] = {
 		{ KVGPU_SCHED_EQUAL_SHARE, 100, 40, 500000, 15, 0 },
@@ -101,7 +95,7 @@ static void time_beyond_a_cap_stays_owed(void **state)
  * loses its claims then. The claims of vGPU 1 must not grow by lost time: vGPU 2 has its share,
  * less the time of switches and pauses.
  */
-static void time_lost_beside_a_sleeper_is_owed_to_none(void **state)
+TEST(time_lost_beside_a_sleeper_is_owed_to_none)
 {
 	struct sim_vgpu v[3] = {};
 	struct sim_cfg cfg = sim_k20;
@@ -127,13 +121,4 @@ static void time_lost_beside_a_sleeper_is_owed_to_none(void **state)
 	assert_in_range(least, share - LACK_BY_SWITCHES, share);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(time_of_a_sleeper_stays_owed),
-		cmocka_unit_test(time_beyond_a_cap_stays_owed),
-		cmocka_unit_test(time_lost_beside_a_sleeper_is_owed_to_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* vGPUs that hold the chip and wait, and are parked for it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "selftests/sim/gpu.h"
 
@@ -86,7 +80,7 @@ static u64 parked_for(struct bench *b)
 	return b->now - at;
 }
 
-static void waits_are_longer_each_time(void **state)
+TEST(waits_are_longer_each_time)
 {
 	static const u32 ms[] = { 2, 4, 8, 16, 32, 32, 32 };
 	struct bench b = {};
@@ -98,7 +92,7 @@ static void waits_are_longer_each_time(void **state)
 }
 
 /* A parked vGPU that is seen at work competes again at once. */
-static void work_ends_it(void **state)
+TEST(work_ends_it)
 {
 	struct bench b = {};
 	u32 i;
@@ -120,7 +114,7 @@ static void work_ends_it(void **state)
  * A neighbour can cause any number of polls between two pieces of work of vGPU 0. The number of
  * polls is no reason to park vGPU 0, only the time is.
  */
-static void looks_do_not_count(void **state)
+TEST(looks_do_not_count)
 {
 	struct bench b = {};
 	u32 i;
@@ -144,7 +138,7 @@ static void looks_do_not_count(void **state)
  * A parked vGPU whose work goes away stays off the chip like any vGPU without work, and no longer
  * keeps the chip from being shared.
  */
-static void no_work_is_no_wait(void **state)
+TEST(no_work_is_no_wait)
 {
 	struct bench b = {};
 	u32 i;
@@ -163,7 +157,7 @@ static void no_work_is_no_wait(void **state)
 }
 
 /* A vGPU that waits while no other vGPU has work is not parked. */
-static void alone_it_may_wait(void **state)
+TEST(alone_it_may_wait)
 {
 	struct bench b = {};
 	u32 i;
@@ -182,7 +176,7 @@ static void alone_it_may_wait(void **state)
 }
 
 /* Polls of an earlier turn do not count towards parking in the next turn. */
-static void each_turn_begins_anew(void **state)
+TEST(each_turn_begins_anew)
 {
 	struct bench b = {};
 	u32 i, turns = 0;
@@ -206,15 +200,8 @@ static void each_turn_begins_anew(void **state)
 
 static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, u64 stall, u64 period)
 {
-	struct sim_vgpu *v = calloc(nr, sizeof(*v));
-	u32 i;
+	struct sim_vgpu *v = sim_vgpus(nr, 4 * MS);
 
-	for (i = 0; i < nr; i++) {
-		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
-						     .cap = 100,
-						     .fixed_ppm = KVGPU_SCHED_PPM / nr };
-		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = 4 * MS };
-	}
 	v[0].work = (struct sim_work){ .kind = SIM_STALL, .len = stall, .period = period };
 	sim_init(g, &sim_k20, v, nr, 0);
 	return v;
@@ -230,7 +217,7 @@ static void never_open(struct sim_gpu *g)
  * A vGPU that waits for ever gets the chip for a moment now and then, and that costs the other
  * vGPUs little.
  */
-static void a_wait_costs_little(void **state)
+TEST(a_wait_costs_little)
 {
 	struct sim_vgpu *v;
 	struct sim_gpu g;
@@ -252,17 +239,4 @@ static void a_wait_costs_little(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waits_are_longer_each_time),
-		cmocka_unit_test(work_ends_it),
-		cmocka_unit_test(looks_do_not_count),
-		cmocka_unit_test(no_work_is_no_wait),
-		cmocka_unit_test(alone_it_may_wait),
-		cmocka_unit_test(each_turn_begins_anew),
-		cmocka_unit_test(a_wait_costs_little),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,13 +2,7 @@
 /*
  * Shares of vGPUs that always have work; alone and beside a vGPU whose work can't be interrupted.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "selftests/sim/gpu.h"
 
@@ -111,13 +105,13 @@ static void within_2_percent(const struct setup *t)
 	free(v);
 }
 
-static void busy_ones_are_within_2_percent_in_2_s(void **state)
+TEST(busy_ones_are_within_2_percent_in_2_s)
 {
 	all_setups(0, within_2_percent);
 }
 
 /* Eight vGPUs with unequal weights, with fast and slow switches, short and long pieces of work. */
-static void eight_keep_their_places(void **state)
+TEST(eight_keep_their_places)
 {
 	static const u64 pieces[] = { 50000, 100000, 200000 },
 			 switches[] = { 30000, 90000, 300000 };
@@ -204,7 +198,7 @@ static void greedy_one_gains_nothing(const struct setup *t)
 	free(v);
 }
 
-static void long_work_gains_nothing(void **state)
+TEST(long_work_gains_nothing)
 {
 	all_setups(5 * SIM_MS, greedy_one_gains_nothing);
 	all_setups(40 * SIM_MS, greedy_one_gains_nothing);
@@ -217,7 +211,7 @@ static void long_work_gains_nothing(void **state)
  * vGPU: the others are owed what the first one has had. So if one of them pauses for a moment, and
  * loses what it is owed, it does not wait for the others for longer than the long piece took.
  */
-static void lost_time_is_owed_to_none(void **state)
+TEST(lost_time_is_owed_to_none)
 {
 	struct sim_cfg cfg = sim_k20;
 	struct sim_gpu g;
@@ -259,7 +253,7 @@ static void lost_time_is_owed_to_none(void **state)
 	}
 }
 
-static void any_time_is_like_any_other(void **state)
+TEST(any_time_is_like_any_other)
 {
 	const u64 begin[] = { 0, 1ull << 32, 1ull << 48, (1ull << 63) - 5 * SIM_S,
 			      0ull - RUN - 1 * SIM_S };
@@ -290,7 +284,7 @@ static void any_time_is_like_any_other(void **state)
 	free(w);
 }
 
-static void extreme_weights(void **state)
+TEST(extreme_weights)
 {
 	struct sim_vgpu *v = calloc(2, sizeof(*v));
 	struct sim_gpu g;
@@ -306,18 +300,12 @@ static void extreme_weights(void **state)
 	free(v);
 }
 
-static void sixty_four(void **state)
+TEST(sixty_four)
 {
-	struct sim_vgpu *v = calloc(64, sizeof(*v));
+	struct sim_vgpu *v = sim_vgpus(64, SIM_MS);
 	struct sim_gpu g;
 	u32 i;
 
-	for (i = 0; i < 64; i++) {
-		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
-						     .cap = 100,
-						     .fixed_ppm = KVGPU_SCHED_PPM / 64 };
-		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = SIM_MS };
-	}
 	sim_init(&g, &sim_k20, v, 64, 0);
 	sim_run(&g, RUN);
 	for (i = 0; i < 64; i++) {
@@ -330,17 +318,4 @@ static void sixty_four(void **state)
 	free(v);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(busy_ones_are_within_2_percent_in_2_s),
-		cmocka_unit_test(eight_keep_their_places),
-		cmocka_unit_test(long_work_gains_nothing),
-		cmocka_unit_test(lost_time_is_owed_to_none),
-		cmocka_unit_test(any_time_is_like_any_other),
-		cmocka_unit_test(extreme_weights),
-		cmocka_unit_test(sixty_four),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

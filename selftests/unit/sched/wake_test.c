@@ -3,13 +3,7 @@
  * vGPUs that sleep and wake: how soon they are served, and that no rhythm of work and sleep gains
  * time.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <linux/kernel.h>
 
@@ -22,16 +16,11 @@
 static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy policy,
 				struct sim_work first, u64 piece)
 {
-	struct sim_vgpu *v = calloc(nr, sizeof(*v));
+	struct sim_vgpu *v = sim_vgpus(nr, 4 * SIM_MS);
 	u32 i;
 
-	for (i = 0; i < nr; i++) {
-		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
-						     .cap = 100,
-						     .fixed_ppm = KVGPU_SCHED_PPM / nr };
-		v[i].work =
-			(struct sim_work){ .kind = SIM_BUSY, .len = 4 * SIM_MS, .piece = piece };
-	}
+	for (i = 0; i < nr; i++)
+		v[i].work.piece = piece;
 	v[0].work = first;
 	sim_init(g, &sim_k20, v, nr, 0);
 	assert_int_equal(kvgpu_sched_set_policy(&g->sched, policy, 0), 0);
@@ -42,7 +31,7 @@ static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_poli
  * vGPU 0 has one small job every 10 ms. Its 99th percentile of waiting is below two slices, however
  * many vGPUs compete; a piece of work that is under way has to end first.
  */
-static void small_jobs_wait_less_than_two_slices(void **state)
+TEST(small_jobs_wait_less_than_two_slices)
 {
 	static const u64 pieces[] = { 0, 500000, SIM_MS, 4 * SIM_MS };
 	struct sim_vgpu *v;
@@ -74,7 +63,7 @@ static void small_jobs_wait_less_than_two_slices(void **state)
 }
 
 /* Many vGPUs that wake: each is served soon while it needs less than its share. */
-static void many_that_wake(void **state)
+TEST(many_that_wake)
 {
 	struct sim_vgpu *v;
 	struct sim_gpu g;
@@ -95,7 +84,7 @@ static void many_that_wake(void **state)
 }
 
 /* A vGPU that submits its next job only after the last one is done gets most of its share. */
-static void one_that_waits_for_its_jobs(void **state)
+TEST(one_that_waits_for_its_jobs)
 {
 	struct sim_vgpu *v;
 	struct sim_gpu g;
@@ -111,7 +100,7 @@ static void one_that_waits_for_its_jobs(void **state)
 	}
 }
 
-static void no_rhythm_gains(void **state)
+TEST(no_rhythm_gains)
 {
 	static const u64 len[] = { 10000, 100000, 700000, 1500000, 5 * SIM_MS, 30 * SIM_MS };
 	static const u64 gap[] = { 1000, 100000, 900000, 2 * SIM_MS, 7 * SIM_MS };
@@ -144,7 +133,7 @@ static void no_rhythm_gains(void **state)
  * A vGPU holds the chip and waits for a semaphore, for ever or in some rhythm. The other vGPUs keep
  * their shares, except for the time that switches take.
  */
-static void waiting_for_ever_takes_nothing_from_others(void **state)
+TEST(waiting_for_ever_takes_nothing_from_others)
 {
 	static const u64 len[] = { 100000, 700000, 2 * SIM_MS, 9 * SIM_MS, 1000 * SIM_S },
 			 gap[] = { 10000, 600000, 3 * SIM_MS };
@@ -218,7 +207,7 @@ static u32 beside_flickers(const struct flicker *f, u64 switch_ns)
  * time costs two switches. vGPUs that wake for nothing, or for very little work, pay for these: the
  * vGPU that always works has its share, less what switches at the end of shortest turns cost.
  */
-static void who_wakes_for_moments_pays_for_switches(void **state)
+TEST(who_wakes_for_moments_pays_for_switches)
 {
 #define FOR_NOTHING(us)                                       \
 	{                                                     \
@@ -268,7 +257,7 @@ static void who_wakes_for_moments_pays_for_switches(void **state)
  * vGPU 1 has next to no weight, and runs in the moments in which vGPU 0 sleeps. It must not run up
  * debts without an end by that, and take the time of vGPU 0.
  */
-static void debts_are_not_run_up_while_others_sleep(void **state)
+TEST(debts_are_not_run_up_while_others_sleep)
 {
 	u64 alone, together;
 	struct sim_vgpu *v;
@@ -291,17 +280,4 @@ static void debts_are_not_run_up_while_others_sleep(void **state)
 	assert_true(together > alone / 100 * 70);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(small_jobs_wait_less_than_two_slices),
-		cmocka_unit_test(many_that_wake),
-		cmocka_unit_test(one_that_waits_for_its_jobs),
-		cmocka_unit_test(no_rhythm_gains),
-		cmocka_unit_test(waiting_for_ever_takes_nothing_from_others),
-		cmocka_unit_test(who_wakes_for_moments_pays_for_switches),
-		cmocka_unit_test(debts_are_not_run_up_while_others_sleep),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
