@@ -440,12 +440,11 @@ SRC_remote/server/images_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/order_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC) selftests/unit/remote/server/flood.c
 SRC_remote/server/text_test	:= remote/server/text.c
-UNIT_TESTS += remote/server/sched_client_test remote/server/grow_test remote/server/ends_test remote/server/launch_test
+UNIT_TESTS += remote/server/sched_client_test remote/server/grow_test remote/server/launch_test
 SRC_remote/server/sched_client_test	:= $(REMOTE_FAKE_SRC)
 LIBS_remote/server/sched_client_test	:= -Xlinker --wrap=clock_gettime
 SRC_remote/server/grow_test	:= $(REMOTE_FAKE_SRC)
 LIBS_remote/server/grow_test	:= -Xlinker --wrap=open
-SRC_remote/server/ends_test	:= $(REMOTE_FAKE_SRC)
 UNIT_TESTS += $(addprefix remote/client/,memory_test managed_test cross_fence_test peer_copy_test box_test copy_test bulk_test device_test context_test bounce_test hostfunc_test init_test)
 TSAN_TESTS += remote/client/context_test remote/client/init_test remote/client/bulk_test
 SRC_remote/client/peer_copy_test	:= $(addprefix remote/client/,peer_copy.c peer_via_host.c copy.c line.c side.c)

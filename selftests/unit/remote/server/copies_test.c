@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The server's copies through the arena. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,7 +13,7 @@ static CUresult refuse_record(CUevent e, CUstream s)
 }
 
 /* The GPU copies from and to the arena by itself. */
-static void pinned_copies(void **state)
+TEST(pinned_copies)
 {
 	uint64_t ctx, st, seq;
 	unsigned int answers;
@@ -50,8 +43,7 @@ static void pinned_copies(void **state)
 	ASK(fence, .upto = UINT64_MAX);
 	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
 	assert_int_equal(fake_answers, answers);
-	while (s.waits.list)
-		waits_look(&s);
+	end_waits();
 	assert_int_equal(fake_answers, answers + 3);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
 	/* the answer to a copy in with COPY_WHOLE comes when the copy is over, too */
@@ -59,8 +51,7 @@ static void pinned_copies(void **state)
 	answers = fake_answers;
 	ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
 	assert_int_equal(fake_answers, answers);
-	while (s.waits.list)
-		waits_look(&s);
+	end_waits();
 	assert_int_equal(fake_answers, answers + 1);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
 	/* When a context ends, its copies and its registration of the arena end, too. */
@@ -77,7 +68,7 @@ static void pinned_copies(void **state)
 }
 
 /* The arena is registered for copies of more than a few bytes. */
-static void registered_for_more(void **state)
+TEST(registered_for_more)
 {
 	fake_share(&s);
 	context();
@@ -91,7 +82,7 @@ static void registered_for_more(void **state)
 }
 
 /* What is known of copies is forgotten when their stream was waited for, with no question more. */
-static void noted_until_waited(void **state)
+TEST(noted_until_waited)
 {
 	uint64_t first, second;
 	unsigned int i;
@@ -113,8 +104,7 @@ static void noted_until_waited(void **state)
 	assert_int_equal(s.pinned.nr_noted, 5);
 	/* begun later than the wait */
 	OK(ASK(copy_in, .dst = 1 << 20, .stream = first, .at = 4096, .bytes = 4096));
-	while (s.waits.list)
-		waits_look(&s);
+	end_waits();
 	assert_int_equal(s.pinned.nr_noted, 3);
 	OK(ASK(cuStreamSynchronize, .stream = second));
 	assert_int_equal(s.pinned.nr_noted, 2);
@@ -129,7 +119,7 @@ static void noted_until_waited(void **state)
  * The copy of a few bytes is submitted to the stream at once. The answer has those bytes, and is
  * sent when the copy is done.
  */
-static void small_answers(void **state)
+TEST(small_answers)
 {
 	uint64_t ctx = context(), st = stream();
 	unsigned int i, answers = fake_answers;
@@ -140,8 +130,7 @@ static void small_answers(void **state)
 	/* nor does the server ask whether the stream is busy */
 	assert_int_equal(fake_busy, 3);
 	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));
-	while (s.waits.list)
-		waits_look(&s);
+	end_waits();
 	assert_int_equal(fake_answers, answers + 2);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
 	assert_int_equal(fake_last.bytes, 16);
@@ -181,7 +170,7 @@ static CUresult stays(CUcontext c)
  * cuCtxDestroy() does not destroy a primary context. The server continues to use what it has in
  * that context.
  */
-static void context_stays(void **state)
+TEST(context_stays)
 {
 	uint64_t ctx = context(), st = stream();
 	unsigned int i;
@@ -199,7 +188,7 @@ static void context_stays(void **state)
  * To memory without a device address the library copies with the CPU, during the call. So the
  * server waits for the stream first.
  */
-static void no_small_answers(void **state)
+TEST(no_small_answers)
 {
 	uint64_t st;
 	unsigned int answers;
@@ -212,8 +201,7 @@ static void no_small_answers(void **state)
 	OUT(8);
 	assert_int_equal(fake_busy, 1);
 	assert_int_equal(fake_blocks, 0);
-	while (s.waits.list)
-		waits_look(&s);
+	end_waits();
 	assert_int_equal(fake_answers, answers + 1);
 	assert_int_equal(fake_payload[0], 0x1111111111111111ull);
 }
@@ -222,7 +210,7 @@ static void no_small_answers(void **state)
  * A library without cuMemHostGetDevicePointer(): the arena is not registered, and copies wait as
  * without pinned memory.
  */
-static void not_pinned(void **state)
+TEST(not_pinned)
 {
 	uint64_t st;
 	unsigned int answers;
@@ -238,8 +226,7 @@ static void not_pinned(void **state)
 	answers = fake_answers;
 	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
 	assert_int_equal(fake_answers, answers);
-	while (s.waits.list)
-		waits_look(&s);
+	end_waits();
 	assert_int_equal(fake_answers, answers + 1);
 	OK(ASK(fence, .upto = UINT64_MAX));
 }
@@ -248,18 +235,12 @@ static void not_pinned(void **state)
  * Bytes that a relay takes from the arena are not sent to the client. A frame whose piece did not
  * come is not carried out.
  */
-static void by_relays(void **state)
+TEST(by_relays)
 {
 	struct q_box box = { .form = FORM_2D | FORM_STAYS,
 			     .size = { 64, 4, 1 },
-			     .src = { [END_TYPE] = CU_MEMORYTYPE_DEVICE,
-				      [END_WHERE] = 1 << 20,
-				      [END_PITCH] = 64,
-				      [END_HEIGHT] = 4 },
-			     .dst = { [END_TYPE] = CU_MEMORYTYPE_HOST,
-				      [END_WHERE] = 4096,
-				      [END_PITCH] = 64,
-				      [END_HEIGHT] = 4 } };
+			     .src = DEVICE_END(64, 4),
+			     .dst = HOST_END(4096, 64, 4) };
 	struct q_copy_in in = { .dst = 1 << 20, .at = 4096, .bytes = 4096 };
 	unsigned int calls;
 
@@ -300,16 +281,11 @@ static CUresult count_2d_async(const CUDA_MEMCPY2D *c, CUstream stream)
  * the same, to and from memory behind the arena. So no box with an end in the arena may be without
  * bytes.
  */
-static void boxes_without_bytes(void **state)
+TEST(boxes_without_bytes)
 {
 	static const uint32_t forms[] = { FORM_2D, FORM_2D_UNALIGNED,	 FORM_2D | FORM_ASYNC,
 					  FORM_3D, FORM_3D | FORM_ASYNC, FORM_3D_PEER };
-	const uint64_t host
-		[10] = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 30, [END_HEIGHT] = 2 },
-	    device[10] = { [END_TYPE] = CU_MEMORYTYPE_DEVICE,
-			   [END_WHERE] = 1 << 20,
-			   [END_PITCH] = 64,
-			   [END_HEIGHT] = 2 };
+	const uint64_t host[10] = HOST_END(0, 1 << 30, 2), device[10] = DEVICE_END(64, 2);
 	unsigned int i;
 
 	context();
@@ -331,7 +307,7 @@ static void boxes_without_bytes(void **state)
 }
 
 /* A client that never sends a fence costs a limited number of events only. */
-static void copies_without_end(void **state)
+TEST(copies_without_end)
 {
 	unsigned int i;
 
@@ -343,29 +319,10 @@ static void copies_without_end(void **state)
 	assert_true(s.pinned.nr_noted <= 4096);
 }
 
-/*
- * Makes a copy node from the client's memory: bounce buffer number @id for memory @mine of the
- * client, packed at @at in the arena.
- */
-static struct q_copy_node copy_in(uint64_t graph, uint64_t id, uint64_t at, uint64_t mine)
-{
-	return (struct q_copy_node){ .graph = graph,
-				     .size = { 100, 1, 1 },
-				     .mine = { mine, 100, 1 },
-				     .src = { [END_TYPE] = CU_MEMORYTYPE_HOST,
-					      [END_WHERE] = at,
-					      [END_PITCH] = 100,
-					      [END_HEIGHT] = 1,
-					      [END_BOUNCE] = id },
-				     .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE,
-					      [END_WHERE] = 1 << 20,
-					      [END_PITCH] = 100,
-					      [END_HEIGHT] = 1 } };
-}
 #define ADD(q) fake_frame(&s, OP_copy_node, &(q), sizeof(q))
 
 /* A graph's copy reads or writes a piece of the arena, its bounce buffer, when the graph runs. */
-static void arena_of_bounces(void **state)
+TEST(arena_of_bounces)
 {
 	struct q_copy_node q = copy_in(new_graph(), 5, 4096, 77);
 	uint64_t ctx = context(), other;
@@ -430,12 +387,11 @@ static void words_of_mapped_memory(void)
  * The arena as mapped memory: registered when the client wants it, in another context when the
  * first one ends, and only where the GPU sees it at the CPU's address.
  */
-static void mapped_arena(void **state)
+TEST(mapped_arena)
 {
 	uint64_t ctx, other;
 
-	OK(ASK(init, .pid = 1));
-	assert_int_equal(ANSWER(init)->arena, (uintptr_t)s.arena);
+	assert_int_equal(GET(arena, init, .pid = 1), (uintptr_t)s.arena);
 	OK(fake_frame(&s, OP_map, NULL, 0));
 	assert_int_equal(ANSWER(map)->mapped, 0); /* no context */
 	ctx = context();
@@ -467,8 +423,7 @@ static void mapped_arena(void **state)
 	fake_share(&s);
 	FAILS(ASK(mapped_out, .at = 0, .bytes = 4096), INVALID_VALUE);
 	FAILS(fake_frame(&s, OP_map, NULL, 0), INVALID_VALUE);
-	OK(ASK(init, .pid = 1));
-	assert_int_equal(ANSWER(init)->arena, 0);
+	assert_int_equal(GET(arena, init, .pid = 1), 0);
 	assert_int_equal(fake_given, 1);
 }
 
@@ -502,14 +457,8 @@ static CUresult see_box(const CUDA_MEMCPY3D *c, CUstream stream)
 static void uploads(uint64_t array, bool there)
 {
 	const struct q_box box = { .size = { 100, 2, 1 },
-				   .src = { [END_TYPE] = CU_MEMORYTYPE_HOST,
-					    [END_WHERE] = 4096,
-					    [END_PITCH] = 100,
-					    [END_HEIGHT] = 2 },
-				   .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE,
-					    [END_WHERE] = 1 << 20,
-					    [END_PITCH] = 100,
-					    [END_HEIGHT] = 2 },
+				   .src = HOST_END(4096, 100, 2),
+				   .dst = DEVICE_END(100, 2),
 				   .form = FORM_3D | FORM_ASYNC };
 	unsigned int kind;
 
@@ -533,7 +482,7 @@ static void uploads(uint64_t array, bool there)
  * The answer tells the client that the library has read the piece. So the library must not take the
  * arena, which it has registered for copies of graphs, for memory that the GPU may read later.
  */
-static void uploads_beside_bounces(void **state)
+TEST(uploads_beside_bounces)
 {
 	struct q_copy_node q;
 	uint64_t array;
@@ -542,8 +491,7 @@ static void uploads_beside_bounces(void **state)
 	s.library.cuMemcpyHtoDAsync_v2 = see_line;
 	s.library.cuMemcpyHtoAAsync_v2 = see_run;
 	s.library.cuMemcpy3DAsync_v2 = see_box;
-	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
-	array = ANSWER(cuArrayCreate_v2)->array;
+	array = GET(array, cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 });
 	uploads(array, true);
 	q = copy_in(new_graph(), 5, 8192, 77);
 	OK(ADD(q));
@@ -555,26 +503,23 @@ static void uploads_beside_bounces(void **state)
  * An arena that is not shared: the client has its first bytes registered. The GPU reads a late
  * piece when it likes, until a fence, and no other piece.
  */
-static void late_copies(void **state)
+TEST(late_copies)
 {
 	enum { RING = 64 << 10 };
 	uint64_t ctx, array, seq;
 	unsigned int i;
 
-	OK(ASK(ring, .bytes = RING));
-	assert_int_equal(ANSWER(ring)->pinned, 0); /* no context */
+	assert_int_equal(GET(pinned, ring, .bytes = RING), 0); /* no context */
 	FAILS(ASK(ring, .bytes = (1 << 20) + 4096), INVALID_VALUE);
 	FAILS(ASK(ring, .bytes = 4095), INVALID_VALUE);
 	ctx = context();
-	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
-	array = ANSWER(cuArrayCreate_v2)->array;
+	array = GET(array, cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 });
 	s.library.cuMemcpyHtoDAsync_v2 = see_line;
 	s.library.cuMemcpyHtoAAsync_v2 = see_run;
 	s.library.cuMemcpy3DAsync_v2 = see_box;
 	assert_int_equal(fake_registered, 0);
 	uploads(array, true);
-	OK(ASK(ring, .bytes = RING));
-	assert_int_equal(ANSWER(ring)->pinned, 1);
+	assert_int_equal(GET(pinned, ring, .bytes = RING), 1);
 	assert_int_equal(fake_registered, 1);
 	uploads(array, false);
 	assert_int_equal(s.pinned.nr_noted, 0);
@@ -590,8 +535,7 @@ static void late_copies(void **state)
 	i = fake_answers;
 	ASK(fence, .upto = seq);
 	assert_int_equal(fake_answers, i);
-	while (s.waits.list)
-		waits_look(&s);
+	end_waits();
 	assert_int_equal(fake_answers, i + 1);
 	assert_int_equal(s.pinned.nr_noted, 0);
 	/* the registration ends with its context, and another one has it when it needs it */
@@ -607,7 +551,7 @@ static void late_copies(void **state)
 }
 
 /* Bytes from the GPU go into the ring while other frames are served; then comes the answer. */
-static void copies_that_land(void **state)
+TEST(copies_that_land)
 {
 	uint64_t ctx = context(), st = stream();
 	CUresult (*record)(CUevent e, CUstream s) = s.library.cuEventRecord;
@@ -622,8 +566,7 @@ static void copies_that_land(void **state)
 	assert_int_equal(fake_answers, answers);
 	assert_int_equal(fake_given, 0);
 	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));
-	while (s.waits.list)
-		waits_look(&s);
+	end_waits();
 	assert_int_equal(fake_answers, answers + 5);
 	assert_int_equal(fake_given, 4);
 	assert_int_equal(s.arena[16384 * 3], 0x11);
@@ -649,7 +592,7 @@ static void copies_that_land(void **state)
 }
 
 /* Copies of graphs register what the ring has not. */
-static void ring_beside_bounces(void **state)
+TEST(ring_beside_bounces)
 {
 	struct q_copy_node q = copy_in(new_graph(), 5, 128 << 10, 77);
 	uint64_t ctx = context(), other;
@@ -663,23 +606,21 @@ static void ring_beside_bounces(void **state)
 	/* as a whole: the bounce buffer is needed, and no copy needs the ring yet */
 	assert_int_equal(fake_registered, 1);
 	assert_int_equal(s.pinned.graphs_from, 0);
-	OK(ASK(ring, .bytes = 64 << 10));
-	assert_int_equal(ANSWER(ring)->pinned, 1);
+	assert_int_equal(GET(pinned, ring, .bytes = 64 << 10), 1);
 	assert_int_equal(fake_registered, 1);
 	OK(ASK(cuCtxDestroy_v2, .ctx = other));
 	assert_int_equal(fake_registered, 0);
 }
 
 /* A library without an address for registered memory: copies wait, as without a ring. */
-static void ring_refused(void **state)
+TEST(ring_refused)
 {
 	uint64_t st;
 
 	context();
 	st = stream();
 	fake_no_address = true;
-	OK(ASK(ring, .bytes = 64 << 10));
-	assert_int_equal(ANSWER(ring)->pinned, 0);
+	assert_int_equal(GET(pinned, ring, .bytes = 64 << 10), 0);
 	assert_int_equal(fake_registered, 0);
 	OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096, .flags = COPY_LATE));
 	assert_int_equal(s.pinned.nr_noted, 0);
@@ -693,7 +634,7 @@ static void ring_refused(void **state)
  * A copy of the client's memory is a child graph for the library, and a copy node for the client.
  * The client is told when no graph needs the memory any more.
  */
-static void bounces(void **state)
+TEST(bounces)
 {
 	uint64_t one = new_graph(), two = new_graph(), node, clone;
 	struct q_copy_node q = copy_in(one, 5, 4096, 77), out;
@@ -705,8 +646,7 @@ static void bounces(void **state)
 	assert_int_equal(ANSWER(copy_node)->bounce[1], 0);
 	assert_true(fake_notified[KVGPU_REMOTE_NOTIFY_FILL]);
 	assert_int_equal(fake_event_id, 5);
-	OK(ASK(cuGraphNodeGetType, .node = node));
-	assert_int_equal(ANSWER(cuGraphNodeGetType)->type, CU_GRAPH_NODE_TYPE_MEMCPY);
+	assert_int_equal(GET(type, cuGraphNodeGetType, .node = node), CU_GRAPH_NODE_TYPE_MEMCPY);
 	FAILS(ASK(cuGraphChildGraphNodeGetGraph, .node = node), INVALID_VALUE);
 	OK(ASK(copy_node_get, .node = node));
 	assert_int_equal(ANSWER(copy_node_get)->src[END_BOUNCE], 5);
@@ -721,8 +661,7 @@ static void bounces(void **state)
 	q = copy_in(two, 7, 8192, 78);
 	OK(ADD(q));
 	assert_int_equal(ANSWER(copy_node)->bounce[0], 7);
-	OK(ASK(cuGraphClone, .graph = two));
-	clone = ANSWER(cuGraphClone)->clone;
+	clone = GET(clone, cuGraphClone, .graph = two);
 	OK(ASK(cuGraphDestroy, .graph = one));
 	OK(ASK(cuGraphDestroy, .graph = two));
 	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 0);
@@ -808,7 +747,7 @@ static uint64_t graph_with_bounce(void)
  * A library may say that nothing refers to a bounce buffer while a launch is still to come to its
  * function. The function then finds no bounce buffer, also where there is a new one since.
  */
-static void bounces_that_ended(void **state)
+TEST(bounces_that_ended)
 {
 	uint64_t graph = graph_with_bounce();
 	const CUDA_HOST_NODE_PARAMS old = last_function;
@@ -836,7 +775,7 @@ static void end_graph(void)
 /*
  * The same while the function waits for the client: the bounce buffer stays until it has returned.
  */
-static void bounces_in_use(void **state)
+TEST(bounces_in_use)
 {
 	ends_meanwhile = graph_with_bounce();
 	fake_in_call = end_graph;
@@ -878,7 +817,7 @@ static CUresult send_lend(const struct q_lend *q, int file)
 }
 
 /* The server maps and registers what the client has named, and nothing else. */
-static void pages_of_files(void **state)
+TEST(pages_of_files)
 {
 	struct q_lend q, bad;
 	uint64_t ctx = context(), device;
@@ -934,31 +873,4 @@ static void pages_of_files(void **state)
 	close(zero);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_SERVER(pinned_copies),
-		ON_SERVER(not_pinned),
-		ON_SERVER(by_relays),
-		ON_SERVER(boxes_without_bytes),
-		ON_SERVER(late_copies),
-		ON_SERVER(copies_that_land),
-		ON_SERVER(ring_beside_bounces),
-		ON_SERVER(ring_refused),
-		ON_SERVER(copies_without_end),
-		ON_SERVER(noted_until_waited),
-		ON_SERVER(registered_for_more),
-		ON_SERVER(small_answers),
-		ON_SERVER(no_small_answers),
-		ON_SERVER(context_stays),
-		ON_SERVER(arena_of_bounces),
-		ON_SERVER(mapped_arena),
-		ON_SERVER(uploads_beside_bounces),
-		ON_SERVER(bounces),
-		ON_SERVER(bounces_that_ended),
-		ON_SERVER(bounces_in_use),
-		ON_SERVER(pages_of_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The server's decoder, with frames of a client. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 #include <unistd.h>
 
 #include <cuda/api/export/export.h>
@@ -17,7 +10,7 @@
  * Every operation with 0 to 512 bytes of zeros: the library gets no bytes that were not in the
  * frame, as far as the address sanitizer sees. An operation that does not exist is an error.
  */
-static void lengths(void **state)
+TEST(lengths)
 {
 	static uint64_t zeros[KVGPU_REMOTE_PAYLOAD_MAX / 8];
 	unsigned int op, n;
@@ -32,12 +25,11 @@ static void lengths(void **state)
 	FAILS(fake_frame(&s, 0xffff, zeros, 8), NOT_SUPPORTED);
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
 	uint64_t ctx = context(), st = stream(), event;
 
-	OK(ASK(cuEventCreate, .flags = 2));
-	event = ANSWER(cuEventCreate)->event;
+	event = GET(event, cuEventCreate, .flags = 2);
 	OK(ASK(cuEventRecord, .event = event, .stream = st));
 	OK(ASK(cuEventRecord, .event = event, .stream = 0));
 	FAILS(ASK(cuEventRecord, .event = st, .stream = st), INVALID_HANDLE);
@@ -58,7 +50,7 @@ static void numbers(void **state)
 	FAILS(ASK(cuCtxDestroy_v2, .ctx = ctx), INVALID_HANDLE);
 }
 
-static void many_handles(void **state)
+TEST(many_handles)
 {
 	enum { N = 5000 };
 	uint64_t *ids = calloc(N, sizeof(*ids));
@@ -78,7 +70,7 @@ static void many_handles(void **state)
 }
 
 /* Graphs in graphs, deeper than recursion on a stack could go. */
-static void deep(void **state)
+TEST(deep)
 {
 	uint64_t top, graph, node;
 	unsigned int i;
@@ -90,8 +82,7 @@ static void deep(void **state)
 
 		OK(fake_frame(&s, OP_cuGraphAddEmptyNode, &q, sizeof(q)));
 		node = ANSWER(cuGraphAddEmptyNode)->node;
-		OK(ASK(cuGraphChildGraphNodeGetGraph, .node = node));
-		graph = ANSWER(cuGraphChildGraphNodeGetGraph)->graph;
+		graph = GET(graph, cuGraphChildGraphNodeGetGraph, .node = node);
 	}
 	OK(ASK(cuGraphDestroy, .graph = top));
 	FAILS(ASK(cuGraphNodeGetType, .node = node), INVALID_HANDLE);
@@ -101,7 +92,7 @@ static void deep(void **state)
  * A wait does not hold other frames up. Its answer is sent when the work is done, or when its
  * context ends.
  */
-static void waiting(void **state)
+TEST(waiting)
 {
 	uint64_t ctx = context(), st = stream(), seq;
 	unsigned int answers;
@@ -131,25 +122,22 @@ static void waiting(void **state)
 }
 
 /* If a capture fails, the library destroys its graph, whichever stream showed the graph first. */
-static void captures(void **state)
+TEST(captures)
 {
 	uint64_t one, two, graph, node;
 
 	context();
 	one = stream();
 	two = stream();
-	OK(ASK(capture_info, .stream = two));
-	graph = ANSWER(capture_info)->graph;
+	graph = GET(graph, capture_info, .stream = two);
 	node = *(const uint64_t *)(ANSWER(capture_info) + 1);
 	OK(ASK(cuGraphNodeGetType, .node = node));
-	OK(ASK(cuStreamEndCapture, .stream = one, .want = 1));
-	assert_int_equal(ANSWER(cuStreamEndCapture)->graph, graph);
+	assert_int_equal(GET(graph, cuStreamEndCapture, .stream = one, .want = 1), graph);
 	OK(ASK(cuStreamDestroy_v2, .stream = two));
 	OK(ASK(cuGraphNodeGetType, .node = node)); /* the graph belongs to the program now */
 
 	two = stream();
-	OK(ASK(capture_info, .stream = two));
-	graph = ANSWER(capture_info)->graph;
+	graph = GET(graph, capture_info, .stream = two);
 	node = *(const uint64_t *)(ANSWER(capture_info) + 1);
 	fake_error = CUDA_ERROR_INVALID_VALUE;
 	FAILS(ASK(cuStreamEndCapture, .stream = one, .want = 1), INVALID_VALUE);
@@ -157,14 +145,13 @@ static void captures(void **state)
 	FAILS(ASK(cuGraphNodeGetType, .node = node), INVALID_HANDLE);
 	FAILS(ASK(cuGraphDestroy, .graph = graph), INVALID_HANDLE);
 
-	OK(ASK(capture_info, .stream = two));
-	graph = ANSWER(capture_info)->graph;
+	graph = GET(graph, capture_info, .stream = two);
 	OK(ASK(cuStreamDestroy_v2, .stream = one));
 	FAILS(ASK(cuGraphDestroy, .graph = graph), INVALID_HANDLE);
 }
 
 /* A frame that was put aside is served unchanged later. */
-static void put_aside(void **state)
+TEST(put_aside)
 {
 	uint64_t st;
 	unsigned int answers;
@@ -188,7 +175,7 @@ static void put_aside(void **state)
  * A library may wait for the stream in a copy between places of host memory. Frames are served
  * meanwhile, as a function of the client's may be among what it waits for.
  */
-static void between_host_memory(void **state)
+TEST(between_host_memory)
 {
 	const uint64_t own = (uintptr_t)s.arena, device = 1 << 20;
 	unsigned int answers, i;
@@ -229,8 +216,7 @@ static void wait_for(uint64_t st)
 {
 	fake_busy = 2;
 	ASK(cuStreamSynchronize, .stream = st);
-	while (s.waits.list)
-		waits_look(&s);
+	end_waits();
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
 }
 
@@ -244,15 +230,14 @@ static void load(const char *ptx)
  * The library gets what kernels print in a call that waits, so it is called behind kernels if a
  * module has any that print.
  */
-static void kernels_may_print(void **state)
+TEST(kernels_may_print)
 {
 	uint64_t first, second, event;
 
 	context();
 	first = stream();
 	second = stream();
-	OK(ASK(cuEventCreate, .flags = 0));
-	event = ANSWER(cuEventCreate)->event;
+	event = GET(event, cuEventCreate, .flags = 0);
 	synchronized = 0;
 	s.library.cuEventSynchronize = synchronize;
 	wait_for(first);
@@ -278,8 +263,7 @@ static void kernels_may_print(void **state)
 	ASK(cuStreamSynchronize, .stream = first);
 	OK(ASK(cuMemsetD8Async, .dst = 1 << 20, .n = 8, .stream = first));
 	fake_busy = 2;
-	while (s.waits.list)
-		waits_look(&s);
+	end_waits();
 	assert_int_equal(synchronized, 3);
 	wait_for(first);
 	assert_int_equal(synchronized, 4);
@@ -297,7 +281,7 @@ static void kernels_may_print(void **state)
 	assert_int_equal(synchronized, 8);
 }
 
-static void errors_later(void **state)
+TEST(errors_later)
 {
 	struct q_cuMemsetD8_v2 q = { .dst = 1 << 20, .n = 8 };
 	struct kvgpu_remote_head h = { .seq = 1000, .op = OP_cuMemsetD8_v2, .bytes = sizeof(q) };
@@ -327,7 +311,7 @@ static CUresult set_attribute(CUfunction f, CUfunction_attribute attribute, int 
 }
 
 /* NVIDIA's library does not look at these itself, and writes or reads beside its tables. */
-static void for_the_library(void **state)
+TEST(for_the_library)
 {
 	static const int offsets[] = { -1, -64, -4096, INT32_MIN, 4096 - 63, 1 << 28, INT32_MAX },
 			 attributes[] = { -1, -9, 16, 1 << 28, INT32_MIN };
@@ -358,7 +342,7 @@ static void for_the_library(void **state)
 	assert_int_equal(not_looked_at, 2);
 }
 
-static void places(void **state)
+TEST(places)
 {
 	context();
 	OK(ASK(copy_in, .dst = 1 << 20, .at = (1 << 20) - 8, .bytes = 8));
@@ -409,8 +393,7 @@ static void node_parameters(uint64_t function)
 	uint64_t node;
 
 	memcpy(make.bytes, "parameters of", 13);
-	OK(ASK(cuGraphCreate, .flags = 0));
-	make.q.graph = ANSWER(cuGraphCreate)->graph;
+	make.q.graph = GET(graph, cuGraphCreate, .flags = 0);
 	OK(fake_frame(&s, OP_kernel_node, &make, sizeof(make)));
 	node = ANSWER(kernel_node)->node;
 	for (fake_gives_packed = 0; fake_gives_packed < 14; fake_gives_packed++) {
@@ -428,24 +411,18 @@ static void node_parameters(uint64_t function)
  * A launch needs as many bytes as the kernel's parameters have, because the library reads that
  * many.
  */
-static void parameters(void **state)
+TEST(parameters)
 {
-	struct {
-		struct q_function q;
-		char name[8];
-	} get = { .q = { .name_bytes = 2 }, .name = "f" };
 	struct {
 		struct q_launch q;
 		uint8_t bytes[24];
 	} go = { .q = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } } };
+	uint64_t module;
 
 	context();
-	memcpy(s.arena, ".version 7.8\n", 14);
-	OK(ASK(image, .at = 0, .bytes = 14));
-	get.q.module = ANSWER(image)->module;
-	OK(fake_frame(&s, OP_function, &get, sizeof(get)));
+	module = new_module();
+	go.q.function = function_of(module);
 	assert_int_equal(ANSWER(function)->parameters, 3);
-	go.q.function = ANSWER(function)->function;
 	go.q.bytes = 13;
 	OK(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 16));
 	go.q.bytes = 12;
@@ -453,13 +430,13 @@ static void parameters(void **state)
 	go.q.bytes = 13;
 	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 8), INVALID_VALUE);
 	node_parameters(go.q.function);
-	OK(ASK(cuModuleUnload, .module = get.q.module));
-	FAILS(ASK(function, .module = get.q.module), INVALID_HANDLE);
+	OK(ASK(cuModuleUnload, .module = module));
+	FAILS(ASK(function, .module = module), INVALID_HANDLE);
 	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 16), INVALID_HANDLE);
 }
 
 /* Functions of a list are told with what a launch needs, and with their names. */
-static void functions_of_a_module(void **state)
+TEST(functions_of_a_module)
 {
 	struct {
 		struct q_launch q;
@@ -469,19 +446,14 @@ static void functions_of_a_module(void **state)
 	uint64_t module, function;
 
 	context();
-	memcpy(s.arena, ".version 7.8\n", 14);
-	OK(ASK(image, .at = 0, .bytes = 14));
-	module = ANSWER(image)->module;
-	OK(ASK(functions, .module = module, .room = 2));
-	assert_int_equal(ANSWER(functions)->n, 2);
-	OK(ASK(functions, .module = module, .first = 2, .room = 2));
-	assert_int_equal(ANSWER(functions)->n, 1);
+	module = new_module();
+	assert_int_equal(GET(n, functions, .module = module, .room = 2), 2);
+	assert_int_equal(GET(n, functions, .module = module, .first = 2, .room = 2), 1);
 	function = *(const uint64_t *)(ANSWER(functions) + 1);
 	go.q.function = function;
 	go.q.bytes = 12;
 	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go)), INVALID_VALUE);
-	OK(ASK(functions, .module = module, .first = 3, .room = 2));
-	assert_int_equal(ANSWER(functions)->n, 0);
+	assert_int_equal(GET(n, functions, .module = module, .first = 3, .room = 2), 0);
 	FAILS(ASK(functions, .module = module, .room = KVGPU_REMOTE_LIST_MAX + 1), INVALID_VALUE);
 	OK(ASK(function, .function = function));
 	a = ANSWER(function);
@@ -498,7 +470,7 @@ static void functions_of_a_module(void **state)
 }
 
 /* an image of which parts come first, as the library gets it */
-static void images_in_parts(void **state)
+TEST(images_in_parts)
 {
 	context();
 	memcpy(s.arena, "\001\002.ve", 5);
@@ -521,30 +493,26 @@ static void images_in_parts(void **state)
 }
 
 /* NVIDIA's library links by itself, ours has its compiler in another program */
-static void who_links(void **state)
+TEST(who_links)
 {
 	context();
-	OK(ASK(link_create, .number_options = 0));
-	assert_false(ANSWER(link_create)->elsewhere);
+	assert_false(GET(elsewhere, link_create, .number_options = 0));
 	s.library.goes_on = true;
-	OK(ASK(link_create, .number_options = 0));
-	assert_true(ANSWER(link_create)->elsewhere);
+	assert_true(GET(elsewhere, link_create, .number_options = 0));
 }
 
-static void quota(void **state)
+TEST(quota)
 {
 	uint64_t ctx = context(), ptr;
 
 	s.options.memory = 1 << 20;
-	OK(ASK(cuMemAlloc_v2, .bytes = 600 << 10));
-	ptr = ANSWER(cuMemAlloc_v2)->ptr;
+	ptr = GET(ptr, cuMemAlloc_v2, .bytes = 600 << 10);
 	FAILS(ASK(cuMemAlloc_v2, .bytes = 600 << 10), OUT_OF_MEMORY);
 	FAILS(ASK(cuMemAllocPitch_v2, .width = 1 << 10, .height = 600, .element = 4),
 	      OUT_OF_MEMORY);
 	FAILS(ASK(cuMemAllocPitch_v2, .width = UINT64_MAX, .height = 2, .element = 4),
 	      OUT_OF_MEMORY);
-	OK(ASK(cuMemGetInfo_v2, .want = 3));
-	assert_int_equal(ANSWER(cuMemGetInfo_v2)->total, 1 << 20);
+	assert_int_equal(GET(total, cuMemGetInfo_v2, .want = 3), 1 << 20);
 	assert_int_equal(ANSWER(cuMemGetInfo_v2)->free, 424 << 10);
 	OK(ASK(cuMemFree_v2, .ptr = ptr));
 	OK(ASK(cuMemAlloc_v2, .bytes = 1 << 20));
@@ -583,7 +551,7 @@ static uint64_t charged_for(size_t width, size_t height, size_t depth, unsigned 
  * Arrays whose texels are few for the tiles that they lie in. The bytes are what cuMemGetInfo told
  * of NVIDIA's library on an H100, and of cuda/; where these differ, the lesser.
  */
-static void tiles(void **state)
+TEST(tiles)
 {
 	context();
 	assert_int_equal(charged_for(65536, 0, 0, 0, 0), 512 << 10);
@@ -616,7 +584,7 @@ static CUresult get_limit(size_t *value, CUlimit limit)
 }
 
 /* What kernels get by malloc() is device memory, too: the heap is in the quota. */
-static void heap(void **state)
+TEST(heap)
 {
 	uint64_t ctx = context();
 
@@ -649,7 +617,7 @@ static CUresult set_rounded(CUlimit limit, size_t value)
 }
 
 /* A limit that the library rounds up is charged as the library has it. */
-static void rounded_heap(void **state)
+TEST(rounded_heap)
 {
 	size_t *heap = &limits[CU_LIMIT_MALLOC_HEAP_SIZE];
 	unsigned int i;
@@ -669,7 +637,7 @@ static void rounded_heap(void **state)
 	assert_int_equal(s.quota.charged, 0);
 }
 
-static void streams_in_quota(void **state)
+TEST(streams_in_quota)
 {
 	uint64_t ctx = context(), st;
 	unsigned int n;
@@ -691,7 +659,7 @@ static void streams_in_quota(void **state)
 	assert_int_equal(s.quota.charged, 0);
 }
 
-static void quota_of_two(void **state)
+TEST(quota_of_two)
 {
 	int fd = pool_make(2);
 	uint64_t ptr;
@@ -705,10 +673,8 @@ static void quota_of_two(void **state)
 	assert_true(pool_take(s.quota.pool, 2, 0, 600 << 10, 1 << 20));
 	FAILS(ASK(cuMemAlloc_v2, .bytes = 600 << 10), OUT_OF_MEMORY);
 	FAILS(ASK(cuArrayCreate_v2, .desc = { 512, 512, CU_AD_FORMAT_FLOAT, 1 }), OUT_OF_MEMORY);
-	OK(ASK(cuMemGetInfo_v2, .want = 3));
-	assert_int_equal(ANSWER(cuMemGetInfo_v2)->free, 424 << 10);
-	OK(ASK(cuMemAlloc_v2, .bytes = 400 << 10));
-	ptr = ANSWER(cuMemAlloc_v2)->ptr;
+	assert_int_equal(GET(free, cuMemGetInfo_v2, .want = 3), 424 << 10);
+	ptr = GET(ptr, cuMemAlloc_v2, .bytes = 400 << 10);
 	assert_false(pool_take(s.quota.pool, 2, 0, 625 << 10, 1 << 20));
 	OK(ASK(cuMemFree_v2, .ptr = ptr));
 	assert_int_equal(pool_others(s.quota.pool, 2, 0), 0);
@@ -729,15 +695,14 @@ static void quota_of_two(void **state)
 }
 
 /* When no number is left the library makes nothing, because the client could not free it. */
-static void no_number(void **state)
+TEST(no_number)
 {
 	uint64_t graph;
 	unsigned int made, calls;
 	struct fake *f;
 
 	context();
-	OK(ASK(cuGraphCreate, .flags = 0));
-	graph = ANSWER(cuGraphCreate)->graph;
+	graph = GET(graph, cuGraphCreate, .flags = 0);
 	while (!ASK(cuGraphAddEmptyNode, .graph = graph))
 		;
 	for (made = 0, f = fake_all; f; f = f->next)
@@ -754,15 +719,14 @@ static void no_number(void **state)
 	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
 }
 
-static void user_objects(void **state)
+TEST(user_objects)
 {
 	uint64_t graph = new_graph(), object;
 	unsigned int calls;
 
 	FAILS(ASK(user_object, .id = 3, .count = 0, .flags = 1), INVALID_VALUE);
 	FAILS(ASK(user_object, .id = 3, .count = UINT32_MAX, .flags = 1), INVALID_VALUE);
-	OK(ASK(user_object, .id = 3, .count = 2, .flags = 1));
-	object = ANSWER(user_object)->object;
+	object = GET(object, user_object, .id = 3, .count = 2, .flags = 1);
 	OK(ASK(cuUserObjectRetain, .object = object, .count = 1));
 	FAILS(ASK(cuUserObjectRelease, .object = object, .count = 4), INVALID_VALUE);
 	FAILS(ASK(cuUserObjectRetain, .object = object, .count = UINT32_MAX), INVALID_VALUE);
@@ -791,15 +755,14 @@ static void user_objects(void **state)
 	assert_null(s.refs.users);
 }
 
-static void managed(void **state)
+TEST(managed)
 {
 	uint64_t ptr;
 
 	FAILS(ASK(managed_in, .dst = 1 << 20, .at = 0, .bytes = 4096), INVALID_CONTEXT);
 	context();
 	s.options.memory = 1 << 20;
-	OK(ASK(managed, .bytes = 1 << 19, .flags = 1));
-	ptr = ANSWER(managed)->ptr;
+	ptr = GET(ptr, managed, .bytes = 1 << 19, .flags = 1);
 	FAILS(ASK(managed, .bytes = 1 << 20, .flags = 1), OUT_OF_MEMORY);
 	OK(ASK(cuMemFree_v2, .ptr = ptr));
 	assert_int_equal(s.quota.charged, 0);
@@ -827,7 +790,7 @@ static CUresult enter(CUcontext ctx)
 }
 
 /* A context that the library refuses: none is current then, for the library as for the server. */
-static void refused_context(void **state)
+TEST(refused_context)
 {
 	uint64_t other;
 
@@ -871,57 +834,21 @@ static CUresult give_table(const void **table, const CUuuid *id)
 }
 
 /* A library that has no private tables has to make the context. */
-static void primary_contexts(void **state)
+TEST(primary_contexts)
 {
 	uint64_t id;
 
 	s.library.cuDevicePrimaryCtxRetain = retain_primary;
 	s.library.cuDevicePrimaryCtxRelease_v2 = release_primary;
-	OK(ASK(primary, .dev = 3));
-	id = ANSWER(primary)->context;
+	id = GET(context, primary, .dev = 3);
 	assert_int_equal(KVGPU_REMOTE_CLASS(id), CLASS_CONTEXT);
 	assert_int_equal(retained, 1);
 	assert_int_equal(released, 1);
 	s.library.cuGetExportTable = give_table;
-	OK(ASK(primary, .dev = 3));
-	assert_int_equal(ANSWER(primary)->context, id);
+	assert_int_equal(GET(context, primary, .dev = 3), id);
 	FAILS(ASK(primary, .dev = 4), INVALID_DEVICE);
 	assert_int_equal(retained, 1);
-	OK(ASK(cuDevicePrimaryCtxRetain, .dev = 3));
-	assert_int_equal(ANSWER(cuDevicePrimaryCtxRetain)->ctx, id);
+	assert_int_equal(GET(ctx, cuDevicePrimaryCtxRetain, .dev = 3), id);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_SERVER(kernels_may_print),
-		ON_SERVER(refused_context),
-		ON_SERVER(lengths),
-		ON_SERVER(numbers),
-		ON_SERVER(many_handles),
-		ON_SERVER(deep),
-		ON_SERVER(waiting),
-		ON_SERVER(put_aside),
-		ON_SERVER(between_host_memory),
-		ON_SERVER(captures),
-		ON_SERVER(errors_later),
-		ON_SERVER(places),
-		ON_SERVER(for_the_library),
-		ON_SERVER(parameters),
-		ON_SERVER(functions_of_a_module),
-		ON_SERVER(images_in_parts),
-		ON_SERVER(who_links),
-		ON_SERVER(quota),
-		ON_SERVER(tiles),
-		ON_SERVER(heap),
-		ON_SERVER(rounded_heap),
-		ON_SERVER(streams_in_quota),
-		ON_SERVER(quota_of_two),
-		ON_SERVER(no_number),
-		ON_SERVER(user_objects),
-		ON_SERVER(managed),
-		ON_SERVER(primary_contexts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

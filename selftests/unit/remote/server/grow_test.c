@@ -3,12 +3,7 @@
  * The arena of a client of this machine grows and becomes smaller: what is refused, and that no
  * refusal leaves anything behind. The test says what memory the machine has.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <remote/channel/carrier.h>
@@ -63,7 +58,7 @@ static void copy_at(uint64_t at, uint64_t bytes, CUresult wanted)
 	assert_int_equal(ASK(copy_out, .src = 1 << 20, .at = at, .bytes = bytes), wanted);
 }
 
-static void places(void **state)
+TEST(places)
 {
 	context();
 	copy_at(FIRST, 4096, CUDA_ERROR_INVALID_VALUE);
@@ -80,7 +75,7 @@ static void places(void **state)
 	assert_int_equal(s.arena_bytes, FIRST + MIB);
 }
 
-static void sizes_that_can_not_be(void **state)
+TEST(sizes_that_can_not_be)
 {
 	const uint64_t sizes[] = { 0,	       FIRST,	     FIRST - MIB,
 				   FIRST + 1,  FIRST + 4096, FIRST + MIB + 8,
@@ -104,7 +99,7 @@ static void sizes_that_can_not_be(void **state)
 }
 
 /* all parts are registered, in whichever context, or none is */
-static void registered(void **state)
+TEST(registered)
 {
 	uint64_t one = context(), two = context();
 
@@ -139,7 +134,7 @@ static void registered(void **state)
 }
 
 /* what a program has had counts until it ends, beside what others have */
-static void by_name(void **state)
+TEST(by_name)
 {
 	int fd = pool_make(2);
 	struct pool *p = pool_map(fd, 2);
@@ -164,7 +159,7 @@ static void by_name(void **state)
 }
 
 /* an eighth of 800 MiB is left to others */
-static void of_the_machine(void **state)
+TEST(of_the_machine)
 {
 	fake_others(&s);
 	context();
@@ -182,15 +177,4 @@ static void of_the_machine(void **state)
 	copy_at(FIRST, 3 * MIB, CUDA_SUCCESS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(places, begin, end),
-		cmocka_unit_test_setup_teardown(sizes_that_can_not_be, begin, end),
-		cmocka_unit_test_setup_teardown(registered, begin, end),
-		cmocka_unit_test_setup_teardown(by_name, begin, end),
-		cmocka_unit_test_setup_teardown(of_the_machine, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(begin, end)

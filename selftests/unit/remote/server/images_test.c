@@ -4,11 +4,6 @@
  * its that was taken over, says of hashes, sizes and places gives it no other bytes than those of
  * the hash that it asks for, and nothing of another client's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <remote/channel/tls.h>
@@ -92,12 +87,11 @@ static bool has(struct q_image q)
 	return !wanted;
 }
 
-static void the_next_program_has_it(void **state)
+TEST(the_next_program_has_it)
 {
 	struct q_image q = of_text(1, LONG), none = q;
 
-	OK(ASK(init, .pid = 1));
-	assert_int_equal(ANSWER(init)->keeps, 1);
+	assert_int_equal(GET(keeps, init, .pid = 1), 1);
 	assert_false(has(q));
 	memset(none.hash, 0, sizeof(none.hash));
 	of_text(1, LONG);
@@ -111,7 +105,7 @@ static void the_next_program_has_it(void **state)
 }
 
 /* an image in parts, the first of which another image has had before */
-static void of_parts(void **state)
+TEST(of_parts)
 {
 	struct q_image q = of_text(2, LONG);
 
@@ -131,7 +125,7 @@ static void of_parts(void **state)
 	assert_false(has(q));
 }
 
-static void another_client_has_not(void **state)
+TEST(another_client_has_not)
 {
 	struct q_image q = of_text(1, LONG);
 
@@ -140,15 +134,14 @@ static void another_client_has_not(void **state)
 	assert_false(has(q));
 	s.images = NULL;
 	assert_false(has(q));
-	OK(ASK(init, .pid = 1));
-	assert_int_equal(ANSWER(init)->keeps, 0);
+	assert_int_equal(GET(keeps, init, .pid = 1), 0);
 	of_text(1, LONG);
 	OK(load(q));
 	s.images = ours;
 	assert_true(has(q));
 }
 
-static void lies(void **state)
+TEST(lies)
 {
 	struct q_image q = of_text(1, LONG), lie;
 
@@ -181,7 +174,7 @@ static void lies(void **state)
 	assert_true(has(q));
 }
 
-static void the_oldest_go(void **state)
+TEST(the_oldest_go)
 {
 	struct q_image q[6];
 	unsigned int i;
@@ -198,7 +191,7 @@ static void the_oldest_go(void **state)
 }
 
 /* A process of the same client's that was taken over writes to all of it. */
-static void spoilt_memory(void **state)
+TEST(spoilt_memory)
 {
 	struct q_image q = of_text(1, LONG);
 	uint8_t *bytes = (uint8_t *)ours, was;
@@ -230,13 +223,4 @@ static void spoilt_memory(void **state)
 	assert_true(has(q));
 }
 
-int main(void)
-{
-#define T(t) cmocka_unit_test_setup_teardown(t, begin, end)
-	const struct CMUnitTest tests[] = {
-		T(the_next_program_has_it), T(of_parts),      T(another_client_has_not), T(lies),
-		T(the_oldest_go),	    T(spoilt_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(begin, end)

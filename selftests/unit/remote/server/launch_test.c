@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Attributes of launches, of nodes that launch, and of streams: what the library gets of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "ask.h"
 
 enum { BYTES = 13, PADDED = 16, MANY = KVGPU_REMOTE_ATTRIBUTES_MAX + 1 };
@@ -26,26 +19,6 @@ static CUresult launch_ex(const CUlaunchConfig *c, CUfunction f, void **params, 
 	memcpy(&first_parameter, extra[1], sizeof(first_parameter));
 	assert_int_equal(*(const size_t *)extra[3], BYTES);
 	return CUDA_SUCCESS;
-}
-
-static uint64_t function(void)
-{
-	struct {
-		struct q_function q;
-		char name[8];
-	} get = { .q = { .name_bytes = 2 }, .name = "f" };
-
-	memcpy(s.arena, ".version 7.8\n", 14);
-	OK(ASK(image, .at = 0, .bytes = 14));
-	get.q.module = ANSWER(image)->module;
-	OK(fake_frame(&s, OP_function, &get, sizeof(get)));
-	return ANSWER(function)->function;
-}
-
-static uint64_t event(void)
-{
-	OK(ASK(cuEventCreate, .flags = 0));
-	return ANSWER(cuEventCreate)->event;
 }
 
 static struct {
@@ -74,7 +47,7 @@ static void begin_launches(void)
 	s.library.cuLaunchKernelEx = launch_ex;
 	launches = 0;
 	memset(&go, 0, sizeof(go));
-	go.q = (struct q_launch){ .function = function(),
+	go.q = (struct q_launch){ .function = function_of(new_module()),
 				  .stream = stream(),
 				  .grid = { 4, 5, 6 },
 				  .block = { 7, 8, 9 },
@@ -83,7 +56,7 @@ static void begin_launches(void)
 	go.parameters[0] = 0x1234;
 }
 
-static void a_launch_with_attributes(void **state)
+TEST(a_launch_with_attributes)
 {
 	const uint64_t cluster[2] = { 2 | 1ull << 32, 1 };
 
@@ -110,7 +83,7 @@ static void a_launch_with_attributes(void **state)
 }
 
 /* Without attributes a library of before CUDA 11.6 launches, too. */
-static void a_launch_without(void **state)
+TEST(a_launch_without)
 {
 	begin_launches();
 	s.library.cuLaunchKernelEx = NULL;
@@ -120,14 +93,14 @@ static void a_launch_without(void **state)
 }
 
 /* The library gets events of its own, and no pointer that a client has made up. */
-static void events_of_attributes(void **state)
+TEST(events_of_attributes)
 {
 	static const int ids[] = { CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
 				   CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT };
 	uint64_t its, i;
 
 	begin_launches();
-	its = event();
+	its = new_event();
 	for (i = 0; i < 2; i++) {
 		with(0, ids[i], its);
 		OK(ask_launch());
@@ -140,7 +113,7 @@ static void events_of_attributes(void **state)
 	assert_int_equal(launches, 2);
 }
 
-static void attributes_with_other_pointers(void **state)
+TEST(attributes_with_other_pointers)
 {
 	static const int ids[] = { CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, 15, 17, -1,
 				   1 << 30 };
@@ -154,7 +127,7 @@ static void attributes_with_other_pointers(void **state)
 	assert_int_equal(launches, 0);
 }
 
-static void attributes_are_counted(void **state)
+TEST(attributes_are_counted)
 {
 	begin_launches();
 	with(MANY - 1, CU_LAUNCH_ATTRIBUTE_PRIORITY, 0);
@@ -170,12 +143,12 @@ static void attributes_are_counted(void **state)
 }
 
 /* The graph of a capture keeps the event. */
-static void captured_attributes(void **state)
+TEST(captured_attributes)
 {
 	uint64_t its;
 
 	begin_launches();
-	its = event();
+	its = new_event();
 	with(0, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, its);
 	OK(ASK(cuStreamBeginCapture_v2, .stream = go.q.stream, .mode = 2));
 	OK(ask_launch());
@@ -199,7 +172,7 @@ static CUresult potential(int *n, CUfunction f, const CUlaunchConfig *c)
 	return CUDA_SUCCESS;
 }
 
-static void clusters(void **state)
+TEST(clusters)
 {
 	struct {
 		struct q_clusters q;
@@ -209,7 +182,7 @@ static void clusters(void **state)
 				 .value.clusterDim = { 8, 1, 1 } } };
 
 	context();
-	ask.q.function = function();
+	ask.q.function = function_of(new_module());
 	s.library.cuOccupancyMaxActiveClusters = active;
 	s.library.cuOccupancyMaxPotentialClusterSize = potential;
 	OK(fake_frame(&s, OP_clusters, &ask, sizeof(ask)));
@@ -256,7 +229,7 @@ static CUresult stream_get(CUstream stream, CUstreamAttrID id, CUstreamAttrValue
 	return CUDA_SUCCESS;
 }
 
-static void values_with_pointers_stay_here(void **state)
+TEST(values_with_pointers_stay_here)
 {
 	static const int refused[] = { CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
 				       CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
@@ -270,8 +243,7 @@ static void values_with_pointers_stay_here(void **state)
 	s.library.cuGraphKernelNodeGetAttribute = node_get;
 	s.library.cuStreamSetAttribute = stream_set;
 	s.library.cuStreamGetAttribute = stream_get;
-	OK(ASK(cuGraphAddEmptyNode, .graph = graph));
-	node = ANSWER(cuGraphAddEmptyNode)->node;
+	node = GET(node, cuGraphAddEmptyNode, .graph = graph);
 	asked = 0;
 	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		FAILS(ASK(cuGraphKernelNodeSetAttribute, .node = node, .attribute = refused[i]),
@@ -291,18 +263,4 @@ static void values_with_pointers_stay_here(void **state)
 	assert_int_equal(asked, 4);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_SERVER(a_launch_with_attributes),
-		ON_SERVER(a_launch_without),
-		ON_SERVER(events_of_attributes),
-		ON_SERVER(attributes_with_other_pointers),
-		ON_SERVER(attributes_are_counted),
-		ON_SERVER(captured_attributes),
-		ON_SERVER(clusters),
-		ON_SERVER(values_with_pointers_stay_here),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -3,11 +3,6 @@
  * Memory that cuMemCreate() makes, pools, and what programs of one client share, on a library that
  * only counts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ask.h"
@@ -77,8 +72,8 @@ static CUresult retain(CUmemGenericAllocationHandle *h, void *at)
 
 static uint64_t made(uint64_t bytes)
 {
-	OK(ASK(cuMemCreate, .prop = { .type = 1, .location = ON_DEVICE }, .size = bytes));
-	return ANSWER(cuMemCreate)->handle;
+	return GET(handle, cuMemCreate, .prop = { .type = 1, .location = ON_DEVICE },
+		   .size = bytes);
 }
 
 static int begin_physical(void **state)
@@ -95,7 +90,7 @@ static int begin_physical(void **state)
 }
 
 /* no context is needed, and none ends it */
-static void physical_memory(void **state)
+TEST_WITH(physical_memory, begin_physical, tear_down)
 {
 	uint64_t a = made(PAGE), b = made(2 * PAGE);
 
@@ -118,7 +113,7 @@ static void physical_memory(void **state)
 }
 
 /* memory that was released counts as long as it is mapped */
-static void mapped_memory(void **state)
+TEST_WITH(mapped_memory, begin_physical, tear_down)
 {
 	uint64_t a = made(PAGE), b = made(PAGE), again;
 
@@ -134,10 +129,8 @@ static void mapped_memory(void **state)
 	fake_error = CUDA_SUCCESS;
 	assert_int_equal(s.quota.charged, 2 * PAGE);
 	/* by an address in it */
-	OK(ASK(cuMemRetainAllocationHandle, .at = 2 * PAGE + 5));
-	again = ANSWER(cuMemRetainAllocationHandle)->handle;
-	OK(ASK(cuMemRetainAllocationHandle, .at = 2 * PAGE));
-	assert_int_equal(ANSWER(cuMemRetainAllocationHandle)->handle, again);
+	again = GET(handle, cuMemRetainAllocationHandle, .at = 2 * PAGE + 5);
+	assert_int_equal(GET(handle, cuMemRetainAllocationHandle, .at = 2 * PAGE), again);
 	OK(ASK(cuMemUnmap, .ptr = PAGE, .size = 2 * PAGE));
 	assert_int_equal(s.quota.charged, 2 * PAGE);
 	OK(ASK(cuMemUnmap, .ptr = 8 * PAGE, .size = PAGE));
@@ -151,7 +144,7 @@ static void mapped_memory(void **state)
 }
 
 /* what no quota would count, or could be given away */
-static void other_memory(void **state)
+TEST_WITH(other_memory, begin_physical, tear_down)
 {
 	const CUmemAllocationProp fd = { .type = 1,
 					 .requestedHandleTypes = 1,
@@ -189,7 +182,7 @@ static CUresult set_access(CUdeviceptr ptr, size_t bytes, const CUmemAccessDesc 
 	return CUDA_SUCCESS;
 }
 
-static void access_to_memory(void **state)
+TEST_WITH(access_to_memory, begin_physical, tear_down)
 {
 	struct {
 		struct q_access q;
@@ -372,12 +365,11 @@ static int begin_pools(void **state)
 
 static uint64_t taken_async(uint64_t bytes)
 {
-	OK(ASK(cuMemAllocAsync, .bytes = bytes));
-	return ANSWER(cuMemAllocAsync)->ptr;
+	return GET(ptr, cuMemAllocAsync, .bytes = bytes);
 }
 
 /* the quota counts what a pool has reserved, also where the program has given it back */
-static void pools_in_quota(void **state)
+TEST_WITH(pools_in_quota, begin_pools, tear_down)
 {
 	uint64_t a = taken_async(1000), b;
 
@@ -398,7 +390,7 @@ static void pools_in_quota(void **state)
 }
 
 /* What a stream has still to give back when another one is waited for is given back later. */
-static void given_back_later(void **state)
+TEST_WITH(given_back_later, begin_pools, tear_down)
 {
 	uint64_t a = taken_async(CHUNK), b = taken_async(CHUNK);
 
@@ -420,7 +412,7 @@ static void given_back_later(void **state)
 }
 
 /* A pool that needs more than was foreseen: the allocation is undone. */
-static void a_pool_takes_more(void **state)
+TEST_WITH(a_pool_takes_more, begin_pools, tear_down)
 {
 	s.options.memory = CHUNK + CHUNK / 2;
 	taken_async(CHUNK);
@@ -442,7 +434,7 @@ static CUresult alloc_behind_others(CUdeviceptr *ptr, size_t bytes, CUstream str
 }
 
 /* What a pool can't give back when the allocation is undone counts, also beyond the limit. */
-static void a_pool_keeps_more(void **state)
+TEST_WITH(a_pool_keeps_more, begin_pools, tear_down)
 {
 	unsigned int i;
 
@@ -454,8 +446,7 @@ static void a_pool_keeps_more(void **state)
 	assert_int_equal(model[0].reserved, 6 * CHUNK);
 	assert_int_equal(s.quota.charged, 6 * CHUNK);
 	FAILS(ASK(cuMemAlloc_v2, .bytes = 512), OUT_OF_MEMORY);
-	OK(ASK(cuMemGetInfo_v2, .want = 3));
-	assert_int_equal(ANSWER(cuMemGetInfo_v2)->free, 0);
+	assert_int_equal(GET(free, cuMemGetInfo_v2, .want = 3), 0);
 	model[0].waits = false;
 	OK(ASK(cuStreamSynchronize, .stream = 0));
 	assert_int_equal(s.quota.charged, 0);
@@ -463,7 +454,7 @@ static void a_pool_keeps_more(void **state)
 }
 
 /* the library would hang at an address that it has freed */
-static void free_only_once(void **state)
+TEST_WITH(free_only_once, begin_pools, tear_down)
 {
 	uint64_t a = taken_async(1000), other;
 
@@ -471,8 +462,7 @@ static void free_only_once(void **state)
 	FAILS(ASK(cuMemFreeAsync, .ptr = a), INVALID_VALUE);
 	FAILS(ASK(cuMemFreeAsync, .ptr = 4096), INVALID_VALUE);
 	/* not a pool's: freed at once, as it is in no pool that would count it */
-	OK(ASK(cuMemAlloc_v2, .bytes = CHUNK));
-	other = ANSWER(cuMemAlloc_v2)->ptr;
+	other = GET(ptr, cuMemAlloc_v2, .bytes = CHUNK);
 	OK(ASK(cuMemFreeAsync, .ptr = other));
 	FAILS(ASK(cuMemFreeAsync, .ptr = other), INVALID_VALUE);
 	assert_int_equal(s.quota.charged, CHUNK);
@@ -484,16 +474,14 @@ static void free_only_once(void **state)
 }
 
 /* A destroyed pool lives, and counts, until the memory that is from it is given back. */
-static void a_pool_ends_later(void **state)
+TEST_WITH(a_pool_ends_later, begin_pools, tear_down)
 {
 	uint64_t pool, a, b;
 
-	OK(ASK(cuMemPoolCreate, .props = { .allocType = 1, .location = ON_DEVICE }));
-	pool = ANSWER(cuMemPoolCreate)->pool;
+	pool = GET(pool, cuMemPoolCreate, .props = { .allocType = 1, .location = ON_DEVICE });
 	OK(ASK(pool_set, .pool = pool, .attribute = 4, .value = UINT64_MAX));
 	OK(ASK(cuDeviceSetMemPool, .pool = pool));
-	OK(ASK(cuMemAllocFromPoolAsync, .pool = pool, .bytes = CHUNK));
-	a = ANSWER(cuMemAllocFromPoolAsync)->ptr;
+	a = GET(ptr, cuMemAllocFromPoolAsync, .pool = pool, .bytes = CHUNK);
 	b = taken_async(CHUNK);
 	assert_int_equal(s.quota.charged, 2 * CHUNK);
 	OK(ASK(cuMemPoolDestroy, .pool = pool));
@@ -502,8 +490,7 @@ static void a_pool_ends_later(void **state)
 	assert_true(model[1].is);
 	assert_int_equal(s.quota.charged, 2 * CHUNK);
 	/* the device takes its own pool again */
-	OK(ASK(cuDeviceGetMemPool, .dev = 0));
-	pool = ANSWER(cuDeviceGetMemPool)->pool;
+	pool = GET(pool, cuDeviceGetMemPool, .dev = 0);
 	assert_int_equal(current_model, 0);
 	OK(ASK(cuMemFreeAsync, .ptr = a));
 	OK(ASK(cuStreamSynchronize, .stream = 0));
@@ -528,32 +515,29 @@ static CUresult pool_of_pointer(void *data, CUpointer_attribute attribute, CUdev
 }
 
 /* A pool has a number until it is destroyed, although memory that is from it tells the pool. */
-static void a_pool_without_a_number(void **state)
+TEST_WITH(a_pool_without_a_number, begin_pools, tear_down)
 {
 	uint64_t pool, a = taken_async(CHUNK), b;
 
 	s.library.cuPointerGetAttribute = pool_of_pointer;
-	OK(ASK(cuMemPoolCreate, .props = { .allocType = 1, .location = ON_DEVICE }));
-	pool = ANSWER(cuMemPoolCreate)->pool;
-	OK(ASK(cuMemAllocFromPoolAsync, .pool = pool, .bytes = CHUNK));
-	b = ANSWER(cuMemAllocFromPoolAsync)->ptr;
-	OK(ASK(pointer, .ptr = b, .attribute = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE));
-	assert_int_equal(ANSWER(pointer)->value, pool);
+	pool = GET(pool, cuMemPoolCreate, .props = { .allocType = 1, .location = ON_DEVICE });
+	b = GET(ptr, cuMemAllocFromPoolAsync, .pool = pool, .bytes = CHUNK);
+	assert_int_equal(GET(value, pointer, .ptr = b,
+			     .attribute = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE),
+			 pool);
 	OK(ASK(cuMemPoolDestroy, .pool = pool));
-	OK(ASK(pointer, .ptr = b, .attribute = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE));
-	assert_int_equal(ANSWER(pointer)->value, 0);
+	assert_int_equal(
+		GET(value, pointer, .ptr = b, .attribute = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE), 0);
 	/* the device's own pool, which the client has not asked for */
-	OK(ASK(pointer, .ptr = a, .attribute = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE));
-	pool = ANSWER(pointer)->value;
+	pool = GET(value, pointer, .ptr = a, .attribute = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE);
 	OK(ASK(cuMemAllocFromPoolAsync, .pool = pool, .bytes = CHUNK));
 }
 
-static void attributes_of_pools(void **state)
+TEST_WITH(attributes_of_pools, begin_pools, tear_down)
 {
 	uint64_t pool;
 
-	OK(ASK(cuDeviceGetDefaultMemPool, .dev = 0));
-	pool = ANSWER(cuDeviceGetDefaultMemPool)->pool;
+	pool = GET(pool, cuDeviceGetDefaultMemPool, .dev = 0);
 	OK(ASK(pool_set, .pool = pool, .attribute = 4, .value = 1ull << 40));
 	OK(ASK(pool_get, .pool = pool, .attribute = 4));
 	assert_true(ANSWER(pool_get)->value == 1ull << 40);
@@ -575,7 +559,7 @@ static CUresult capturing(CUstream stream, CUstreamCaptureStatus *status)
 }
 
 /* What a capture allocates has no size that could be counted. */
-static void memory_in_captures(void **state)
+TEST_WITH(memory_in_captures, begin_pools, tear_down)
 {
 	s.library.cuStreamIsCapturing = capturing;
 	captures = CU_STREAM_CAPTURE_STATUS_ACTIVE;
@@ -668,8 +652,7 @@ static uint64_t shared(void)
 {
 	uint64_t ptr;
 
-	OK(ASK(cuMemAlloc_v2, .bytes = PAGE));
-	ptr = ANSWER(cuMemAlloc_v2)->ptr;
+	ptr = GET(ptr, cuMemAlloc_v2, .bytes = PAGE);
 	OK(ASK(cuIpcGetMemHandle, .ptr = ptr));
 	memcpy(key.handle, ANSWER(cuIpcGetMemHandle)->handle.reserved, sizeof(key.handle));
 	return ptr;
@@ -680,7 +663,7 @@ static CUresult opens(struct server *by)
 	return fake_frame(by, OP_share_open, &key, sizeof(key));
 }
 
-static void shared_memory(void **state)
+TEST(shared_memory)
 {
 	struct q_share_open right;
 	uint64_t ptr = shared();
@@ -720,7 +703,7 @@ static void shared_memory(void **state)
 	OK(opens(&second));
 }
 
-static void shared_memory_counts(void **state)
+TEST(shared_memory_counts)
 {
 	shared();
 	second.options.memory = 2 * PAGE; /* of both programs */
@@ -732,7 +715,7 @@ static void shared_memory_counts(void **state)
 }
 
 /* With its context, or its program, the memory ends for others. */
-static void shared_memory_ends(void **state)
+TEST(shared_memory_ends)
 {
 	shared();
 	OK(ASK(cuCtxDestroy_v2, .ctx = s.current));
@@ -746,12 +729,11 @@ static void shared_memory_ends(void **state)
 }
 
 /* also where another context than the memory's was current when it was shared */
-static void shared_memory_ends_with_its_context(void **state)
+TEST(shared_memory_ends_with_its_context)
 {
 	uint64_t first = s.current, ptr;
 
-	OK(ASK(cuMemAlloc_v2, .bytes = PAGE));
-	ptr = ANSWER(cuMemAlloc_v2)->ptr;
+	ptr = GET(ptr, cuMemAlloc_v2, .bytes = PAGE);
 	context();
 	OK(ASK(cuIpcGetMemHandle, .ptr = ptr));
 	memcpy(key.handle, ANSWER(cuIpcGetMemHandle)->handle.reserved, sizeof(key.handle));
@@ -762,7 +744,7 @@ static void shared_memory_ends_with_its_context(void **state)
 }
 
 /* A process that is killed while it takes a share leaves it, and hides none behind it. */
-static void killed_while_sharing(void **state)
+TEST(killed_while_sharing)
 {
 	struct share *first = pool_shares(second.quota.pool);
 
@@ -775,7 +757,7 @@ static void killed_while_sharing(void **state)
 	FAILS(opens(&second), INVALID_VALUE);
 }
 
-static void no_more_shares(void **state)
+TEST(no_more_shares)
 {
 	unsigned int i;
 
@@ -795,8 +777,7 @@ static uint64_t event_of_both(uint64_t *here)
 {
 	struct q_cuIpcOpenEventHandle q = { 0 };
 
-	OK(ASK(cuEventCreate, .flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
-	*here = ANSWER(cuEventCreate)->event;
+	*here = GET(event, cuEventCreate, .flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
 	OK(ASK(cuIpcGetEventHandle, .event = *here));
 	memcpy(&q.handle, &ANSWER(cuIpcGetEventHandle)->handle, sizeof(q.handle));
 	FAILS(fake_frame(&stranger, OP_cuIpcOpenEventHandle, &q, sizeof(q)), MAP_FAILED);
@@ -813,7 +794,7 @@ static CUresult wait_event(CUstream stream, CUevent event, unsigned int flags)
 	return CUDA_SUCCESS;
 }
 
-static void shared_events(void **state)
+TEST(shared_events)
 {
 	uint64_t here, there = event_of_both(&here);
 
@@ -849,7 +830,7 @@ static void shared_events(void **state)
 }
 
 /* who waits does not wait for a program, a context or an event that is gone */
-static void shared_events_end(void **state)
+TEST(shared_events_end)
 {
 	uint64_t here, there = event_of_both(&here);
 
@@ -877,14 +858,13 @@ static void shared_events_end(void **state)
 	OK(ASK(cuEventQuery, .event = here));
 }
 
-static void events_that_are_not_shared(void **state)
+TEST(events_that_are_not_shared)
 {
 	struct q_cuIpcOpenEventHandle q = { 0 };
 	uint64_t plain;
 
 	FAILS(ASK(cuEventCreate, .flags = CU_EVENT_INTERPROCESS), INVALID_VALUE);
-	OK(ASK(cuEventCreate, .flags = CU_EVENT_DISABLE_TIMING));
-	plain = ANSWER(cuEventCreate)->event;
+	plain = GET(event, cuEventCreate, .flags = CU_EVENT_DISABLE_TIMING);
 	FAILS(ASK(cuIpcGetEventHandle, .event = plain), INVALID_HANDLE);
 	FAILS(ASK(cuIpcOpenEventHandle, .handle = q.handle), MAP_FAILED);
 	/* a key of memory is none of an event */
@@ -907,7 +887,7 @@ static const struct a_usage *usage_of(struct server *of)
 }
 
 /* of the client's programs all, and of those of another client nothing; with a limit or without */
-static void used_by_a_client(void **state)
+TEST(used_by_a_client)
 {
 	const uint64_t limits[] = { 0, 4 << 20 };
 	const struct a_usage *a;
@@ -944,36 +924,4 @@ static void used_by_a_client(void **state)
 	assert_int_equal(usage_of(&s)->programs, 1);
 }
 
-#define TEST(name, begin) cmocka_unit_test_setup_teardown(name, begin, tear_down)
-#define SHARES(name)	  cmocka_unit_test_setup_teardown(name, begin_shares, end_shares)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(physical_memory, begin_physical),
-		TEST(mapped_memory, begin_physical),
-		TEST(other_memory, begin_physical),
-		TEST(access_to_memory, begin_physical),
-		TEST(pools_in_quota, begin_pools),
-		TEST(given_back_later, begin_pools),
-		TEST(a_pool_takes_more, begin_pools),
-		TEST(a_pool_keeps_more, begin_pools),
-		TEST(free_only_once, begin_pools),
-		TEST(a_pool_ends_later, begin_pools),
-		TEST(a_pool_without_a_number, begin_pools),
-		TEST(attributes_of_pools, begin_pools),
-		TEST(memory_in_captures, begin_pools),
-		SHARES(shared_memory),
-		SHARES(shared_memory_counts),
-		SHARES(shared_memory_ends),
-		SHARES(shared_memory_ends_with_its_context),
-		SHARES(killed_while_sharing),
-		SHARES(no_more_shares),
-		SHARES(shared_events),
-		SHARES(shared_events_end),
-		SHARES(events_that_are_not_shared),
-		SHARES(used_by_a_client),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(begin_shares, end_shares)

@@ -3,14 +3,6 @@
  * Graphs: which nodes have numbers, what graphs keep of what the client has ended, and what
  * executable graphs are charged.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "ask.h"
 
 /* the node that the library finds in a clone, or names when an update fails */
@@ -49,14 +41,12 @@ static uint64_t add_child(uint64_t graph, uint64_t child)
 
 static uint64_t add_function(uint64_t graph)
 {
-	OK(ASK(host_node, .graph = graph));
-	return ANSWER(host_node)->node;
+	return GET(node, host_node, .graph = graph);
 }
 
 static uint64_t new_exec(uint64_t graph)
 {
-	OK(ASK(instantiate, .graph = graph, .version = 2));
-	return ANSWER(instantiate)->exec;
+	return GET(exec, instantiate, .graph = graph, .version = 2);
 }
 
 static struct fake *fake_of(uint64_t id)
@@ -78,7 +68,7 @@ static CUgraphNode only_node_of(const struct fake *graph)
  * A library may find a node in a child graph of the graph that was asked about. Such a node gets no
  * number there.
  */
-static void inside_of_children(void **state)
+TEST(inside_of_children)
 {
 	uint64_t inner = new_graph(), outer = new_graph(), child, known, exec;
 
@@ -109,20 +99,18 @@ static void inside_of_children(void **state)
 
 static uint64_t move(uint64_t graph, uint64_t child)
 {
-	OK(ASK(child_node, .graph = graph, .child = child));
-	return ANSWER(child_node)->node;
+	return GET(node, child_node, .graph = graph, .child = child);
 }
 
 /* A graph that is moved keeps its number, as do its nodes, until the node ends that has it. */
-static void graphs_are_moved(void **state)
+TEST(graphs_are_moved)
 {
 	uint64_t outer = new_graph(), child = new_graph(), deep = new_graph(), other = new_graph();
 	uint64_t inner = add_function(child), node, copied;
 
 	node = move(outer, child);
 	assert_int_equal(parent_of(&s, node), outer);
-	OK(ASK(cuGraphChildGraphNodeGetGraph, .node = node));
-	assert_int_equal(ANSWER(cuGraphChildGraphNodeGetGraph)->graph, child);
+	assert_int_equal(GET(graph, cuGraphChildGraphNodeGetGraph, .node = node), child);
 	move(child, deep);
 	/* it is a node's, as is a copy; and none has itself */
 	FAILS(ASK(child_node, .graph = other, .child = child), INVALID_VALUE);
@@ -148,18 +136,16 @@ static void graphs_are_moved(void **state)
 }
 
 /* Nodes of the graph itself are found, also such as the client has not seen yet. */
-static void inside_of_the_graph(void **state)
+TEST(inside_of_the_graph)
 {
 	uint64_t graph = new_graph(), node = add_function(graph), clone, exec = new_exec(graph);
 
 	context();
 	s.library.cuGraphNodeFindInClone = find;
 	s.library.cuGraphExecUpdate_v2 = refuse_update;
-	OK(ASK(cuGraphClone, .graph = graph));
-	clone = ANSWER(cuGraphClone)->clone;
+	clone = GET(clone, cuGraphClone, .graph = graph);
 	found = only_node_of(fake_of(clone));
-	OK(ASK(cuGraphNodeFindInClone, .original = node, .clone = clone));
-	node = ANSWER(cuGraphNodeFindInClone)->node;
+	node = GET(node, cuGraphNodeFindInClone, .original = node, .clone = clone);
 	assert_ptr_equal(fake_of(node), found);
 	FAILS(ASK(update, .exec = exec, .graph = clone), GRAPH_EXEC_UPDATE_FAILURE);
 	assert_int_equal(ANSWER(update)->bad, node);
@@ -168,20 +154,9 @@ static void inside_of_the_graph(void **state)
 }
 
 /* The parts of a copy of the client's memory are the server's own: the client knows the copy. */
-static void inside_of_bounces(void **state)
+TEST(inside_of_bounces)
 {
-	struct q_copy_node q = { .graph = new_graph(),
-				 .size = { 100, 1, 1 },
-				 .mine = { 77, 100, 1 },
-				 .src = { [END_TYPE] = CU_MEMORYTYPE_HOST,
-					  [END_WHERE] = 4096,
-					  [END_PITCH] = 100,
-					  [END_HEIGHT] = 1,
-					  [END_BOUNCE] = 5 },
-				 .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE,
-					  [END_WHERE] = 1 << 20,
-					  [END_PITCH] = 100,
-					  [END_HEIGHT] = 1 } };
+	struct q_copy_node q = copy_in(new_graph(), 5, 4096, 77);
 	uint64_t node, exec;
 	struct fake *f;
 
@@ -266,12 +241,6 @@ static void watch_ends(void)
 	context();
 }
 
-static uint64_t new_event(void)
-{
-	OK(ASK(cuEventCreate, .flags = 2));
-	return ANSWER(cuEventCreate)->event;
-}
-
 static uint64_t add_event(uint64_t graph, uint64_t event)
 {
 	struct q_cuGraphAddEventRecordNode q = { .graph = graph, .event = event };
@@ -281,7 +250,7 @@ static uint64_t add_event(uint64_t graph, uint64_t event)
 }
 
 /* An event that graphs have goes on to live for the library, and not for the client. */
-static void events_of_graphs(void **state)
+TEST(events_of_graphs)
 {
 	uint64_t graph = new_graph(), event, clone, node, other;
 
@@ -296,8 +265,7 @@ static void events_of_graphs(void **state)
 	FAILS(ASK(cuEventQuery, .event = event), INVALID_HANDLE);
 	assert_int_equal(events_ended, 1);
 	new_exec(graph);
-	OK(ASK(cuGraphClone, .graph = graph));
-	clone = ANSWER(cuGraphClone)->clone;
+	clone = GET(clone, cuGraphClone, .graph = graph);
 	other = new_event();
 	OK(ASK(cuGraphEventRecordNodeSetEvent, .node = node, .event = other));
 	OK(ASK(cuEventDestroy_v2, .event = other));
@@ -317,7 +285,7 @@ static void events_of_graphs(void **state)
 }
 
 /* An executable graph that was given an event by itself refers to it until it ends. */
-static void events_of_executables(void **state)
+TEST(events_of_executables)
 {
 	uint64_t graph = new_graph(), first, second, node, exec;
 
@@ -337,26 +305,8 @@ static void events_of_executables(void **state)
 	assert_int_equal(events_ended, 2);
 }
 
-static uint64_t function_of(uint64_t module)
-{
-	struct {
-		struct q_function q;
-		char name[8];
-	} get = { .q = { .module = module, .name_bytes = 2 }, .name = "f" };
-
-	OK(fake_frame(&s, OP_function, &get, sizeof(get)));
-	return ANSWER(function)->function;
-}
-
-static uint64_t load(void)
-{
-	memcpy(s.arena, ".version 7.8\n", 14);
-	OK(ASK(image, .at = 0, .bytes = 14));
-	return ANSWER(image)->module;
-}
-
 /* A module stays loaded for graphs that have its kernels, and is unloaded in its own context. */
-static void modules_of_graphs(void **state)
+TEST(modules_of_graphs)
 {
 	struct {
 		struct q_kernel_node q;
@@ -368,7 +318,7 @@ static void modules_of_graphs(void **state)
 	watch_ends();
 	ctx = s.current;
 	its = now_in;
-	module = load();
+	module = new_module();
 	make.q.function = function_of(module);
 	OK(fake_frame(&s, OP_kernel_node, &make, sizeof(make)));
 	make.q.node = ANSWER(kernel_node)->node;
@@ -377,7 +327,7 @@ static void modules_of_graphs(void **state)
 	FAILS(fake_frame(&s, OP_kernel_node, &make, sizeof(make)), INVALID_HANDLE);
 	FAILS(ASK(kernel_node_get, .node = make.q.node), INVALID_HANDLE);
 	assert_int_equal(modules_ended, 0);
-	other = load();
+	other = new_module();
 	make.q.exec = exec;
 	make.q.function = function_of(other);
 	OK(fake_frame(&s, OP_kernel_node, &make, sizeof(make)));
@@ -398,15 +348,15 @@ static void modules_of_graphs(void **state)
 
 static uint64_t new_condition(uint64_t graph)
 {
-	OK(ASK(cuGraphConditionalHandleCreate, .graph = graph, .ctx = s.current, .flags = 1));
-	return ANSWER(cuGraphConditionalHandleCreate)->handle;
+	return GET(handle, cuGraphConditionalHandleCreate, .graph = graph, .ctx = s.current,
+		   .flags = 1);
 }
 
 /*
  * The library gets the condition itself and gives the bodies, which are graphs of the node's; their
  * kernels' modules live as long as the graph around the node.
  */
-static void nodes_with_conditions(void **state)
+TEST(nodes_with_conditions)
 {
 	struct {
 		struct q_kernel_node q;
@@ -418,20 +368,19 @@ static void nodes_with_conditions(void **state)
 	watch_ends();
 	handle = new_condition(graph);
 	assert_int_equal(handle, fake_condition);
-	OK(ASK(condition_node, .graph = graph, .ctx = s.current, .handle = handle, .type = 2,
-	       .size = 2));
-	node = ANSWER(condition_node)->node;
+	node = GET(node, condition_node, .graph = graph, .ctx = s.current, .handle = handle,
+		   .type = 2, .size = 2);
 	memcpy(bodies, ANSWER(condition_node) + 1, sizeof(bodies));
 	made = fake_of(node);
 	assert_int_equal(made->type, CU_GRAPH_NODE_TYPE_CONDITIONAL);
 	assert_ptr_equal(fake_of(bodies[0]), made->bodies[0]);
 	assert_ptr_equal(fake_of(bodies[1]), made->bodies[1]);
-	OK(ASK(cuGraphNodeGetType, .node = node));
-	assert_int_equal(ANSWER(cuGraphNodeGetType)->type, CU_GRAPH_NODE_TYPE_CONDITIONAL);
+	assert_int_equal(GET(type, cuGraphNodeGetType, .node = node),
+			 CU_GRAPH_NODE_TYPE_CONDITIONAL);
 	/* a graph's condition is good in bodies, too */
 	OK(ASK(condition_node, .graph = bodies[1], .ctx = s.current, .handle = handle, .size = 1));
 	memcpy(&inner, ANSWER(condition_node) + 1, sizeof(inner));
-	module = load();
+	module = new_module();
 	make.q.function = function_of(module);
 	make.q.graph = inner;
 	OK(fake_frame(&s, OP_kernel_node, &make, sizeof(make)));
@@ -448,7 +397,7 @@ static void nodes_with_conditions(void **state)
 	assert_int_equal(modules_ended, 1);
 }
 
-static void conditions_of_graphs(void **state)
+TEST(conditions_of_graphs)
 {
 	uint64_t graph = new_graph(), other = new_graph(), handle, calls;
 
@@ -475,7 +424,7 @@ static void conditions_of_graphs(void **state)
 }
 
 /* What a stream captures becomes a graph's, too. */
-static void captured_ones(void **state)
+TEST(captured_ones)
 {
 	struct {
 		struct q_launch q;
@@ -485,14 +434,13 @@ static void captured_ones(void **state)
 
 	watch_ends();
 	go.q.stream = stream();
-	module = load();
+	module = new_module();
 	event = new_event();
 	go.q.function = function_of(module);
 	OK(ASK(cuStreamBeginCapture_v2, .stream = go.q.stream, .mode = 2));
 	OK(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 16));
 	OK(ASK(cuEventRecordWithFlags, .event = event, .stream = go.q.stream, .flags = 1));
-	OK(ASK(cuStreamEndCapture, .stream = go.q.stream, .want = 1));
-	graph = ANSWER(cuStreamEndCapture)->graph;
+	graph = GET(graph, cuStreamEndCapture, .stream = go.q.stream, .want = 1);
 	OK(ASK(cuModuleUnload, .module = module));
 	OK(ASK(cuEventDestroy_v2, .event = event));
 	assert_int_equal(modules_ended + events_ended, 0);
@@ -540,7 +488,7 @@ static CUresult edges_with_data(CUgraph g, CUgraphNode *from, CUgraphNode *to,
  * An executable graph is charged by its branches, also those of graphs in it, for as long as it
  * lives.
  */
-static void executables_in_quota(void **state)
+TEST(executables_in_quota)
 {
 	uint64_t graph = new_graph(), outer = new_graph(), one, two;
 	unsigned int i;
@@ -572,8 +520,7 @@ static void executables_in_quota(void **state)
 	OK(ASK(cuGraphExecDestroy, .exec = one));
 	nr_roots = WIDE;
 	add_child(outer, graph);
-	OK(ASK(instantiate, .graph = outer, .version = 3));
-	two = ANSWER(instantiate)->exec;
+	two = GET(exec, instantiate, .graph = outer, .version = 3);
 	assert_true(s.quota.charged >= 2 * WIDE * (112 << 10));
 	OK(ASK(cuGraphExecDestroy, .exec = two));
 	assert_int_equal(s.quota.charged, 0);
@@ -622,7 +569,7 @@ static CUresult old_capture_info(CUstream st, CUstreamCaptureStatus *status, cuu
 }
 
 /* What later forms tell reaches the client. */
-static void forms_of_cuda_12(void **state)
+TEST(forms_of_cuda_12)
 {
 	uint64_t graph = new_graph(), node = add_function(graph), other = add_function(graph);
 	uint64_t exec = new_exec(graph), st;
@@ -642,8 +589,7 @@ static void forms_of_cuda_12(void **state)
 	assert_int_equal(ANSWER(instantiate)->bad, node);
 	assert_int_equal(ANSWER(instantiate)->result, 3);
 	/* the fake's one capture has a node, and an edge with data */
-	OK(ASK(capture_info, .stream = st, .room = 1));
-	assert_int_equal(ANSWER(capture_info)->nodes, 1);
+	assert_int_equal(GET(nodes, capture_info, .stream = st, .room = 1), 1);
 	assert_int_equal(ANSWER(capture_info)->edges, 1);
 	assert_memory_equal((const uint64_t *)(ANSWER(capture_info) + 1) + 1,
 			    &((CUgraphEdgeData){ .from_port = 1, .type = 1 }),
@@ -651,7 +597,7 @@ static void forms_of_cuda_12(void **state)
 	found_from = NULL;
 }
 
-static void forms_of_cuda_11(void **state)
+TEST(forms_of_cuda_11)
 {
 	uint64_t graph = new_graph(), node = add_function(graph), exec = new_exec(graph), st;
 
@@ -675,8 +621,7 @@ static void forms_of_cuda_11(void **state)
 	OK(ASK(instantiate, .graph = graph, .version = 3, .flags = 9));
 	assert_int_equal(flags_of, 9);
 	assert_int_not_equal(s.quota.charged, 0);
-	OK(ASK(capture_info, .stream = st, .room = 1));
-	assert_int_equal(ANSWER(capture_info)->id, 7);
+	assert_int_equal(GET(id, capture_info, .stream = st, .room = 1), 7);
 	assert_int_equal(ANSWER(capture_info)->edges, 0);
 	assert_int_equal(fake_last.bytes, sizeof(struct a_capture_info) + 8);
 }
@@ -701,7 +646,7 @@ static CUresult captures_into(CUstream st, CUstreamCaptureStatus *status, cuuint
 	return CUDA_SUCCESS;
 }
 
-static void captures_to_a_graph(void **state)
+TEST(captures_to_a_graph)
 {
 	struct {
 		struct q_cuStreamBeginCaptureToGraph q;
@@ -716,8 +661,7 @@ static void captures_to_a_graph(void **state)
 	ask.behind[0] = node;
 	OK(fake_frame(&s, OP_cuStreamBeginCaptureToGraph, &ask, sizeof(ask.q) + 16));
 	assert_int_equal(s.captures.begun, 1);
-	OK(ASK(cuStreamEndCapture, .stream = st, .want = 1));
-	assert_int_equal(ANSWER(cuStreamEndCapture)->graph, graph);
+	assert_int_equal(GET(graph, cuStreamEndCapture, .stream = st, .want = 1), graph);
 	OK(ASK(cuStreamDestroy_v2, .stream = st));
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
 	OK(ASK(cuGraphNodeGetType, .node = node));
@@ -728,7 +672,7 @@ static void captures_to_a_graph(void **state)
 }
 
 /* A child graph that a capture fills ends with its node; one that is filled is not moved. */
-static void captures_to_a_child(void **state)
+TEST(captures_to_a_child)
 {
 	uint64_t outer = new_graph(), child = new_graph(), node, st;
 
@@ -741,8 +685,7 @@ static void captures_to_a_child(void **state)
 	OK(ASK(cuStreamEndCapture, .stream = st, .want = 1));
 	node = move(outer, child);
 	OK(ASK(cuStreamBeginCaptureToGraph, .stream = st, .graph = child));
-	OK(ASK(cuStreamEndCapture, .stream = st, .want = 1));
-	assert_int_equal(ANSWER(cuStreamEndCapture)->graph, child);
+	assert_int_equal(GET(graph, cuStreamEndCapture, .stream = st, .want = 1), child);
 	/* the client need not ask which graph it is */
 	s.library.cuStreamGetCaptureInfo_v3 = captures_into;
 	OK(ASK(cuStreamBeginCaptureToGraph, .stream = st, .graph = child));
@@ -754,13 +697,12 @@ static void captures_to_a_child(void **state)
 }
 
 /* Its node alone ends a child graph. One that was moved is no graph to run, or to update from. */
-static void graphs_of_nodes(void **state)
+TEST(graphs_of_nodes)
 {
 	uint64_t outer = new_graph(), moved = new_graph(), copied = add_child(outer, new_graph());
 	uint64_t exec = new_exec(outer);
 
-	OK(ASK(cuGraphChildGraphNodeGetGraph, .node = copied));
-	copied = ANSWER(cuGraphChildGraphNodeGetGraph)->graph;
+	copied = GET(graph, cuGraphChildGraphNodeGetGraph, .node = copied);
 	FAILS(ASK(cuGraphDestroy, .graph = copied), INVALID_VALUE);
 	OK(ASK(instantiate, .graph = copied));
 	OK(ASK(update, .exec = exec, .graph = copied));
@@ -776,14 +718,13 @@ static void graphs_of_nodes(void **state)
  * This library counts an object's references in 32 bits. Graphs may not get so many that the count
  * passes its end, and the object is destroyed while graphs still refer to it.
  */
-static void references_that_can_be_counted(void **state)
+TEST(references_that_can_be_counted)
 {
 	enum { HALF = 1 << 29 };
 	uint64_t one = new_graph(), two = new_graph(), object;
 	unsigned int calls;
 
-	OK(ASK(user_object, .id = 3, .count = 1, .flags = 1));
-	object = ANSWER(user_object)->object;
+	object = GET(object, user_object, .id = 3, .count = 1, .flags = 1);
 	OK(ASK(cuGraphRetainUserObject, .graph = one, .object = object, .count = HALF));
 	calls = fake_calls;
 	FAILS(ASK(cuGraphRetainUserObject, .graph = one, .object = object, .count = HALF),
@@ -803,27 +744,4 @@ static void references_that_can_be_counted(void **state)
 	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_GONE], 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_SERVER(inside_of_children),
-		ON_SERVER(graphs_are_moved),
-		ON_SERVER(inside_of_the_graph),
-		ON_SERVER(inside_of_bounces),
-		ON_SERVER(events_of_graphs),
-		ON_SERVER(events_of_executables),
-		ON_SERVER(modules_of_graphs),
-		ON_SERVER(nodes_with_conditions),
-		ON_SERVER(conditions_of_graphs),
-		ON_SERVER(captured_ones),
-		ON_SERVER(executables_in_quota),
-		ON_SERVER(forms_of_cuda_12),
-		ON_SERVER(forms_of_cuda_11),
-		ON_SERVER(captures_to_a_graph),
-		ON_SERVER(captures_to_a_child),
-		ON_SERVER(graphs_of_nodes),
-		ON_SERVER(references_that_can_be_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -4,14 +4,6 @@
  * of independent streams one at a time, and always the last one of those whose streams have come to
  * them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "ask.h"
 
 enum { THINGS = 16 };
@@ -118,7 +110,7 @@ static void submit(bool ordered)
 	assert_int_equal(nr_called, i);
 }
 
-static void functions_in_order(void **state)
+TEST(functions_in_order)
 {
 	unsigned int i;
 
@@ -128,14 +120,14 @@ static void functions_in_order(void **state)
 }
 
 /* A client with one server does not ask for an order. */
-static void functions_in_any_order(void **state)
+TEST(functions_in_any_order)
 {
 	submit(false);
 	assert_int_equal(order[0], 3); /* the last one that is its stream's first */
 }
 
 /* The event ends with its context, and the next function begins anew. */
-static void contexts_end(void **state)
+TEST(contexts_end)
 {
 	uint64_t ctx = context();
 
@@ -150,7 +142,7 @@ static void contexts_end(void **state)
 }
 
 /* The client hears of a function that no stream takes, if it waits for no answer that says so. */
-static void refused(void **state)
+TEST(refused)
 {
 	struct kvgpu_remote_head h = { .op = OP_host_call, .bytes = sizeof(struct q_host_call) };
 	struct q_host_call q = { .id = 7 };
@@ -168,14 +160,4 @@ static void refused(void **state)
 	call_all();
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(functions_in_order, begin, tear_down),
-		cmocka_unit_test_setup_teardown(functions_in_any_order, begin, tear_down),
-		cmocka_unit_test_setup_teardown(contexts_end, begin, tear_down),
-		cmocka_unit_test_setup_teardown(refused, begin, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(begin, tear_down)

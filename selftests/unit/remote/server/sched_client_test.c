@@ -4,22 +4,14 @@
  * much work is under way at a time, and the time that is charged. The scheduler's clock moves only
  * where a test lets time pass.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <remote/server/sched_client.h>
 
-#include "fake.h"
+#include "ask.h"
 
-static struct server s;
 static struct sched_shared shared;
 static int doorbell[2];
 /* number of fills that reached the library, and the last one's byte */
@@ -47,7 +39,7 @@ static void pass(unsigned int us)
 	clock_us += us;
 }
 
-static CUresult fill(CUdeviceptr to, unsigned char value, size_t n, CUstream stream)
+static CUresult fill(CUdeviceptr to, unsigned char value, size_t n, CUstream st)
 {
 	fills++;
 	began = value;
@@ -60,24 +52,23 @@ static CUresult query(CUevent e)
 	return gpu_busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
+static CUresult is_capturing(CUstream st, CUstreamCaptureStatus *status)
 {
-	*status = captures && (stream == captures || stream == joined) ?
-			  CU_STREAM_CAPTURE_STATUS_ACTIVE :
-			  CU_STREAM_CAPTURE_STATUS_NONE;
-	return captures && !stream ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
+	*status = captures && (st == captures || st == joined) ? CU_STREAM_CAPTURE_STATUS_ACTIVE :
+								 CU_STREAM_CAPTURE_STATUS_NONE;
+	return captures && !st ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
 }
 
-static CUresult begin_capture(CUstream stream, CUstreamCaptureMode mode)
+static CUresult begin_capture(CUstream st, CUstreamCaptureMode mode)
 {
-	captures = stream;
+	captures = st;
 	return CUDA_SUCCESS;
 }
 
-static CUresult begin_to_graph(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
+static CUresult begin_to_graph(CUstream st, CUgraph graph, const CUgraphNode *dependencies,
 			       const CUgraphEdgeData *edges, size_t n, CUstreamCaptureMode mode)
 {
-	return begin_capture(stream, mode);
+	return begin_capture(st, mode);
 }
 
 enum { SLOW_US = 6000, SLOW_NS = SLOW_US * 1000 };
@@ -88,20 +79,20 @@ static CUresult slowly(void)
 	return CUDA_SUCCESS;
 }
 
-static CUresult synchronize(CUstream stream)
+static CUresult synchronize(CUstream st)
 {
 	return slowly();
 }
 
-static CUresult wait_event(CUstream stream, CUevent event, unsigned int flags)
+static CUresult wait_event(CUstream st, CUevent event, unsigned int flags)
 {
-	joined = captures ? stream : NULL;
+	joined = captures ? st : NULL;
 	return CUDA_SUCCESS;
 }
 
-static CUresult end_capture(CUstream stream, CUgraph *graph)
+static CUresult end_capture(CUstream st, CUgraph *graph)
 {
-	if (stream != captures)
+	if (st != captures)
 		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
 	captures = joined = NULL;
 	if (graph)
@@ -109,14 +100,14 @@ static CUresult end_capture(CUstream stream, CUgraph *graph)
 	return CUDA_SUCCESS;
 }
 
-static CUresult record(CUevent e, CUstream stream)
+static CUresult record(CUevent e, CUstream st)
 {
-	return strange && stream == strange ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
+	return strange && st == strange ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
 }
 
-static CUresult query_stream(CUstream stream)
+static CUresult query_stream(CUstream st)
 {
-	return gpu_busy && (!null_alone || !stream) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+	return gpu_busy && (!null_alone || !st) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 static CUresult elapsed(float *ms, CUevent from, CUevent to)
@@ -127,42 +118,11 @@ static CUresult elapsed(float *ms, CUevent from, CUevent to)
 	return CUDA_SUCCESS;
 }
 
-static void ask(uint16_t op, const void *payload, size_t n)
+static uint64_t ctx, st;
+
+static int begin(void **state)
 {
-	static uint64_t seq;
-	struct kvgpu_remote_head h = { .seq = ++seq, .op = op, .completion = 1, .bytes = n };
-	uint64_t *copy = malloc(n + 1);
-
-	memcpy(copy, payload, n);
-	fake_last = (struct kvgpu_remote_answer){ .seq = 0, .result = 0 };
-	assert_int_equal(sched_frame(&s, &h, copy), 0);
-	free(copy);
-}
-
-#define ASK(name, ...) ask(OP_##name, &(struct q_##name){ __VA_ARGS__ }, sizeof(struct q_##name))
-#define ANSWER(name)   ((const struct a_##name *)fake_payload)
-
-static uint64_t ctx, stream;
-
-static uint64_t new_context(void)
-{
-	uint64_t id;
-
-	ASK(cuCtxCreate_v2, .dev = 0);
-	id = ANSWER(cuCtxCreate_v2)->ctx;
-	ASK(current, .ctx = id);
-	return id;
-}
-
-static uint64_t new_stream(void)
-{
-	ASK(cuStreamCreate, .flags = 1);
-	return ANSWER(cuStreamCreate)->stream;
-}
-
-static int set_up(void **state)
-{
-	fake_begin(&s, 1 << 20);
+	set_up(state);
 	s.library.cuMemsetD8Async = fill;
 	s.library.cuEventQuery = query;
 	s.library.cuStreamQuery = query_stream;
@@ -181,14 +141,14 @@ static int set_up(void **state)
 	took_ms = 1;
 	if (pipe2(doorbell, O_NONBLOCK) || sched_begin(&s, &shared, doorbell[1]))
 		return -1;
-	ctx = new_context();
-	stream = new_stream();
+	ctx = context();
+	st = stream();
 	return 0;
 }
 
-static int tear_down(void **state)
+static int end(void **state)
 {
-	fake_end(&s);
+	tear_down(state);
 	close(doorbell[0]);
 	close(doorbell[1]);
 	return 0;
@@ -203,13 +163,20 @@ static bool rang(void)
 
 static void fill_with(uint8_t value)
 {
-	ASK(cuMemsetD8Async, .n = 8, .stream = stream, .value = value);
+	ASK(cuMemsetD8Async, .n = 8, .stream = st, .value = value);
 }
 
 static void grant(uint32_t turn, uint64_t ns)
 {
 	shared.turn_ns = ns;
 	shared.turn = turn;
+}
+
+/* a turn, which other clients want, too */
+static void contended(uint32_t turn, uint64_t ns)
+{
+	shared.closed = shared.wanted = 1;
+	grant(turn, ns);
 }
 
 static void go_on(bool quiet)
@@ -229,7 +196,7 @@ static void until_given_back(uint32_t turn)
 	assert_int_equal(shared.done, turn);
 }
 
-static void alone(void **state)
+TEST(alone)
 {
 	fill_with(1);
 	assert_int_equal(fills, 1);
@@ -254,7 +221,7 @@ static void alone(void **state)
 	assert_int_equal(shared.used, 0);
 }
 
-static void waits_for_a_turn(void **state)
+TEST(waits_for_a_turn)
 {
 	unsigned int i;
 
@@ -276,7 +243,7 @@ static void waits_for_a_turn(void **state)
 	assert_true(fake_last.seq);
 	assert_int_equal(s.current, ctx);
 	ASK(current, .ctx = ctx);
-	ASK(cuStreamQuery, .stream = stream);
+	ASK(cuStreamQuery, .stream = st);
 	assert_false(fake_last.seq);
 	fill_with(4);
 	go_on(true);
@@ -291,12 +258,11 @@ static void waits_for_a_turn(void **state)
 }
 
 /* A limited amount of work is under way. The time it took is charged. */
-static void batches(void **state)
+TEST(batches)
 {
 	unsigned int i, under_way;
 
-	shared.closed = shared.wanted = 1;
-	grant(1, 5000000);
+	contended(1, 5000000);
 	gpu_busy = true;
 	for (i = 0; i < 100; i++)
 		fill_with(i);
@@ -333,7 +299,7 @@ static void batches(void **state)
 }
 
 /* No other client wants the GPU, so the turn does not end. */
-static void unwanted(void **state)
+TEST(unwanted)
 {
 	unsigned int i;
 
@@ -352,10 +318,9 @@ static void unwanted(void **state)
 }
 
 /* The turn was taken away because it lasted too long. */
-static void lost(void **state)
+TEST(lost)
 {
-	shared.closed = shared.wanted = 1;
-	grant(3, 1000000);
+	contended(3, 1000000);
 	fill_with(1);
 	gpu_busy = true;
 	go_on(true);
@@ -387,17 +352,16 @@ static CUresult write_word(CUstream st, CUdeviceptr at, cuuint32_t value, unsign
  * A stream waits for a word, and no more of its work may be under way. What writes the word comes
  * with a later turn of the client's, which waits for nobody.
  */
-static void a_word_to_come(void **state)
+TEST(a_word_to_come)
 {
-	uint64_t second = new_stream();
+	uint64_t second = stream();
 	unsigned int turn, i;
 
 	s.library.cuStreamWriteValue32_v2 = write_word;
 	writes = 0;
-	shared.closed = shared.wanted = 1;
-	grant(1, 1000000);
+	contended(1, 1000000);
 	gpu_busy = true;
-	ASK(cuStreamWaitValue32_v2, .stream = stream, .at = 1 << 20, .value = 1);
+	ASK(cuStreamWaitValue32_v2, .stream = st, .at = 1 << 20, .value = 1);
 	assert_true(fake_last.seq);
 	for (i = 0; i < 40; i++)
 		fill_with(i);
@@ -416,7 +380,7 @@ static void a_word_to_come(void **state)
 	assert_int_equal(fills, 40);
 }
 
-static void opened(void **state)
+TEST(opened)
 {
 	unsigned int i;
 
@@ -440,15 +404,12 @@ static void opened(void **state)
 }
 
 /* Destroying a stream ends no work. Destroying a context ends all of its work. */
-static void what_ends(void **state)
+TEST(what_ends)
 {
-	uint64_t other;
-
-	shared.closed = shared.wanted = 1;
-	grant(1, 1000000);
+	contended(1, 1000000);
 	gpu_busy = true;
 	fill_with(1);
-	ASK(cuStreamDestroy_v2, .stream = stream);
+	ASK(cuStreamDestroy_v2, .stream = st);
 	go_on(true);
 	go_on(true);
 	assert_int_equal(shared.done, 0);
@@ -459,7 +420,7 @@ static void what_ends(void **state)
 	assert_int_equal(shared.used, 40000000);
 	assert_int_equal(shared.done, 1);
 
-	stream = new_stream();
+	st = stream();
 	grant(2, 1000000);
 	gpu_busy = true;
 	fill_with(2);
@@ -467,14 +428,13 @@ static void what_ends(void **state)
 	ASK(cuCtxDestroy_v2, .ctx = ctx);
 	go_on(true);
 	/* work in another context waits until the work under way in this one is done */
-	ctx = new_context();
-	stream = new_stream();
+	ctx = context();
+	st = stream();
 	grant(3, 1000000000);
 	fill_with(3);
 	assert_int_equal(fills, 3);
-	other = new_context();
-	assert_true(other);
-	stream = new_stream();
+	context();
+	st = stream();
 	fill_with(4);
 	go_on(true);
 	assert_int_equal(fills, 3);
@@ -493,7 +453,7 @@ static CUresult stays(CUcontext c)
  * cuCtxDestroy() does not destroy a primary context: its work continues, and is charged to the
  * client.
  */
-static void context_stays(void **state)
+TEST(context_stays)
 {
 	unsigned int i;
 
@@ -524,15 +484,15 @@ static void context_stays(void **state)
  * Without turns the scheduler's client keeps no list of streams. It remembers a stream that is
  * destroyed with work in it.
  */
-static void orphans(void **state)
+TEST(orphans)
 {
 	unsigned int i;
 
 	gpu_busy = true;
 	for (i = 0; i < 100; i++) {
 		fill_with(i);
-		ASK(cuStreamDestroy_v2, .stream = stream);
-		stream = new_stream();
+		ASK(cuStreamDestroy_v2, .stream = st);
+		st = stream();
 	}
 	go_on(true);
 	pass(3000);
@@ -545,7 +505,7 @@ static void orphans(void **state)
 }
 
 /* Work in many streams at the same time, more than a batch has room for. */
-static void many_streams(void **state)
+TEST(many_streams)
 {
 	unsigned int i, round;
 
@@ -553,7 +513,7 @@ static void many_streams(void **state)
 	for (round = 1; round < 200; round++) {
 		grant(round, 2000000);
 		for (i = 0; i < 40; i++) {
-			stream = i % 3 ? new_stream() : stream;
+			st = i % 3 ? stream() : st;
 			fill_with(i);
 		}
 		for (i = 0; i < 100 && shared.done != round; i++) {
@@ -570,10 +530,10 @@ static void many_streams(void **state)
  * For a client on a socket, pieces of the arena are free when a later answer has come. So answers
  * must not overtake a copy.
  */
-static void pieces(void **state)
+TEST(pieces)
 {
 	shared.closed = 1;
-	ASK(copy_in, .stream = stream, .at = 0, .bytes = 8);
+	ASK(copy_in, .stream = st, .at = 0, .bytes = 8);
 	ASK(cuCtxGetLimit, .limit = 0);
 	assert_false(fake_last.seq);
 	grant(1, 1000000);
@@ -582,7 +542,7 @@ static void pieces(void **state)
 	shared.turn = 0;
 	go_on(true);
 	fake_share(&s);
-	ASK(copy_in, .stream = stream, .at = 0, .bytes = 8);
+	ASK(copy_in, .stream = st, .at = 0, .bytes = 8);
 	ASK(cuCtxGetLimit, .limit = 0);
 	assert_true(fake_last.seq);
 }
@@ -608,33 +568,32 @@ static void busy_until_idle(void)
  * A stream that captures can't be asked whether it has work, so its work might be forgotten. The
  * same is true of the null stream meanwhile.
  */
-static void captured(void **state)
+TEST(captured)
 {
 	gpu_busy = true;
 	fill_with(1);
-	ASK(cuStreamBeginCapture_v2, .stream = stream, .mode = 2);
+	ASK(cuStreamBeginCapture_v2, .stream = st, .mode = 2);
 	busy_until_idle();
-	ASK(cuStreamEndCapture, .stream = stream);
+	ASK(cuStreamEndCapture, .stream = st);
 
 	gpu_busy = true;
 	fill_with(1);
-	ASK(cuStreamBeginCaptureToGraph, .stream = stream, .mode = 2);
+	ASK(cuStreamBeginCaptureToGraph, .stream = st, .mode = 2);
 	busy_until_idle();
-	ASK(cuStreamEndCapture, .stream = stream);
+	ASK(cuStreamEndCapture, .stream = st);
 
 	gpu_busy = null_alone = true;
 	ASK(cuMemsetD8Async, .n = 8, .stream = 0, .value = 1);
-	ASK(cuStreamBeginCapture_v2, .stream = stream, .mode = 2);
+	ASK(cuStreamBeginCapture_v2, .stream = st, .mode = 2);
 	busy_until_idle();
-	ASK(cuStreamEndCapture, .stream = stream);
+	ASK(cuStreamEndCapture, .stream = st);
 
 	/* a capture within a turn */
 	null_alone = false;
-	shared.closed = shared.wanted = 1;
-	grant(1, 1000000);
+	contended(1, 1000000);
 	gpu_busy = true;
 	fill_with(1);
-	ASK(cuStreamBeginCapture_v2, .stream = stream, .mode = 2);
+	ASK(cuStreamBeginCapture_v2, .stream = st, .mode = 2);
 	go_on(true);
 	assert_true(shared.done != 1 || shared.busy);
 	go_on(true);
@@ -642,11 +601,20 @@ static void captured(void **state)
 	busy_until_idle();
 }
 
+/* What is done at once is charged by the clock, if others want the GPU. */
+#define CHARGED(name, ...) CHARGED_FOR(1, name, __VA_ARGS__)
+#define CHARGED_FOR(calls, name, ...)                           \
+	do {                                                    \
+		shared.used = 0;                                \
+		OK(ASK(name, __VA_ARGS__));                     \
+		assert_int_equal(shared.used, (calls)*SLOW_NS); \
+	} while (0)
+
 /*
  * Managed memory's pages are copied at once, whoever has the turn. While turns are needed this is
  * charged by the clock, and once.
  */
-static void at_once(void **state)
+TEST(at_once)
 {
 	uint64_t used;
 
@@ -654,18 +622,14 @@ static void at_once(void **state)
 	ASK(managed_in, .dst = 4096, .bytes = 64);
 	assert_int_equal(shared.used, 0);
 	shared.closed = shared.wanted = 1;
-	ASK(managed_in, .dst = 4096, .bytes = 64);
-	assert_int_equal(shared.used, SLOW_NS);
-	shared.used = 0;
-	ASK(managed_out, .src = 4096, .bytes = 64);
-	assert_int_equal(shared.used, SLOW_NS);
+	CHARGED(managed_in, .dst = 4096, .bytes = 64);
+	CHARGED(managed_out, .src = 4096, .bytes = 64);
 	/* in a turn too, and the GPU time of work before and behind it is not charged again */
 	shared.used = 0;
 	took_ms = 1;
 	grant(1, 10000000000);
 	fill_with(1);
-	ASK(managed_out, .src = 4096, .bytes = 64);
-	assert_int_equal(shared.used, SLOW_NS);
+	CHARGED(managed_out, .src = 4096, .bytes = 64);
 	used = shared.used;
 	go_on(true);
 	go_on(true);
@@ -699,18 +663,15 @@ static CUresult slow_alloc(CUdeviceptr *p, size_t n)
  * The library has the GPU clear memory, whoever has the turn. While turns are needed this is
  * charged by the clock.
  */
-static void memory_takes_time(void **state)
+TEST(memory_takes_time)
 {
 	s.library.cuMemAlloc_v2 = slow_alloc;
 	s.library.cuMemFree_v2 = slow_free;
 	ASK(cuMemAlloc_v2, .bytes = 1 << 30);
 	assert_int_equal(shared.used, 0);
 	shared.closed = shared.wanted = 1;
-	ASK(cuMemAlloc_v2, .bytes = 1 << 30);
-	assert_int_equal(shared.used, SLOW_NS);
-	shared.used = 0;
-	ASK(cuMemFree_v2, .ptr = 1 << 20);
-	assert_int_equal(shared.used, SLOW_NS);
+	CHARGED(cuMemAlloc_v2, .bytes = 1 << 30);
+	CHARGED(cuMemFree_v2, .ptr = 1 << 20);
 	shared.used = 0;
 	ASK(cuEventCreate, .flags = 0);
 	assert_int_equal(shared.used, 0);
@@ -728,7 +689,7 @@ static CUresult slow_release(CUmemGenericAllocationHandle handle)
 }
 
 /* Memory without an address costs as much, and so does memory freed by the name for pools. */
-static void other_memory_takes_time(void **state)
+TEST(other_memory_takes_time)
 {
 	uint64_t handle;
 
@@ -741,36 +702,71 @@ static void other_memory_takes_time(void **state)
 	ASK(cuMemCreate, .prop = { .type = 1, .location.type = 1 }, .size = 1 << 30);
 	handle = ANSWER(cuMemCreate)->handle;
 	assert_int_equal(shared.used, SLOW_NS);
-	shared.used = 0;
-	ASK(cuMemRelease, .handle = handle);
-	assert_int_equal(shared.used, SLOW_NS);
-	shared.used = 0;
-	ASK(cuMemFreeAsync, .ptr = 1 << 20, .stream = stream);
-	assert_int_equal(shared.used, SLOW_NS);
+	CHARGED(cuMemRelease, .handle = handle);
+	CHARGED(cuMemFreeAsync, .ptr = 1 << 20, .stream = st);
 }
 
 /* The end of a context or of a module gives back all that it has. */
-static void ends_take_time(void **state)
+TEST(ends_take_time)
 {
-	struct q_image image = { .bytes = 16 };
-	uint64_t module;
+	uint64_t module = new_module();
 
 	s.library.cuCtxDestroy_v2 = slow_end;
 	s.library.cuModuleUnload = slow_unload;
-	memcpy(s.arena, ".version 7.8\n", 14);
-	ask(OP_image, &image, sizeof(image));
-	module = ANSWER(image)->module;
-	assert_true(module);
 	shared.closed = shared.wanted = 1;
-	ASK(cuModuleUnload, .module = module);
-	assert_int_equal(shared.used, SLOW_NS);
+	CHARGED(cuModuleUnload, .module = module);
+	CHARGED(cuCtxDetach, .ctx = ctx);
 	shared.used = 0;
-	ASK(cuCtxDetach, .ctx = ctx);
-	assert_int_equal(shared.used, SLOW_NS);
-	shared.used = 0;
-	ctx = new_context();
-	ASK(cuCtxDestroy_v2, .ctx = ctx);
-	assert_int_equal(shared.used, SLOW_NS);
+	ctx = context();
+	CHARGED(cuCtxDestroy_v2, .ctx = ctx);
+}
+
+static CUresult slow_stream(CUstream st)
+{
+	return slowly();
+}
+static CUresult slow_exec(CUgraphExec e)
+{
+	return slowly();
+}
+
+static CUresult set_kernel(CUgraphExec e, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	return CUDA_SUCCESS;
+}
+
+/* A node of @graph, or that node of @exec, launches a function of @module. */
+static uint64_t kernel_node(uint64_t graph, uint64_t node, uint64_t exec, uint64_t module)
+{
+	struct {
+		struct q_kernel_node q;
+		uint8_t bytes[16];
+	} make = { .q = { .graph = graph, .node = node, .exec = exec, .bytes = 13 } };
+
+	make.q.function = function_of(module);
+	OK(fake_frame(&s, OP_kernel_node, &make, sizeof(make)));
+	return ANSWER(kernel_node)->node;
+}
+
+/* A module that graphs keep ends with the last of them, behind that frame. */
+TEST(ends_of_what_graphs_refer_to)
+{
+	uint64_t first = new_module(), second = new_module(), graph = new_graph(), node, exec;
+
+	s.library.cuStreamDestroy_v2 = slow_stream;
+	s.library.cuGraphExecDestroy = slow_exec;
+	s.library.cuModuleUnload = slow_unload;
+	s.library.cuGraphExecKernelNodeSetParams = set_kernel;
+	node = kernel_node(graph, 0, 0, first);
+	exec = GET(exec, instantiate, .graph = graph, .version = 2);
+	kernel_node(graph, node, exec, second);
+	OK(ASK(cuModuleUnload, .module = first));
+	OK(ASK(cuModuleUnload, .module = second));
+	shared.closed = shared.wanted = 1;
+	CHARGED_FOR(2, cuGraphExecDestroy, .exec = exec); /* its own, and the second module's */
+	CHARGED(cuGraphDestroy, .graph = graph);
+	assert_null(s.graph_refs.objects);
+	CHARGED(cuStreamDestroy_v2, .stream = st);
 }
 
 /* Give the client a turn, in which it has one short piece of work, which is over. */
@@ -791,7 +787,7 @@ static void turn_with_one_fill(uint32_t turn)
  * What the server does at once near the end of a turn, with no work behind it, is charged, whether
  * the work before is over or not, and whatever untracked work there is.
  */
-static void at_a_turns_end(void **state)
+TEST(at_a_turns_end)
 {
 	unsigned int turn;
 
@@ -819,22 +815,20 @@ static void at_a_turns_end(void **state)
  * A stream that joins a capture can't be asked any more, either. A call that ends no capture, for
  * another stream, must not make the server forget that one goes on.
  */
-static void joins(void **state)
+TEST(joins)
 {
-	uint64_t origin = new_stream(), event;
+	uint64_t origin = stream(), event;
 
-	ASK(cuEventCreate, .flags = 0);
-	event = ANSWER(cuEventCreate)->event;
+	event = new_event();
 	ASK(cuStreamBeginCapture_v2, .stream = origin, .mode = 2);
-	ASK(cuStreamEndCapture, .stream = stream);
+	ASK(cuStreamEndCapture, .stream = st);
 	assert_int_equal(fake_last.result, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
-	shared.closed = shared.wanted = 1;
-	grant(1, 1000000);
+	contended(1, 1000000);
 	gpu_busy = true;
 	fill_with(1);
 	assert_int_equal(fills, 1);
-	ASK(cuStreamWaitEvent, .stream = stream, .event = event);
-	ASK(cuStreamEndCapture, .stream = stream);
+	ASK(cuStreamWaitEvent, .stream = st, .event = event);
+	ASK(cuStreamEndCapture, .stream = st);
 	go_on(true);
 	go_on(true);
 	assert_true(shared.done != 1 || shared.busy);
@@ -847,19 +841,17 @@ static void joins(void **state)
  * A stream of another context than the current one: no event can be recorded behind its work. So
  * the work counts until the stream is seen to be idle.
  */
-static void strange_stream(void **state)
+TEST(strange_stream)
 {
-	uint64_t theirs = stream, other;
+	uint64_t theirs = st;
 	CUstream s_theirs;
 
 	assert_true(stream_find(&s, theirs, &s_theirs));
-	other = new_context();
-	assert_true(other);
-	shared.closed = shared.wanted = 1;
-	grant(1, 1000000);
+	context();
+	contended(1, 1000000);
 	strange = s_theirs;
 	gpu_busy = true;
-	stream = theirs;
+	st = theirs;
 	fill_with(1);
 	go_on(true);
 	go_on(true);
@@ -871,16 +863,16 @@ static void strange_stream(void **state)
 }
 
 /* A turn is kept by pieces of work with pauses between them. The pauses are charged, too. */
-static void pauses(void **state)
+TEST(pauses)
 {
-	uint64_t one = ctx, other = new_context(), first = stream, second = new_stream();
+	uint64_t one = ctx, other = context(), first = st, second = stream();
 	unsigned int i;
 
 	shared.closed = 1;
 	grant(1, 1000000000);
 	for (i = 0; i < 10; i++) {
 		ASK(current, .ctx = i % 2 ? one : other);
-		stream = i % 2 ? first : second;
+		st = i % 2 ? first : second;
 		took_ms = 0.1;
 		fill_with(i);
 		assert_int_equal(fills, i + 1);
@@ -892,31 +884,4 @@ static void pauses(void **state)
 	assert_true(shared.used >= 9 * 2000000);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(alone, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(waits_for_a_turn, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(batches, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(unwanted, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(lost, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_word_to_come, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(opened, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_ends, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(context_stays, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(orphans, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(many_streams, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(pieces, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(captured, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(at_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(memory_takes_time, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(other_memory_takes_time, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(ends_take_time, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(at_a_turns_end, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(joins, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(strange_stream, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(pauses, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(begin, end)

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* What the library writes to standard output and error goes to the client, byte for byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include <selftests/unit_test.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
 #include <unistd.h>
 
 #include <remote/server/server.h>
@@ -107,7 +102,7 @@ static void write_and_send(void)
 }
 
 /* in a child, as it replaces standard output and error */
-static void byte_for_byte(void **state)
+TEST(byte_for_byte)
 {
 	pid_t child = fork();
 	int status;
@@ -119,11 +114,4 @@ static void byte_for_byte(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(byte_for_byte),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The server's small copies, whose words tell of their end before the library does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "ask.h"
 
 static uint8_t *late_to;
@@ -17,7 +10,7 @@ static CUresult late(void *to, CUdeviceptr src, size_t n, CUstream stream)
 }
 
 /* A few words are seen in memory when the GPU has written them: before the event is asked. */
-static void words_that_come(void **state)
+TEST(words_that_come)
 {
 	static const struct {
 		unsigned int at, bytes;
@@ -114,7 +107,7 @@ static void asked_behind_words(unsigned int answers, CUresult r)
  * Words that came show that their stream was over, and what it waited for. So the client is not
  * told later that this is not over.
  */
-static void over_when_words_came(void **state)
+TEST(over_when_words_came)
 {
 	uint64_t st, event;
 	unsigned int i, answers;
@@ -123,8 +116,7 @@ static void over_when_words_came(void **state)
 	st = stream();
 	s.library.cuMemcpyDtoHAsync_v2 = late;
 	s.library.cuEventElapsedTime = still_later;
-	OK(ASK(cuEventCreate, .flags = 0));
-	event = ANSWER(cuEventCreate)->event;
+	event = GET(event, cuEventCreate, .flags = 0);
 	for (i = 0; i < 4; i++) {
 		words_of(st);
 		answers = fake_answers;
@@ -156,7 +148,7 @@ static void over_when_words_came(void **state)
 }
 
 /* What is kept of such copies: not more than is needed, in any context, and of few streams. */
-static void kept_of_words(void **state)
+TEST(kept_of_words)
 {
 	uint64_t ctx = context(), other, st = stream();
 	unsigned int i, answers;
@@ -191,7 +183,7 @@ static void kept_of_words(void **state)
 }
 
 /* With a library whose streams go on after an error, words that came tell of none. */
-static void words_behind_errors(void **state)
+TEST(words_behind_errors)
 {
 	uint64_t st;
 
@@ -209,14 +201,4 @@ static void words_behind_errors(void **state)
 	assert_int_equal(fake_last.result, CUDA_ERROR_LAUNCH_FAILED);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_SERVER(words_that_come),
-		ON_SERVER(over_when_words_came),
-		ON_SERVER(kept_of_words),
-		ON_SERVER(words_behind_errors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)
