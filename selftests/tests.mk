@@ -372,7 +372,7 @@ LIBS_remote/channel/tls_test	:= -lgnutls
 SRC_remote/conf/conf_test	:= $(REMOTE_CONF_SRC)
 SRC_remote/starter/filter_test	:= $(addprefix remote/starter/,filter.c confine.c) $(REMOTE_CONF_SRC)
 REMOTE_STARTER_SRC	:= $(addprefix remote/starter/,bucket.c preauth.c clients.c listen.c tenants.c) remote/server/pool.c remote/server/images.c $(wildcard remote/conf/*.c) \
-			   $(REMOTE_CHANNEL_SRC)
+			   $(REMOTE_CHANNEL_SRC) selftests/unit/remote/starter/quiet.c
 SRC_remote/starter/bucket_test	:= remote/starter/bucket.c
 SRC_remote/starter/preauth_test	:= $(REMOTE_STARTER_SRC)
 LIBS_remote/starter/preauth_test	:= $(addprefix -Xlinker --wrap=,now_ms setsockopt getsockopt)
@@ -462,6 +462,7 @@ SRC_remote/client/init_test	:= $(addprefix remote/client/,init.c client.c device
 SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c route.c managed.c arena.c staging.c) remote/channel/signals.c
 LIBS_remote/client/managed_test := -Xlinker --wrap=mprotect
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c route.c object.c ranges.c settle.c arena.c staging.c hostmem.c grow.c pin.c)
+$(foreach t,memory managed cross_fence peer_copy box copy device context bounce hostfunc init,$(eval SRC_remote/client/$(t)_test += selftests/unit/remote/client/absent.c))
 # all of the client over channels that lie
 REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,cursor.c image.c resource.c) \
 		   remote/channel/signals.c cuda/api/export/storage.c cuda/api/export/tools.c $(filter-out %/jit.c %/procaddress.c,$(API_SRC)) $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
@@ -477,7 +478,7 @@ FUZZSRC_remote/client/answers_fuzz := $(REMOTE_LIAR_SRC)
 $(foreach t,answers_test lies_test forms_test kept_test answers_fuzz,$(eval LIBS_remote/client/$(t) := -Xlinker --wrap=client_say -Xlinker --wrap=process_vm_readv))
 FUZZSRC_remote/server/frames_fuzz := $(REMOTE_FAKE_SRC)
 REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/starter/*.c remote/ctl/*.c remote/pmem/*.c) \
-		   $(addprefix selftests/unit/remote/server/,shapes.c flood.c) remote/server/library.c $(REMOTE_LIAR_SRC) \
+		   $(addprefix selftests/unit/remote/server/,shapes.c flood.c) $(addprefix selftests/unit/remote/,client/absent.c starter/quiet.c) remote/server/library.c $(REMOTE_LIAR_SRC) \
 		   $(wildcard $(foreach r,wire channel server client conf starter pmem,selftests/unit/remote/$(r)/*_test.c selftests/fuzz/remote/$(r)/*.c))))
 $(sort $(REMOTE_TEST_OBJ)): TEST_CPPFLAGS += -Iselftests/unit/remote/server -Iselftests/unit/remote/client -D_GNU_SOURCE
 $(filter %/made.o,$(REMOTE_TEST_OBJ)): $(REMOTE_GEN)/fake.c

@@ -36,8 +36,12 @@ int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_
 	return __real_setsockopt(fd, level, option, value, bytes);
 }
 
-static int linger_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
+static void (*linger_asked)(int option); /* a getsockopt() is to come; NULL: nobody looks */
+
+int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
 {
+	if (linger_asked)
+		linger_asked(option);
 	if (old_kernel && level == SOL_SOCKET && option == LINGER_PASS_RIGHTS) {
 		errno = ENOPROTOOPT;
 		return -1;

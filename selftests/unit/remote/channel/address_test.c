@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* Texts of addresses, and sockets at such addresses; and the owners of subordinate user numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <pwd.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -113,7 +107,7 @@ static const struct {
 	{ "http://x:1", 0, .why = "no address" },
 };
 
-static void texts(void **state)
+TEST(texts)
 {
 	struct address a;
 	const char *why;
@@ -137,7 +131,7 @@ static void texts(void **state)
 }
 
 /* The longest path or host, and one byte more; and a doorbell that is too long. */
-static void lengths(void **state)
+TEST(lengths)
 {
 	char text[400];
 	struct address a;
@@ -175,7 +169,7 @@ static void lengths(void **state)
 }
 
 /* A plain socket of this machine. */
-static void sockets(void **state)
+TEST(sockets)
 {
 	struct address a;
 	char path[64], text[80], peer[80], want[80];
@@ -208,7 +202,7 @@ static void sockets(void **state)
 }
 
 /* The name that has no address: DNS refuses it without a network, as two dots follow each other. */
-static void name_without_address(void **state)
+TEST(name_without_address)
 {
 	struct address a;
 	const char *why = "";
@@ -240,7 +234,7 @@ static struct address_source from_there(const char *from, int to, char *name, si
 }
 
 /* Each user of a machine can have any of its loopback addresses: all of them are one client. */
-static void loopback(void **state)
+TEST(loopback)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET,
 				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -280,7 +274,7 @@ static void *connect_there(void *address)
 }
 
 /* A thread that connects waits in the kernel until there is room. */
-static void waits_for_room(void **state)
+TEST(waits_for_room)
 {
 	struct address a;
 	char text[80];
@@ -314,7 +308,7 @@ struct passwd *getpwnam(const char *name)
 	return strcmp(name, remote.pw_name) ? NULL : &remote;
 }
 
-static void owners(void **state)
+TEST(owners)
 {
 	char path[] = "/tmp/kvgpu-subuid-XXXXXX";
 	static const char text[] =
@@ -350,15 +344,4 @@ static void owners(void **state)
 	assert_int_equal(address_owner(path, 100000), 100000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(texts),
-					    cmocka_unit_test(lengths),
-					    cmocka_unit_test(sockets),
-					    cmocka_unit_test(owners),
-					    cmocka_unit_test(waits_for_room),
-					    cmocka_unit_test(loopback),
-					    cmocka_unit_test(name_without_address) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -5,15 +5,8 @@
  * client; both sides agree on which client is attached; and from every state they find each other
  * once there are no more crashes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <remote/channel/attach.h>
 #include <remote/ring/hooks.h>
@@ -367,7 +360,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void both_live(void **state)
+TEST(both_live)
 {
 	static const struct plan plans[] = {
 		{ "none ends", 0, 0, VERSION, 0 },	   { "clients end", 3, 0, VERSION, 0 },
@@ -384,7 +377,7 @@ static void both_live(void **state)
 	}
 }
 
-static void wrong_ones_are_noticed(void **state)
+TEST(wrong_ones_are_noticed)
 {
 	static const struct plan plans[] = {
 		{ "a server that begins with the generation of the last", 1, 1, VERSION,
@@ -401,7 +394,7 @@ static void wrong_ones_are_noticed(void **state)
 	}
 }
 
-static void only_one_is_taken(void **state)
+TEST(only_one_is_taken)
 {
 	struct attach_server s = { .page = &page, .version = VERSION, .generation = 5, .only = 7 };
 	struct attach_client other = { .page = &page,
@@ -451,7 +444,7 @@ static void look_between(void)
 	}
 }
 
-static void all_or_nothing_is_found(void **state)
+TEST(all_or_nothing_is_found)
 {
 	for (turn = 0; turn < ACCESSES; turn++) {
 		memset(&page, 0, sizeof(page));
@@ -470,7 +463,7 @@ static void all_or_nothing_is_found(void **state)
 	assert_int_equal(found_bytes, BYTES);
 }
 
-static void a_counter_stands(void **state)
+TEST(a_counter_stands)
 {
 	struct attach_beat b = { 0 };
 	uint64_t counter = 5;
@@ -487,11 +480,5 @@ static void a_counter_stands(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_live),	     cmocka_unit_test(wrong_ones_are_noticed),
-		cmocka_unit_test(only_one_is_taken), cmocka_unit_test(all_or_nothing_is_found),
-		cmocka_unit_test(a_counter_stands),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return unit_tests_run(NULL, NULL, set_up, tear_down);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Both ends of a channel in one process, over a socket, a shmem region and a relay. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <pthread.h>
 #include <poll.h>
@@ -225,6 +219,10 @@ static struct {
 	char text[8];
 } notified;
 static struct kvgpu_remote_channel *client;
+/* the test's own, and what came with the last answer to it */
+static unsigned int completion;
+static struct kvgpu_remote_answer a;
+static const void *back;
 static bool no_ack; /* the client never acks a call */
 
 static void on_notification(void *ctx, const struct kvgpu_remote_notification *h, const void *bytes,
@@ -281,12 +279,28 @@ static int tear_down_relay(void **state)
 	return tear_down(state);
 }
 
+static int set_up_listener(void **state)
+{
+	const char *why;
+
+	listening = kvgpu_remote_listen(address, &why);
+	return listening < 0;
+}
+
+static int tear_down_listener(void **state)
+{
+	close(listening);
+	unlink(path);
+	return 0;
+}
+
 static void begin(void)
 {
 	const char *why;
 
 	assert_int_equal(
 		kvgpu_remote_connect(address, VERSION, on_notification, NULL, &client, &why), 0);
+	completion = kvgpu_remote_completion_get(client);
 }
 
 static int send_op(uint16_t op, unsigned int completion, const void *payload, size_t n,
@@ -311,91 +325,85 @@ static int ask(uint16_t op, unsigned int completion, const void *payload, size_t
 	return r ? r : kvgpu_remote_await(client, completion, seq, a, back);
 }
 
-static void versions(void **state)
+#define IS_ANSWERED(op, payload, n) assert_int_equal(ask(op, completion, payload, n, &a, &back), 0)
+
+static void assert_no_way(int error, const char *to, unsigned int version, const char *says)
 {
-	char absent[64], shm[] = "/dev/shm/kvgpu-channel-XXXXXX";
 	const char *why = "";
 
-	assert_int_equal(kvgpu_remote_connect(address, VERSION + 1, on_notification, NULL, &client,
-					      &why),
-			 -EPROTO);
-	assert_non_null(strstr(why, "version"));
-	assert_int_equal(kvgpu_remote_connect("tcp:1", VERSION, on_notification, NULL, &client,
-					      &why),
-			 -EINVAL);
+	assert_int_equal(kvgpu_remote_connect(to, version, on_notification, NULL, &client, &why),
+			 error);
+	assert_non_null(strstr(why, says));
+}
+
+TEST(versions)
+{
+	char absent[64], shm[] = "/dev/shm/kvgpu-channel-XXXXXX";
+	const char *why;
+
+	assert_no_way(-EPROTO, address, VERSION + 1, "version");
+	assert_no_way(-EINVAL, "tcp:1", VERSION, "");
 	snprintf(absent, sizeof(absent), "unix:%s/absent", own_folder());
-	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_notification, NULL, &client,
-					      &why),
-			 -ENOENT);
+	assert_no_way(-ENOENT, absent, VERSION, "");
 	snprintf(absent, sizeof(absent), "aperture:%s/absent", own_folder());
-	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_notification, NULL, &client,
-					      &why),
-			 -ENOENT);
+	assert_no_way(-ENOENT, absent, VERSION, "");
 	/* a path below /dev is taken for that of a device or a file, not of a socket */
 	assert_non_null(mkdtemp(shm));
 	snprintf(absent, sizeof(absent), "aperture:%s/absent", shm);
 	assert_int_equal(kvgpu_remote_listen(absent, &why), -EINVAL);
 	assert_true(kvgpu_remote_is_endpoint(absent));
-	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_notification, NULL, &client,
-					      &why),
-			 -ENOENT);
+	assert_no_way(-ENOENT, absent, VERSION, "\"ls /dev/kvgpu\" shows");
 	rmdir(shm);
-	assert_non_null(strstr(why, "\"ls /dev/kvgpu\" shows"));
-	assert_int_equal(kvgpu_remote_connect("aperture:", VERSION, on_notification, NULL, &client,
-					      &why),
-			 -EINVAL);
+	assert_no_way(-EINVAL, "aperture:", VERSION, "");
 }
+TEST_AGAIN(versions, "by an aperture", set_up_shmem, tear_down)
 
-static void answers(void **state)
+TEST(answers)
 {
 	uint64_t words[1024], i;
-	struct kvgpu_remote_answer a;
-	unsigned int one, two;
-	const void *back;
+	unsigned int other;
 
 	begin();
-	one = kvgpu_remote_completion_get(client);
-	two = kvgpu_remote_completion_get(client);
-	assert_true(one && two && one != two);
+	other = kvgpu_remote_completion_get(client);
+	assert_true(completion && other && completion != other);
 	for (i = 0; i < 1024; i++)
 		words[i] = i * i;
 	for (i = 0; i < 200; i++) {
-		assert_int_equal(ask(OP_ECHO, i % 2 ? one : two, words, i * 40, &a, &back), 0);
+		assert_int_equal(ask(OP_ECHO, i % 2 ? other : completion, words, i * 40, &a, &back),
+				 0);
 		assert_int_equal(a.result, i * 40);
 		assert_int_equal(a.bytes, i * 40);
 		assert_memory_equal(back, words, i * 40);
 	}
-	assert_int_equal(ask(OP_ECHO, one, words, 3, &a, &back), -EINVAL);
-	assert_int_equal(ask(OP_CALL, one, NULL, 0, &a, &back), 0);
+	assert_int_equal(ask(OP_ECHO, completion, words, 3, &a, &back), -EINVAL);
+	IS_ANSWERED(OP_CALL, NULL, 0);
 	assert_string_equal(notified.text, "text"); /* the text came before the answer */
-	kvgpu_remote_completion_put(client, two);
-	assert_int_equal(kvgpu_remote_completion_get(client), two);
+	kvgpu_remote_completion_put(client, other);
+	assert_int_equal(kvgpu_remote_completion_get(client), other);
 	kvgpu_remote_disconnect(client);
 }
+TEST_AGAIN(answers, "by an aperture", set_up_shmem, tear_down)
+TEST_AGAIN(answers, "by a relay", set_up_relay, tear_down_relay)
 
 /*
  * By a relay: what a client wants brought goes out before the frame that needs it; where the relay
  * says that a piece did not come, that one frame is not carried out.
  */
-static void spoilt_frames(void **state)
+TEST_WITH(spoilt_frames, set_up_relay, tear_down_relay)
 {
 	const struct kvgpu_remote_pull pull = { { 4096, 8192 }, { 12288, { 3, 4 }, 5, 6 } };
 	uint64_t word = 7, seq;
-	struct kvgpu_remote_answer a;
-	const void *back;
-	unsigned int completion;
 
 	begin();
-	completion = kvgpu_remote_completion_get(client);
 	fetches = 0;
 	assert_int_equal(kvgpu_remote_fetch(client, &pull), 0);
-	assert_int_equal(ask(OP_ECHO, completion, &word, 8, &a, &back), 0);
+	IS_ANSWERED(OP_ECHO, &word, 8);
 	assert_int_equal(__atomic_load_n(&fetches, __ATOMIC_SEQ_CST), 1);
 	assert_memory_equal(&fetched, &pull, sizeof(pull));
 	assert_int_equal(send_op(KVGPU_REMOTE_OP_SPOILT, 0, &pull.piece, 16, &seq), 0);
-	assert_int_equal(ask(OP_ECHO, completion, &word, 8, &a, &back), 0);
+	IS_ANSWERED(OP_ECHO, &word, 8);
 	assert_int_equal(a.result, 802);
-	assert_int_equal(ask(OP_ECHO, completion, &word, 8, &a, &back), 0);
+	IS_ANSWERED(OP_ECHO, &word, 8);
 	assert_int_equal(a.result, 8);
 	kvgpu_remote_disconnect(client);
 }
@@ -404,28 +412,23 @@ static void spoilt_frames(void **state)
  * Without a relay nothing can be brought, and a frame that says that a piece did not come spoils
  * nothing.
  */
-static void nothing_to_fetch(void **state)
+TEST(nothing_to_fetch)
 {
 	const struct kvgpu_remote_pull pull = { { 4096, 8192 }, { 12288, { 3, 4 }, 5, 6 } };
 	uint64_t word = 7, seq;
-	struct kvgpu_remote_answer a;
-	const void *back;
-	unsigned int completion;
 
 	begin();
-	completion = kvgpu_remote_completion_get(client);
 	assert_int_equal(kvgpu_remote_fetch(client, &pull), -ENOTSUP);
 	assert_int_equal(send_op(KVGPU_REMOTE_OP_SPOILT, 0, &pull.piece, 16, &seq), 0);
-	assert_int_equal(ask(OP_ECHO, completion, &word, 8, &a, &back), 0);
+	IS_ANSWERED(OP_ECHO, &word, 8);
 	assert_int_equal(a.result, 8);
 	kvgpu_remote_disconnect(client);
 }
+TEST_AGAIN(nothing_to_fetch, "by an aperture", set_up_shmem, tear_down)
 
-static void pieces(void **state)
+TEST(pieces)
 {
 	struct kvgpu_remote_piece piece = { 4096, 3 << 20 };
-	struct kvgpu_remote_answer a;
-	const void *back;
 	uint64_t bytes, i;
 	uint8_t *arena;
 
@@ -435,17 +438,17 @@ static void pieces(void **state)
 	for (i = 0; i < piece.bytes; i++)
 		arena[piece.at + i] = i * 7;
 	assert_int_equal(kvgpu_remote_push(client, piece.at, NULL, piece.bytes), 0);
-	assert_int_equal(ask(OP_DOUBLE, kvgpu_remote_completion_get(client), &piece, sizeof(piece),
-			     &a, &back),
-			 0);
+	IS_ANSWERED(OP_DOUBLE, &piece, sizeof(piece));
 	for (i = 0; i < piece.bytes; i++)
 		if (arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 2))
 			fail_msg("byte %llu", (unsigned long long)i);
 	kvgpu_remote_disconnect(client);
 }
+TEST_AGAIN(pieces, "by an aperture", set_up_shmem, tear_down)
+TEST_AGAIN(pieces, "by a relay", set_up_relay, tear_down_relay)
 
 /* The arena is mapped where the caller wants it besides, if nothing else is there. */
-static void arena_twice(void **state)
+TEST(arena_twice)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	uint8_t *arena, *again, *room;
@@ -473,7 +476,7 @@ static void arena_twice(void **state)
 
 /* The client learns the place of a server's arena, so the process alone does not tell it. */
 #ifndef __SANITIZE_THREAD__ /* which leaves the place to the kernel */
-static void arena_by_chance(void **state)
+TEST(arena_by_chance)
 {
 	const uint8_t *before;
 
@@ -495,22 +498,18 @@ static void arena_by_chance(void **state)
  * Over a plain channel bytes go out from anywhere, and come back to where the caller wants them.
  * The arena is left alone.
  */
-static void landings(void **state)
+TEST(landings)
 {
 	static uint8_t from[3 << 20], to[3 << 20];
 	struct kvgpu_remote_piece piece = { 4096, sizeof(from) };
 	struct kvgpu_remote_landing one = { .at = piece.at, .bytes = piece.bytes, .to = to },
 				    other = { .at = 0, .bytes = 4096, .to = to },
 				    shorter = { .at = piece.at, .bytes = 4096, .to = to };
-	struct kvgpu_remote_answer a;
-	const void *back;
 	uint64_t bytes, i;
-	unsigned int completion;
 	uint8_t *arena;
 
 	begin();
 	assert_true(kvgpu_remote_is_plain(client));
-	completion = kvgpu_remote_completion_get(client);
 	arena = kvgpu_remote_arena(client, &bytes);
 	for (i = 0; i < sizeof(from); i++)
 		from[i] = i * 7;
@@ -518,7 +517,7 @@ static void landings(void **state)
 	kvgpu_remote_land(client, &other);
 	kvgpu_remote_land(client, &one);
 	kvgpu_remote_land(client, &shorter);
-	assert_int_equal(ask(OP_DOUBLE, completion, &piece, sizeof(piece), &a, &back), 0);
+	IS_ANSWERED(OP_DOUBLE, &piece, sizeof(piece));
 	assert_true(kvgpu_remote_landed(client, &one));
 	assert_false(kvgpu_remote_landed(client, &other));
 	assert_false(kvgpu_remote_landed(client, &shorter));
@@ -529,12 +528,12 @@ static void landings(void **state)
 	memset(to, 0, sizeof(to));
 	kvgpu_remote_land(client, &one);
 	assert_false(kvgpu_remote_landed(client, &one));
-	assert_int_equal(ask(OP_DOUBLE, completion, &piece, sizeof(piece), &a, &back), 0);
+	IS_ANSWERED(OP_DOUBLE, &piece, sizeof(piece));
 	for (i = 0; i < sizeof(to); i++)
 		if (to[i] || arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 4))
 			fail_msg("byte %llu", (unsigned long long)i);
 	kvgpu_remote_land(client, &one);
-	assert_int_equal(ask(OP_TWICE, completion, &piece, sizeof(piece), &a, &back), 0);
+	IS_ANSWERED(OP_TWICE, &piece, sizeof(piece));
 	assert_true(kvgpu_remote_landed(client, &one));
 	for (i = 0; i < sizeof(to); i++)
 		if (to[i] != (uint8_t)((uint8_t)(i * 7) * 4) ||
@@ -559,17 +558,14 @@ static void open_page(int signal, siginfo_t *info, void *context)
 }
 
 /* A piece that goes out from closed memory, and one that lands there. */
-static void closed_pages(void **state)
+TEST(closed_pages)
 {
 	struct sigaction mine = { .sa_sigaction = open_page, .sa_flags = SA_SIGINFO }, before;
 	struct kvgpu_remote_piece piece = { 4096, CLOSED - 100 };
 	struct kvgpu_remote_landing l = { .at = piece.at, .bytes = piece.bytes };
-	struct kvgpu_remote_answer a;
-	const void *back;
-	unsigned int i, completion;
+	unsigned int i;
 
 	begin();
-	completion = kvgpu_remote_completion_get(client);
 	closed = mmap(NULL, CLOSED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	l.to = closed + 50;
 	for (i = 0; i < CLOSED; i++)
@@ -581,7 +577,7 @@ static void closed_pages(void **state)
 	assert_int_equal(opened, CLOSED / 4096);
 	mprotect(closed, CLOSED, PROT_READ);
 	kvgpu_remote_land(client, &l);
-	assert_int_equal(ask(OP_DOUBLE, completion, &piece, sizeof(piece), &a, &back), 0);
+	IS_ANSWERED(OP_DOUBLE, &piece, sizeof(piece));
 	assert_true(kvgpu_remote_landed(client, &l));
 	assert_int_equal(opened, 2 * CLOSED / 4096);
 	sigaction(SIGSEGV, &before, NULL);
@@ -644,7 +640,7 @@ static void *wait_for_half(void *arg)
  * Whoever gives a landing up goes on when the reader writes there no more: all has come, or the
  * server is gone.
  */
-static void landings_in_use(void **state)
+TEST_WITH(landings_in_use, set_up_listener, tear_down_listener)
 {
 	static uint8_t to[2 * HALF];
 	unsigned int i;
@@ -660,8 +656,7 @@ static void landings_in_use(void **state)
 		assert_int_equal(pthread_create(&server, NULL, send_half, NULL), 0);
 		begin();
 		kvgpu_remote_land(client, &half);
-		assert_int_equal(
-			send_op(OP_ECHO, kvgpu_remote_completion_get(client), NULL, 0, &seq), 0);
+		assert_int_equal(send_op(OP_ECHO, completion, NULL, 0, &seq), 0);
 		assert_int_equal(recv(slow.end[0], &word, 1, 0), 1);
 		assert_int_equal(pthread_create(&t, NULL, wait_for_half, NULL), 0);
 		usleep(20000);
@@ -677,15 +672,12 @@ static void landings_in_use(void **state)
 }
 
 /* Frames that lie before the ack do not hold it up. */
-static void acks_pass_by(void **state)
+TEST(acks_pass_by)
 {
-	struct kvgpu_remote_answer a;
 	uint64_t seq, word = 3;
-	const void *back;
-	unsigned int completion, i;
+	unsigned int i;
 
 	begin();
-	completion = kvgpu_remote_completion_get(client);
 	__atomic_store_n(&called, 0, __ATOMIC_SEQ_CST);
 	assert_int_equal(send_op(OP_BUSY, completion, NULL, 0, &seq), 0);
 	for (i = 0; i < 100; i++) {
@@ -698,9 +690,11 @@ static void acks_pass_by(void **state)
 	assert_int_equal(notified.id, 5);
 	assert_int_equal(notified.value, 9);
 	assert_int_equal(notified.invocation, 1234);
-	assert_int_equal(ask(OP_ECHO, completion, &word, sizeof(word), &a, &back), 0);
+	IS_ANSWERED(OP_ECHO, &word, sizeof(word));
 	kvgpu_remote_disconnect(client);
 }
+TEST_AGAIN(acks_pass_by, "by an aperture", set_up_shmem, tear_down)
+TEST_AGAIN(acks_pass_by, "by a relay", set_up_relay, tear_down_relay)
 
 /* ends a test that hangs: with the ack the server goes on */
 static void *ack_late(void *arg)
@@ -717,25 +711,22 @@ static void *ack_late(void *arg)
  * While a thread of the server waits for an ack that the client gives after the answers to further
  * frames, the serving thread gets these frames.
  */
-static void frames_before_the_ack(void **state)
+TEST(frames_before_the_ack)
 {
 	enum { ROUNDS = 50 };
-	struct kvgpu_remote_answer a;
 	static bool over;
 	pthread_t late;
 	uint64_t seq;
-	unsigned int completion, i;
-	const void *back;
+	unsigned int i;
 
 	begin();
 	no_ack = true;
 	over = false;
-	completion = kvgpu_remote_completion_get(client);
 	__atomic_store_n(&called, 0, __ATOMIC_SEQ_CST);
 	assert_int_equal(send_op(OP_BESIDE, 0, NULL, 0, &seq), 0);
 	pthread_create(&late, NULL, ack_late, &over);
 	for (i = 0; i < ROUNDS; i++)
-		assert_int_equal(ask(OP_SLOW, completion, NULL, 0, &a, &back), 0);
+		IS_ANSWERED(OP_SLOW, NULL, 0);
 	assert_int_equal(__atomic_load_n(&called, __ATOMIC_SEQ_CST), 0);
 	__atomic_store_n(&over, true, __ATOMIC_RELEASE);
 	pthread_join(late, NULL);
@@ -750,15 +741,14 @@ static void frames_before_the_ack(void **state)
  * A client that never acks and sends frames without payload: the server keeps a limited number of
  * those, too.
  */
-static void kept_heads(void **state)
+TEST(kept_heads)
 {
 	enum { MANY = 3000000 };
-	unsigned int i, completion;
+	unsigned int i;
 	uint64_t seq;
 
 	begin();
 	no_ack = true;
-	completion = kvgpu_remote_completion_get(client);
 	assert_int_equal(send_op(OP_BUSY, completion, NULL, 0, &seq), 0);
 	for (i = 0; i < MANY && !send_op(OP_SILENT, 0, NULL, 0, &seq); i++)
 		;
@@ -777,10 +767,8 @@ static void *wait_for_ever(void *arg)
 	return NULL;
 }
 
-static void server_goes(void **state)
+TEST(server_goes)
 {
-	struct kvgpu_remote_answer a;
-	const void *back;
 	pthread_t t[3];
 	int r[3], i;
 	uint64_t seq;
@@ -795,11 +783,12 @@ static void server_goes(void **state)
 		assert_int_equal(r[i], -ECONNRESET);
 	}
 	assert_true(kvgpu_remote_is_gone(client));
-	assert_int_equal(ask(OP_ECHO, kvgpu_remote_completion_get(client), NULL, 0, &a, &back),
-			 -ECONNRESET);
+	assert_int_equal(ask(OP_ECHO, completion, NULL, 0, &a, &back), -ECONNRESET);
 	assert_int_equal(kvgpu_remote_push(client, 0, NULL, 8), -ECONNRESET);
 	kvgpu_remote_disconnect(client);
 }
+TEST_AGAIN(server_goes, "by an aperture", set_up_shmem, tear_down)
+TEST_AGAIN(server_goes, "by a relay", set_up_relay, tear_down_relay)
 
 /* ------------------------------------------------------------------ peers that lie */
 
@@ -832,7 +821,7 @@ static void assert_refused(int fd, const void *what, size_t n)
 	close(fd);
 }
 
-static void too_long(void **state)
+TEST(too_long)
 {
 	struct kvgpu_remote_head h = { .op = OP_ECHO,
 				       .completion = 1,
@@ -843,7 +832,7 @@ static void too_long(void **state)
 	assert_refused(fd, &h, sizeof(h));
 }
 
-static void beside_the_arena(void **state)
+TEST(beside_the_arena)
 {
 	struct {
 		struct kvgpu_remote_head h;
@@ -855,7 +844,7 @@ static void beside_the_arena(void **state)
 	assert_refused(fd, &m, sizeof(m));
 }
 
-static void no_hello(void **state)
+TEST(no_hello)
 {
 	char nothing[sizeof(struct kvgpu_remote_hello)] = "GET / HTTP/1.0";
 
@@ -886,14 +875,10 @@ static int set_up_liar(void **state)
 	return listening < 0 || pthread_create(&server, NULL, lie, NULL);
 }
 
-static void a_lying_server(void **state)
+TEST_WITH(a_lying_server, set_up_liar, tear_down)
 {
-	struct kvgpu_remote_answer a;
-	const void *back;
-
 	begin();
-	assert_int_equal(ask(OP_ECHO, kvgpu_remote_completion_get(client), NULL, 0, &a, &back),
-			 -ECONNRESET);
+	assert_int_equal(ask(OP_ECHO, completion, NULL, 0, &a, &back), -ECONNRESET);
 	kvgpu_remote_disconnect(client);
 }
 
@@ -930,7 +915,7 @@ static void on_telling(void *ctx, const struct kvgpu_remote_notification *h, con
 	__atomic_add_fetch(&told, 1, __ATOMIC_SEQ_CST);
 }
 
-static void told_at_once(void **state)
+TEST_WITH(told_at_once, set_up_listener, tear_down_listener)
 {
 	struct kvgpu_remote_channel *c;
 	const char *why;
@@ -993,22 +978,7 @@ static void refuses_relay(uint32_t piece, int memory, const char *says)
 		close(memory);
 }
 
-static int set_up_listener(void **state)
-{
-	const char *why;
-
-	listening = kvgpu_remote_listen(address, &why);
-	return listening < 0;
-}
-
-static int tear_down_listener(void **state)
-{
-	close(listening);
-	unlink(path);
-	return 0;
-}
-
-static void lying_relays(void **state)
+TEST_WITH(lying_relays, set_up_listener, tear_down_listener)
 {
 	int open = memfd_create("not sealed", MFD_ALLOW_SEALING);
 
@@ -1023,7 +993,7 @@ static void lying_relays(void **state)
 }
 
 /* A server that is reached by a relay refuses a piece that passes the end of the arena. */
-static void beside_a_relays_arena(void **state)
+TEST(beside_a_relays_arena)
 {
 	struct {
 		struct kvgpu_remote_head h;
@@ -1039,53 +1009,4 @@ static void beside_a_relays_arena(void **state)
 	assert_refused(fd, &m, sizeof(m));
 }
 
-int main(void)
-{
-#define BY_RELAY(f)                                                       \
-	{                                                                 \
-#f ", by a relay", f, set_up_relay, tear_down_relay, NULL \
-	}
-#define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-#define ON_SHMEM(f)                                                     \
-	{                                                               \
-#f ", by an aperture", f, set_up_shmem, tear_down, NULL \
-	}
-	const struct CMUnitTest tests[] = {
-		ON_SHMEM(versions),
-		ON_SHMEM(answers),
-		ON_SHMEM(pieces),
-		ON_SHMEM(acks_pass_by),
-		ON_SHMEM(server_goes),
-		ON_SERVER(versions),
-		ON_SERVER(answers),
-		ON_SERVER(pieces),
-		ON_SERVER(arena_twice),
-		ON_SERVER(landings),
-		ON_SERVER(closed_pages),
-		ON_SERVER(acks_pass_by),
-		ON_SERVER(frames_before_the_ack),
-#ifndef __SANITIZE_THREAD__
-		ON_SERVER(arena_by_chance),
-		ON_SERVER(kept_heads),
-#endif
-		ON_SERVER(server_goes),
-		ON_SERVER(nothing_to_fetch),
-		ON_SHMEM(nothing_to_fetch),
-		BY_RELAY(spoilt_frames),
-		BY_RELAY(answers),
-		BY_RELAY(pieces),
-		BY_RELAY(acks_pass_by),
-		BY_RELAY(server_goes),
-		ON_SERVER(beside_a_relays_arena),
-		cmocka_unit_test_setup_teardown(lying_relays, set_up_listener, tear_down_listener),
-		cmocka_unit_test_setup_teardown(told_at_once, set_up_listener, tear_down_listener),
-		cmocka_unit_test_setup_teardown(landings_in_use, set_up_listener,
-						tear_down_listener),
-		ON_SERVER(too_long),
-		ON_SERVER(beside_the_arena),
-		ON_SERVER(no_hello),
-		cmocka_unit_test_setup_teardown(a_lying_server, set_up_liar, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Completion slots: when an answer is taken, and what a lost channel gives. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include <selftests/unit_test.h>
 
-#include <cmocka.h>
 #include <errno.h>
 
 #include <remote/channel/carrier.h>
-
-#define TEST cmocka_unit_test
 
 /*
  * A thread takes a completion slot in two steps: it marks the completion slot as taken, and gives
  * the completion slot its payload.
  */
-static void no_answer_before_the_payload(void **state)
+TEST(no_answer_before_the_payload)
 {
 	struct kvgpu_remote_channel c = { 0 };
 
@@ -25,7 +18,7 @@ static void no_answer_before_the_payload(void **state)
 	assert_null(completion_of(&c, 1));
 }
 
-static void an_answer_only_while_asked(void **state)
+TEST(an_answer_only_while_asked)
 {
 	struct kvgpu_remote_channel c = { 0 };
 	struct kvgpu_remote_answer a;
@@ -50,7 +43,7 @@ static void an_answer_only_while_asked(void **state)
 	completions_free(&c);
 }
 
-static void no_such_completion(void **state)
+TEST(no_such_completion)
 {
 	struct kvgpu_remote_channel c = { 0 };
 
@@ -60,7 +53,7 @@ static void no_such_completion(void **state)
 }
 
 /* A channel that was lost before a thread asks gives that thread an error. */
-static void lost_before_the_question(void **state)
+TEST(lost_before_the_question)
 {
 	struct kvgpu_remote_channel c = { 0 };
 	struct kvgpu_remote_answer a;
@@ -73,14 +66,4 @@ static void lost_before_the_question(void **state)
 	completions_free(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(no_answer_before_the_payload),
-		TEST(an_answer_only_while_asked),
-		TEST(no_such_completion),
-		TEST(lost_before_the_question),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,15 +3,9 @@
  * Shmem regions in a file that both sides map, with and without a doorbell. Servers are other
  * processes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -157,7 +151,7 @@ static void name_endpoint(void)
 
 static int set_up(void **state)
 {
-	const struct meeting *m = *state;
+	const struct meeting *m = *state ?: &ends_a_hang;
 
 	setenv("KVGPU_REMOTE_PATIENCE_MS", m->patience, true);
 	name_endpoint();
@@ -168,6 +162,12 @@ static int set_up(void **state)
 		return -1;
 	start_server();
 	return 0;
+}
+
+static int set_up_bell(void **state)
+{
+	*state = &by_doorbell;
+	return set_up(state);
 }
 
 static int tear_down(void **state)
@@ -246,7 +246,7 @@ static void until_gone(void)
 	hurry(0);
 }
 
-static void one_after_the_other(void **state)
+TEST(one_after_the_other)
 {
 	uint64_t bytes;
 	unsigned int i;
@@ -261,12 +261,13 @@ static void one_after_the_other(void **state)
 		kvgpu_remote_disconnect(client);
 	}
 }
+TEST_AGAIN(one_after_the_other, "with a bell", set_up_bell, tear_down)
 
 /*
  * A shmem region that VMs have as a device begins behind the file's first 2 MiB, which stay as they
  * are. The host's side begins there as well.
  */
-static void behind_its_label(void **state)
+TEST(behind_its_label)
 {
 	uint64_t file = BYTES + SHMEM_LABEL_DATA, bytes;
 	struct shmem_label l = shmem_label_make(file, 1);
@@ -304,9 +305,10 @@ static void behind_its_label(void **state)
 	close(fd);
 	start_server();
 }
+TEST_AGAIN(behind_its_label, "with a bell", set_up_bell, tear_down)
 
 /* As many programs at the same time as the label says. */
-static void several_endpoints(void **state)
+TEST(several_endpoints)
 {
 	enum { ENDPOINTS = 3, PART = 14 << 20 };
 	uint64_t file = SHMEM_LABEL_DATA + ENDPOINTS * PART + (2 << 20) - 4096, bytes;
@@ -388,8 +390,9 @@ static void several_endpoints(void **state)
 	close(fd);
 	start_server();
 }
+TEST_AGAIN(several_endpoints, "with a bell", set_up_bell, tear_down)
 
-static void only_one_at_once(void **state)
+TEST(only_one_at_once)
 {
 	struct kvgpu_remote_channel *first;
 	const char *why;
@@ -405,8 +408,9 @@ static void only_one_at_once(void **state)
 	calls(5);
 	kvgpu_remote_disconnect(client);
 }
+TEST_AGAIN(only_one_at_once, "with a bell", set_up_bell, tear_down)
 
-static void only_one_server(void **state)
+TEST(only_one_server)
 {
 	struct kvgpu_remote_endpoint *endpoint;
 	const char *why;
@@ -416,8 +420,9 @@ static void only_one_server(void **state)
 			 -EBUSY);
 	assert_non_null(strstr(why, "another server"));
 }
+TEST_AGAIN(only_one_server, "with a bell", set_up_bell, tear_down)
 
-static void other_versions(void **state)
+TEST(other_versions)
 {
 	const char *why;
 
@@ -427,8 +432,9 @@ static void other_versions(void **state)
 	calls(2);
 	kvgpu_remote_disconnect(client);
 }
+TEST_AGAIN(other_versions, "with a bell", set_up_bell, tear_down)
 
-static void server_killed(void **state)
+TEST(server_killed)
 {
 	unsigned int i;
 
@@ -443,9 +449,10 @@ static void server_killed(void **state)
 	calls(2);
 	kvgpu_remote_disconnect(client);
 }
+TEST_AGAIN(server_killed, "with a bell", set_up_bell, tear_down)
 
 /* The next client gets in at its first attempt. */
-static void client_killed(void **state)
+TEST(client_killed)
 {
 	int fd[2];
 	char byte;
@@ -473,9 +480,10 @@ static void client_killed(void **state)
 		kvgpu_remote_disconnect(client);
 	}
 }
+TEST_AGAIN(client_killed, "with a bell", set_up_bell, tear_down)
 
 /* File cut short: the client's call fails without a crash; the server gets an error and ends. */
-static void cut_short(void **state)
+TEST(cut_short)
 {
 	volatile uint8_t *arena, *again;
 	uint64_t bytes;
@@ -511,8 +519,9 @@ static void cut_short(void **state)
 	calls(5);
 	kvgpu_remote_disconnect(client);
 }
+TEST_AGAIN(cut_short, "with a bell", set_up_bell, tear_down)
 
-static void nobody_there(void **state)
+TEST(nobody_there)
 {
 	const char *why, *gone = strstr(address, ",bell=") ? "no server listens there" :
 							     "answer: does kvgpu-remoted run";
@@ -528,6 +537,7 @@ static void nobody_there(void **state)
 	assert_int_equal(make_file(), 0);
 	start_server();
 }
+TEST_AGAIN(nobody_there, "with a bell", set_up_bell, tear_down)
 
 static bool after_some(void *looks)
 {
@@ -538,7 +548,7 @@ static bool after_some(void *looks)
  * A client that nothing wakes: the sleeps of one wait get longer, up to a limit, and those of the
  * next wait begin short again.
  */
-static void sleeps_get_longer(void **state)
+TEST_WITH(sleeps_get_longer, NULL, NULL)
 {
 	struct shmem_doorbell b;
 	struct shmem a;
@@ -586,7 +596,7 @@ static void expect_waits(struct kvgpu_remote_endpoint *endpoint, unsigned int lo
  * Looks at an endpoint are counted, not timed: frequent looks at the start and after a client, then
  * seldom ones.
  */
-static void idle_endpoints_are_looked_at_seldom(void **state)
+TEST_WITH(idle_endpoints_are_looked_at_seldom, NULL, NULL)
 {
 	struct kvgpu_remote_endpoint *endpoint;
 	const char *why;
@@ -639,7 +649,7 @@ static void ring_for_ever(void)
  * Strangers ring the doorbell, more of them than a server keeps: with names and without, and some
  * that ring again at once. They do not keep a client from its calls.
  */
-static void strangers_ring(void **state)
+TEST_WITH(strangers_ring, set_up_bell, tear_down)
 {
 	int fd[STRANGERS];
 	unsigned int i;
@@ -665,7 +675,7 @@ static void strangers_ring(void **state)
 }
 
 /* By vsock the server knows which VM rings the doorbell. Here this machine rings, as CID 1. */
-static void only_its_vm_rings(void **state)
+TEST(only_its_vm_rings)
 {
 	const unsigned int port = 0x40000000 + getpid();
 	struct address at = { .scheme = ADDRESS_VSOCK, .cid = 1, .port = port };
@@ -709,7 +719,7 @@ static void expect_refused(const char *text)
 }
 
 /* Root must own the file: its owner would pass for the client that the configuration names. */
-static void anothers_file_is_not_served(void **state)
+TEST_WITH(anothers_file_is_not_served, NULL, NULL)
 {
 	const char *why;
 	char to[80];
@@ -749,7 +759,7 @@ static void expect_no_server(const char *text)
 }
 
 /* The owner of a file, or who may write it, would pass for the server that the address means. */
-static void anothers_file_is_no_server(void **state)
+TEST(anothers_file_is_no_server)
 {
 	if (geteuid())
 		skip();
@@ -776,7 +786,7 @@ static unsigned int mode_of(const char *what)
  * When it is served, a regular file loses other users' rights. A device becomes root's alone; the
  * one here has the number of /dev/null, which has no size.
  */
-static void no_other_opens_it(void **state)
+TEST_WITH(no_other_opens_it, NULL, NULL)
 {
 	struct stat st;
 	const char *why;
@@ -821,7 +831,7 @@ static int on_a_full_disk(void)
 }
 
 /* A sparse file on a full disk: its pages can't be had. Opening the endpoint gives an error. */
-static void no_room_for_its_pages(void **state)
+TEST_WITH(no_room_for_its_pages, NULL, NULL)
 {
 	pid_t pid;
 	int status;
@@ -841,39 +851,9 @@ static void no_room_for_its_pages(void **state)
 
 int main(void)
 {
-#define TEST(f, meeting)                             \
-	{                                            \
-#f, f, set_up, tear_down, &(meeting) \
-	}
-#define DOORBELL(f)                                                    \
-	{                                                              \
-#f ", with a bell", f, set_up, tear_down, &by_doorbell \
-	}
-#define BOTH(f) TEST(f, ends_a_hang), DOORBELL(f)
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(idle_endpoints_are_looked_at_seldom),
-		BOTH(one_after_the_other),
-		BOTH(behind_its_label),
-		BOTH(several_endpoints),
-		BOTH(only_one_at_once),
-		BOTH(only_one_server),
-		BOTH(other_versions),
-		BOTH(server_killed),
-		BOTH(client_killed),
-		BOTH(cut_short),
-		BOTH(nobody_there),
-		cmocka_unit_test(anothers_file_is_not_served),
-		TEST(anothers_file_is_no_server, ends_a_hang),
-		TEST(strangers_ring, by_doorbell),
-		TEST(only_its_vm_rings, ends_a_hang),
-		cmocka_unit_test(sleeps_get_longer),
-		cmocka_unit_test(no_other_opens_it),
-		cmocka_unit_test(no_room_for_its_pages),
-	};
-
 	hurries = mmap(NULL, sizeof(*hurries), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		       -1, 0);
 	if (hurries == MAP_FAILED)
 		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run(set_up, tear_down, NULL, NULL);
 }

@@ -4,14 +4,9 @@
  * ends its own connection. A fault elsewhere is the program's, as are all faults after both have
  * ended.
  */
-#include <setjmp.h>
-#include <stdarg.h>
+#include <selftests/unit_test.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -93,7 +88,7 @@ static bool handler_is(void (*handler)(int signal))
 	return now.sa_handler == handler;
 }
 
-static void two_shmem_regions(void **state)
+TEST(two_shmem_regions)
 {
 	struct memory one, two, other;
 
@@ -129,7 +124,7 @@ static void two_shmem_regions(void **state)
 }
 
 /* a program's handler that came later stays when the memory ends */
-static void a_later_handler(void **state)
+TEST(a_later_handler)
 {
 	struct memory one;
 
@@ -142,7 +137,7 @@ static void a_later_handler(void **state)
 }
 
 /* Go's runtime ends the program when a signal comes by another stack than its own */
-static void the_alternate_stack(void **state)
+TEST(the_alternate_stack)
 {
 	struct sigaction now;
 	struct memory one;
@@ -155,11 +150,4 @@ static void the_alternate_stack(void **state)
 	unmake(&one);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(two_shmem_regions),
-					    cmocka_unit_test(a_later_handler),
-					    cmocka_unit_test(the_alternate_stack) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,13 +3,7 @@
  * Memory that travels, in processes with limits, and with descriptors 0 to 2 closed. Each case is a
  * child, whose exit code tells.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <errno.h>
 #include <signal.h>
@@ -60,7 +54,7 @@ static int below_the_hard_limit(void)
 	return memory_make(BYTES) < 0;
 }
 
-static void files_are_limited(void **state)
+TEST(files_are_limited)
 {
 	assert_int_equal(status_of(beyond_a_limit), 0);
 	assert_int_equal(status_of(below_the_hard_limit), 0);
@@ -104,18 +98,10 @@ static int standard_ones_closed(void)
 	       memory <= STDERR_FILENO || memory_begin() <= STDERR_FILENO;
 }
 
-static void descriptors_are_few(void **state)
+TEST(descriptors_are_few)
 {
 	assert_int_equal(status_of(no_descriptor_left), 0);
 	assert_int_equal(status_of(standard_ones_closed), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_are_limited),
-		cmocka_unit_test(descriptors_are_few),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

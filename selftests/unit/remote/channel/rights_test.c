@@ -3,13 +3,8 @@
  * Descriptors that a peer sends unasked, and whose last close() waits: by a kernel that refuses
  * them, and by one that can't. A wait is seen by alarm(): it ends this program.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include <remote/channel/address.h>
 #include <remote/channel/rights.h>
@@ -17,11 +12,6 @@
 
 #include "selftests/unit/own_folder.h"
 #include "selftests/unit/remote/linger.h"
-
-int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
-{
-	return linger_getsockopt(fd, level, option, value, bytes);
-}
 
 enum { JUNK = 128 };
 
@@ -52,7 +42,7 @@ static void make_pair(int type, int pair[2])
 	assert_int_equal(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair), 0);
 }
 
-static void the_kernel_refuses(void **state)
+TEST(the_kernel_refuses)
 {
 	socklen_t bytes = sizeof(int);
 	int pair[2], passes;
@@ -77,7 +67,7 @@ static void the_kernel_refuses(void **state)
 }
 
 /* with bytes, an urgent one, and without any, which a message may be */
-static void closing_does_not_wait(void **state)
+TEST(closing_does_not_wait)
 {
 	static const struct {
 		int type, flags;
@@ -105,7 +95,7 @@ static void closing_does_not_wait(void **state)
 }
 
 /* Another process has set SO_LINGER of the connection, and has ended. What it had sent comes. */
-static void a_connection_does_not_linger(void **state)
+TEST(a_connection_does_not_linger)
 {
 	int other;
 
@@ -119,7 +109,7 @@ static void a_connection_does_not_linger(void **state)
  * Peers that say what nobody reads, with or without a descriptor, and go: a fork costs this process
  * more than such a connection costs a peer.
  */
-static void junk_costs_few_forks(void **state)
+TEST(junk_costs_few_forks)
 {
 	int pair[2], others[JUNK / 2];
 	unsigned int i;
@@ -142,7 +132,7 @@ static void junk_costs_few_forks(void **state)
 }
 
 /* What another process has of a connection goes on. */
-static void a_copy_is_not_the_connection(void **state)
+TEST(a_copy_is_not_the_connection)
 {
 	int pair[2], copy;
 	char byte;
@@ -159,7 +149,7 @@ static void a_copy_is_not_the_connection(void **state)
 	close(pair[1]);
 }
 
-static void reading_does_not_wait(void **state)
+TEST(reading_does_not_wait)
 {
 	static const struct {
 		int type, flags;
@@ -194,7 +184,7 @@ static void reading_does_not_wait(void **state)
 	}
 }
 
-static void other_bytes_are_read(void **state)
+TEST(other_bytes_are_read)
 {
 	char bytes[16];
 	int pair[2];
@@ -243,20 +233,20 @@ static void child_closes(void)
 	linger_ends(other);
 }
 
-static void a_child_does_not_wait(void **state)
+TEST(a_child_does_not_wait)
 {
 	child_closes();
 }
 
 /* a kernel that could refuse them was asked to let them come again */
-static void a_child_does_not_wait_where_they_come(void **state)
+TEST(a_child_does_not_wait_where_they_come)
 {
 	old_kernel = false;
 	child_closes();
 }
 
 /* Who rings sends such a descriptor with the first bytes, or behind them. */
-static void at_the_doorbell(void **state)
+TEST(at_the_doorbell)
 {
 	struct address at = { .scheme = ADDRESS_UNIX };
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_SHMEM, 7 };
@@ -290,21 +280,4 @@ static void at_the_doorbell(void **state)
 	linger_ends(other);
 }
 
-int main(void)
-{
-#define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		WITH(the_kernel_refuses),
-		WITH(closing_does_not_wait),
-		WITH(junk_costs_few_forks),
-		WITH(reading_does_not_wait),
-		WITH(a_copy_is_not_the_connection),
-		WITH(other_bytes_are_read),
-		WITH(a_child_does_not_wait),
-		WITH(a_child_does_not_wait_where_they_come),
-		WITH(at_the_doorbell),
-		WITH(a_connection_does_not_linger),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -3,15 +3,9 @@
  * Shmem regions between processes: a malicious client or server that writes to the shared memory at
  * any moment, and a SIGKILL of either side under load.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -232,7 +226,7 @@ static void a_frame(struct attacker *a, struct kvgpu_ring_producer *p)
 }
 
 /* Whatever the client writes at whatever moment, the server neither crashes nor hangs. */
-static void malicious_clients(void **state)
+TEST(malicious_clients)
 {
 	struct kvgpu_ring_config ring = { .slots = SHMEM_FRAMES,
 					  .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
@@ -427,7 +421,7 @@ static void clients_end(pthread_t *t)
 	kvgpu_remote_disconnect(client);
 }
 
-static void malicious_servers(void **state)
+TEST(malicious_servers)
 {
 	pthread_t server, t[THREADS];
 	struct attacker a;
@@ -472,7 +466,7 @@ static void *overstate(void *arg)
 }
 
 /* an answer that comes after more than the ring can hold is waited for by no thread */
-static void events_that_can_not_be(void **state)
+TEST(events_that_can_not_be)
 {
 	struct kvgpu_remote_answer a;
 	struct iovec part = { &a, 0 };
@@ -562,7 +556,7 @@ static bool shows_second(void)
 	return second;
 }
 
-static void wrong_memory(void **state)
+TEST(wrong_memory)
 {
 	static const struct {
 		enum memory_is what;
@@ -595,7 +589,7 @@ static void wrong_memory(void **state)
 }
 
 /* A client can't shorten the memory that its server maps. */
-static void memory_is_sealed(void **state)
+TEST(memory_is_sealed)
 {
 	pthread_t server;
 	int memory, fd;
@@ -640,7 +634,7 @@ static bool is_closed(const volatile uint8_t *at)
 }
 
 /* What an arena may grow by is closed in each mapping until it has grown. */
-static void memory_that_grows(void **state)
+TEST(memory_that_grows)
 {
 	const uint64_t away = 1ull << 45;
 	struct kvgpu_remote_port *p = NULL;
@@ -710,7 +704,7 @@ static void *welcome(void *p)
 }
 
 /* One at a time comes, before the watcher or the serving thread has looked. */
-static void files_are_lent(void **state)
+TEST(files_are_lent)
 {
 	struct kvgpu_remote_port *p = NULL;
 	unsigned int i, before = descriptors();
@@ -751,7 +745,7 @@ static void files_are_lent(void **state)
  * What is no lent file ends the connection, whoever reads it: the watcher, or the thread that
  * serves a frame. No descriptor stays open.
  */
-static void files_that_break_the_rules(void **state)
+TEST(files_that_break_the_rules)
 {
 	static const struct {
 		size_t bytes;
@@ -800,7 +794,7 @@ static void wait_for(const uint64_t *count, uint64_t n)
 		sched_yield();
 }
 
-static void servers_are_killed(void **state)
+TEST(servers_are_killed)
 {
 	pthread_t t[THREADS];
 	unsigned int i;
@@ -820,7 +814,7 @@ static void servers_are_killed(void **state)
 	}
 }
 
-static void clients_are_killed(void **state)
+TEST(clients_are_killed)
 {
 	pthread_t server, t[THREADS];
 	unsigned int i;
@@ -844,16 +838,4 @@ static void clients_are_killed(void **state)
 	}
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(malicious_clients),      TEST(malicious_servers),
-		TEST(events_that_can_not_be), TEST(wrong_memory),
-		TEST(memory_is_sealed),	      TEST(memory_that_grows),
-		TEST(files_are_lent),	      TEST(files_that_break_the_rules),
-		TEST(servers_are_killed),     TEST(clients_are_killed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -3,16 +3,10 @@
  * A channel on TLS with certificates as kvgpu-remotectl makes them; wrong certificates and files;
  * peers that do not speak TLS; and keys that are renewed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
@@ -213,7 +207,7 @@ static int end(void **state)
 
 /* ------------------------------------------------------------------ what works */
 
-static void frames_and_pieces(void **state)
+TEST(frames_and_pieces)
 {
 	struct kvgpu_remote_piece piece = { 4096, 3 << 20 };
 	static uint64_t words[KVGPU_REMOTE_PAYLOAD_MAX / 8];
@@ -316,7 +310,7 @@ static size_t moved(int from, int to, size_t most)
  * A session that reads ahead: records that came with another one are pending, the first part of one
  * is not, as it is no reason to read without a wait.
  */
-static void what_is_pending(void **state)
+TEST(what_is_pending)
 {
 	struct line here = { .fd = -1 }, there = { .fd = -1 };
 	int ours[2], theirs[2], between[2];
@@ -398,7 +392,7 @@ static void fails(const char *server_folder, const char *client_folder, const ch
 		fail_msg("the server says: %s", server.why);
 }
 
-static void strangers(void **state)
+TEST(strangers)
 {
 	/* what each side complains of, and what it hears of the other side's complaint */
 	fails("ours", "theirs/clients/ann", "localhost", "not of the CA",
@@ -409,13 +403,13 @@ static void strangers(void **state)
 	      "client's certificate is not of the CA");
 }
 
-static void wrong_host(void **state)
+TEST(wrong_host)
 {
 	fails("ours", "ours/clients/ann", "127.0.0.2", "not for 127.0.0.2",
 	      "the client refuses this side");
 }
 
-static void times(void **state)
+TEST(times)
 {
 	time_t now = time(NULL);
 
@@ -435,7 +429,7 @@ static void times(void **state)
 	assert_non_null(strstr(server.why, "kvgpu-remotectl certs"));
 }
 
-static void purposes(void **state)
+TEST(purposes)
 {
 	/* a server can't use a client's certificate */
 	copy("ours", "posing");
@@ -447,7 +441,7 @@ static void purposes(void **state)
 	fails("ours", "posing2", "localhost", "refuses this side", "not made for a client");
 }
 
-static void names(void **state)
+TEST(names)
 {
 	time_t now = time(NULL);
 
@@ -473,7 +467,7 @@ static bool gets_on(const char *server_folder, const char *client_folder)
 }
 
 /* A server's crl.pem shuts out whom it names, and if it is old, or not the CA's, everybody. */
-static void revoked(void **state)
+TEST(revoked)
 {
 	static const char *const bob[] = { "bob" };
 	struct certs_wish w = { strdup(path("listed")), 30, bob, 1 };
@@ -508,7 +502,7 @@ static void revoked(void **state)
  * A fingerprint shuts out a key: it is the same where the certificate's signature has other bytes.
  * kvgpu-remotectl prints the one that the server finds.
  */
-static void fingerprints(void **state)
+TEST(fingerprints)
 {
 	static const char *const folders[] = {
 		[NEGATED] = "negated", [WITH_PARAMETERS] = "with-parameters"
@@ -558,7 +552,7 @@ static void fingerprints(void **state)
 	free((void *)shown[0]);
 }
 
-static void files(void **state)
+TEST(files)
 {
 	struct tls_credentials *c;
 	const char *why;
@@ -579,7 +573,7 @@ static void files(void **state)
 }
 
 /* A user outside of the group that the files have is told that a group may read them. */
-static void not_for_this_user(void **state)
+TEST(not_for_this_user)
 {
 	bool is_root = !geteuid();
 	struct tls_credentials *c;
@@ -598,7 +592,7 @@ static void not_for_this_user(void **state)
 	assert_non_null(strstr(why, "private/ca.crt: you may not open it: users in its group may"));
 }
 
-static void makes_no_second(void **state)
+TEST(makes_no_second)
 {
 	static const char *const ann[] = { "ann" }, *const bad[] = { "../ann" };
 	struct certs_wish w = { strdup(path("ours")), 30, ann, 1 };
@@ -622,7 +616,7 @@ static void makes_no_second(void **state)
 }
 
 /* Who may exchange the files in a folder has the CA that is in it, or is put into it. */
-static void makes_none_where_others_write(void **state)
+TEST(makes_none_where_others_write)
 {
 	static const char *const ann[] = { "ann" };
 	struct certs_wish w = { strdup(path("shared")), 30, ann, 1 };
@@ -652,7 +646,7 @@ static void makes_none_where_others_write(void **state)
 }
 
 /* Of our CA, but with a key of another kind than kvgpu-remotectl's. */
-static void kinds_of_keys(void **state)
+TEST(kinds_of_keys)
 {
 	static const struct {
 		const char *folder, *says;
@@ -694,7 +688,7 @@ static void *speak_plain(void *arg)
 	return NULL;
 }
 
-static void no_tls_there(void **state)
+TEST(no_tls_there)
 {
 	struct kvgpu_remote_channel *c;
 	const char *why = "";
@@ -705,7 +699,7 @@ static void no_tls_there(void **state)
 	server_ends();
 }
 
-static void no_tls_comes(void **state)
+TEST(no_tls_comes)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -791,7 +785,7 @@ static void raw_read(struct raw *r, void *to, size_t n)
  * The server waits for ever in one of three turns. A renewal of keys neither ends that wait nor
  * counts as a byte.
  */
-static void renewed_keys(void **state)
+TEST(renewed_keys)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
 	struct {
@@ -832,7 +826,7 @@ static void renewed_keys(void **state)
 	server_ends();
 }
 
-static void no_certificate(void **state)
+TEST(no_certificate)
 {
 	struct raw r;
 	char byte;
@@ -850,7 +844,7 @@ static void no_certificate(void **state)
  * What a peer offers, and whether the server takes it: groups, kinds of signatures and versions
  * that cost it much are refused before it computes anything.
  */
-static void kinds_of_handshakes(void **state)
+TEST(kinds_of_handshakes)
 {
 #define ONLY(group) "NORMAL:-VERS-ALL:+VERS-TLS1.3:-GROUP-ALL:+GROUP-" group
 	static const struct {
@@ -896,27 +890,5 @@ static void kinds_of_handshakes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_and_pieces),
-		cmocka_unit_test(what_is_pending),
-		cmocka_unit_test(strangers),
-		cmocka_unit_test(wrong_host),
-		cmocka_unit_test(times),
-		cmocka_unit_test(purposes),
-		cmocka_unit_test(names),
-		cmocka_unit_test(revoked),
-		cmocka_unit_test(fingerprints),
-		cmocka_unit_test(files),
-		cmocka_unit_test(not_for_this_user),
-		cmocka_unit_test(makes_no_second),
-		cmocka_unit_test(makes_none_where_others_write),
-		cmocka_unit_test(no_tls_there),
-		cmocka_unit_test(no_tls_comes),
-		cmocka_unit_test(renewed_keys),
-		cmocka_unit_test(no_certificate),
-		cmocka_unit_test(kinds_of_keys),
-		cmocka_unit_test(kinds_of_handshakes),
-	};
-
-	return cmocka_run_group_tests(tests, make, end);
+	return unit_tests_run(NULL, NULL, make, end);
 }

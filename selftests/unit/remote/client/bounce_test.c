@@ -6,12 +6,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <remote/channel/signals.h>
 #include <remote/client/box.h>
@@ -31,33 +26,6 @@ void arena_put(struct peer *p, uint64_t at)
 {
 	assert_int_equal(at, PIECE);
 	puts_of_piece++;
-}
-void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
-{
-	return NULL;
-}
-void box_pack(const struct end *e, const struct part *p, uint8_t *to)
-{
-}
-void box_unpack(const struct end *e, const struct part *p, const uint8_t *from)
-{
-}
-int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, const void *from, uint64_t bytes)
-{
-	return 0;
-}
-bool managed_any(void)
-{
-	return false;
-}
-void managed_waited(void)
-{
-}
-void managed_function_ends(void)
-{
-}
-void call_due(void)
-{
 }
 CUresult call_acknowledge(struct peer *p, uint64_t invocation)
 {
@@ -97,7 +65,7 @@ static uint64_t make(struct peer *p)
 	return id;
 }
 
-static void two_ends_give_one_piece_back(void **state)
+TEST(two_ends_give_one_piece_back)
 {
 	uint64_t id = make(&peers[0]);
 	struct end e;
@@ -123,7 +91,7 @@ static void notify(struct peer *p, uint32_t event, uint64_t id)
 		sched_yield();
 }
 
-static void a_server_ends_its_own_bounces(void **state)
+TEST(a_server_ends_its_own_bounces)
 {
 	uint64_t id = make(&peers[0]);
 	struct end e;
@@ -139,7 +107,7 @@ static void a_server_ends_its_own_bounces(void **state)
 }
 
 /* what the server says of a bounce buffer has to be what the bounce buffer is */
-static void a_bounce_is_its_servers(void **state)
+TEST(a_bounce_is_its_servers)
 {
 	const uint64_t other[3] = { BYTES, 2, 1 };
 	uint64_t id = make(&peers[0]);
@@ -152,13 +120,4 @@ static void a_bounce_is_its_servers(void **state)
 	bounce_free(id);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_ends_give_one_piece_back),
-		cmocka_unit_test(a_server_ends_its_own_bounces),
-		cmocka_unit_test(a_bounce_is_its_servers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,14 +4,11 @@
  * synchronization behavior" a library may return from a copy of pageable memory before the GPU has
  * made it. The servers' part, which stands in for the channel here, always does.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <remote/client/peer_direct.h>
+
+#include "../result.h"
 
 enum { DST = 0x100000, SRC = 0x900000, PITCH = 512, WIDTH = 300, LINES = 5000 };
 
@@ -51,9 +48,6 @@ static unsigned int end_of(CUdeviceptr ptr)
 	return ptr >= SRC;
 }
 
-void gpu_uses(CUdeviceptr ptr)
-{
-}
 void route_address(struct route *to, CUdeviceptr ptr)
 {
 	*to = (struct route){ .peer = &peers[end_of(ptr)], .ctx = &contexts[end_of(ptr)] };
@@ -82,41 +76,6 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 	return (struct staged *)&piece;
 }
 
-void staging_sent(struct peer *p, struct staged *piece, uint64_t seq)
-{
-}
-uint64_t arena_get(struct peer *p, uint64_t bytes)
-{
-	return 0;
-}
-void arena_put(struct peer *p, uint64_t at)
-{
-}
-CUresult call_enter(unsigned int flags)
-{
-	return CUDA_SUCCESS;
-}
-CUresult capture_refuse_servers(void)
-{
-	return CUDA_ERROR_NOT_SUPPORTED;
-}
-
-bool captures_any(void)
-{
-	return false;
-}
-CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status)
-{
-	return CUDA_SUCCESS;
-}
-CUresult cuStreamSynchronize(CUstream s)
-{
-	return CUDA_SUCCESS;
-}
-struct peer *route_peer(struct route *to)
-{
-	return to->peer;
-}
 enum side_of side_of(CUdeviceptr at, bool host)
 {
 	return host ? SIDE_HOST : SIDE_DEVICE;
@@ -128,40 +87,14 @@ CUresult device_holds(const struct route *to, CUdeviceptr at, uint64_t bytes)
 	return bytes == room ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult array_holds(const struct route *to, CUarray array, const uint64_t *at,
-		     const uint64_t *size)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
-
 bool peer_direct_possible(const struct peer *to, const struct peer *from)
 {
 	return direct;
-}
-bool peer_direct_failed(struct peer *to, const struct peer *from, CUresult r)
-{
-	return false;
 }
 
 struct kvgpu_remote_source peer_direct_source(const struct peer *from, uint64_t at)
 {
 	return (struct kvgpu_remote_source){ .at = at };
-}
-
-/* what no copy here calls */
-bool route_handle(struct route *to, unsigned int class, const void *handle, uint64_t *id)
-{
-	return false;
-}
-
-CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
-
-CUresult box_capture(const struct route *to, struct box *b, uint64_t stream)
-{
-	return CUDA_ERROR_UNKNOWN;
 }
 
 /* ------------------------------------------------------------------ */
@@ -185,25 +118,25 @@ static CUresult copy(CUmemorytype from, CUmemorytype to)
 	return cuMemcpy2DAsync_v2(&c, (CUstream)&peers);
 }
 
-static void copies_are_done(void **state)
+TEST(copies_are_done)
 {
-	assert_int_equal(copy(CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE), CUDA_SUCCESS);
+	OK(copy(CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE));
 	assert_int_equal(boxes, 2);
 	assert_int_equal(begun, 0);
 	for (direct = false;; direct = true) {
-		assert_int_equal(copy(CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE), CUDA_SUCCESS);
+		OK(copy(CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE));
 		assert_int_equal(boxes, 4);
 		assert_int_equal(begun, 0);
 		if (direct)
 			break;
 	}
 	direct = false;
-	assert_int_equal(copy(CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST), CUDA_SUCCESS);
+	OK(copy(CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST));
 	assert_int_equal(boxes, 2);
 }
 
 /* Without memory at the program's end: what is packed first would end the test. */
-static void ranges_come_first(void **state)
+TEST(ranges_come_first)
 {
 	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
 			    .srcHost = (void *)64,
@@ -215,33 +148,22 @@ static void ranges_come_first(void **state)
 			    .Height = LINES + 1 };
 
 	held = 0;
-	assert_int_equal(cuMemcpy2DAsync_v2(&c, (CUstream)&peers), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemcpy2DAsync_v2(&c, (CUstream)&peers), INVALID_VALUE);
 	assert_int_equal(held, 1);
 	c.dstPitch = WIDTH - 1;
-	assert_int_equal(cuMemcpy2DAsync_v2(&c, (CUstream)&peers), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemcpy2DAsync_v2(&c, (CUstream)&peers), INVALID_VALUE);
 	assert_int_equal(held, 1);
 }
 
-static void errors_are_told(void **state)
+TEST(errors_are_told)
 {
 	fails = OP_box;
-	assert_int_equal(copy(CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE),
-			 CUDA_ERROR_ILLEGAL_ADDRESS);
+	FAILS(copy(CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE), ILLEGAL_ADDRESS);
 	fails = OP_cuStreamSynchronize;
-	assert_int_equal(copy(CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE),
-			 CUDA_ERROR_ILLEGAL_ADDRESS);
+	FAILS(copy(CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE), ILLEGAL_ADDRESS);
 	/* a copy to host memory has ended with its answer */
-	assert_int_equal(copy(CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST), CUDA_SUCCESS);
+	OK(copy(CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST));
 	fails = 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copies_are_done),
-		cmocka_unit_test(ranges_come_first),
-		cmocka_unit_test(errors_are_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

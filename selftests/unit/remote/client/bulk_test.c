@@ -3,16 +3,10 @@
  * Copies by several threads, of all lengths and offsets, by one caller and by many at once. The
  * process seems to have eight CPUs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,13 +64,13 @@ static void *call(void *arg)
 	return NULL;
 }
 
-static void all_lengths(void **state)
+TEST(all_lengths)
 {
 	call((void *)1);
 	assert_int_equal(started, 3);
 }
 
-static void many_callers(void **state)
+TEST(many_callers)
 {
 	pthread_t t[CALLERS];
 	uintptr_t i;
@@ -97,7 +91,7 @@ static uint64_t cpu_us(void)
 }
 
 /* Helpers sleep when there is nothing to copy, and copies go on when they have slept. */
-static void idle_helpers_sleep(void **state)
+TEST(idle_helpers_sleep)
 {
 	uint64_t before;
 	unsigned int i;
@@ -111,11 +105,4 @@ static void idle_helpers_sleep(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(all_lengths),
-					    cmocka_unit_test(many_callers),
-					    cmocka_unit_test(idle_helpers_sleep) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

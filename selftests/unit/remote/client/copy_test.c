@@ -6,15 +6,13 @@
  * the device are waited for. There is no server.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 
-#include <cmocka.h>
 #include <sys/uio.h>
 
 #include <remote/client/peer_copy.h>
+
+#include "../result.h"
 
 enum { SRC = 0x100000, BYTES = 3 << 20 };
 
@@ -45,33 +43,6 @@ bool ring_is_pinned(struct peer *p, bool ask)
 {
 	asked_for_ring = asked_for_ring || ask;
 	return ring;
-}
-uint64_t arena_get(struct peer *p, uint64_t bytes)
-{
-	return 0;
-}
-void arena_put(struct peer *p, uint64_t at)
-{
-}
-
-bool pinned_hold(const struct peer *p, const void *host)
-{
-	return false;
-}
-void pinned_release(void)
-{
-}
-void gpu_uses(CUdeviceptr ptr)
-{
-}
-uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
-{
-	return KVGPU_REMOTE_NOWHERE;
-}
-
-const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
-{
-	return NULL;
 }
 
 /* a copy over a plain channel: what is pushed; the server's memory */
@@ -115,22 +86,6 @@ CUresult call_fence(struct peer *p, uint64_t upto)
 {
 	return CUDA_SUCCESS;
 }
-void stream_through(uint64_t stream, const struct call *c)
-{
-}
-
-/* what line_out() does not call here */
-CUresult peer_copy_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
-			size_t bytes, bool waits, CUstream stream)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
-
-CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to,
-		      CUdeviceptr src, enum side_of from, size_t bytes)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
 
 static struct staged piece;
 static unsigned int late_pieces;
@@ -148,17 +103,9 @@ void staging_sent(struct peer *p, struct staged *of, uint64_t seq)
 {
 	late_pieces += of->late;
 }
-bool answer_bytes(struct call *c, void *to, uint64_t n)
-{
-	return false;
-}
 /* copies from a plain channel: the server returns a piece when its answer is taken */
 static struct kvgpu_remote_landing *landings;
 static unsigned int under_way, most, landed, lost_piece, refused_piece;
-void bulk_copy(void *to, const void *from, uint64_t bytes, bool far)
-{
-	memcpy(to, from, bytes);
-}
 
 void kvgpu_remote_land(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
 {
@@ -224,56 +171,17 @@ CUresult call_enter(unsigned int flags)
 {
 	return entered ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 }
-CUresult capture_refuse_servers(void)
-{
-	return CUDA_ERROR_NOT_SUPPORTED;
-}
 
-bool captures_any(void)
-{
-	return false;
-}
-bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size)
-{
-	return false;
-}
-bool own_stream(CUstream stream)
-{
-	return false;
-}
 static bool named; /* a server says that it has all that is asked for */
 bool range_has(CUdeviceptr ptr)
 {
 	return named;
 }
-CUresult device_holds(const struct route *to, CUdeviceptr at, uint64_t bytes)
-{
-	return CUDA_SUCCESS;
-}
 
-bool pinned_device_has(CUdeviceptr at)
-{
-	return false;
-}
 static CUdeviceptr pinned; /* host memory that is known; 0: none */
 bool host_find(const void *host, struct host_range *out)
 {
 	return pinned && (uintptr_t)host == pinned;
-}
-bool pinned_may_change(const struct host_range *r)
-{
-	return false;
-}
-bool host_functions_pending(void)
-{
-	return false;
-}
-void pinned_written(void)
-{
-}
-bool pinned_is_written(void)
-{
-	return false;
 }
 static unsigned int completions;
 unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c)
@@ -287,13 +195,6 @@ void kvgpu_remote_completion_put(struct kvgpu_remote_channel *c, unsigned int co
 struct peer *route_peer(struct route *to)
 {
 	return peers;
-}
-void route_address(struct route *to, CUdeviceptr ptr)
-{
-}
-CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status)
-{
-	return CUDA_SUCCESS;
 }
 static unsigned int on_devices, waited; /* how many copies; waits behind one, in its stream */
 static CUresult refused;
@@ -323,11 +224,6 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstre
 	return refused;
 }
 
-bool route_handle(struct route *to, unsigned int class, const void *handle, uint64_t *id)
-{
-	return false;
-}
-
 CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
 {
 	return entered ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
@@ -335,7 +231,7 @@ CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
 
 /* ------------------------------------------------------------------ */
 
-static void other_memory_is_apart(void **state)
+TEST(other_memory_is_apart)
 {
 	static uint8_t to_here[BYTES];
 	const struct route to = { .peer = peers };
@@ -347,7 +243,7 @@ static void other_memory_is_apart(void **state)
 
 		managed = i;
 		queued = asked = 0;
-		assert_int_equal(line_out(&to, &q, to_here, true, true), CUDA_SUCCESS);
+		OK(line_out(&to, &q, to_here, true, true));
 		assert_int_equal(queued, 5);
 		assert_int_equal(asked, 1);
 	}
@@ -359,11 +255,11 @@ static void send(uint64_t bytes)
 	const struct route to = { .peer = peers };
 	struct q_copy_in q = { .dst = SRC, .bytes = bytes };
 
-	assert_int_equal(piece_send(&to, &q, from_here, true), CUDA_ERROR_UNKNOWN);
+	FAILS(piece_send(&to, &q, from_here, true), UNKNOWN);
 }
 
 /* A line in a frame is copied twice, one in a shared arena once. */
-static void lines_in_frames(void **state)
+TEST(lines_in_frames)
 {
 	staged = in_frames = 0;
 	send(KVGPU_REMOTE_INLINE_SHARED_MAX);
@@ -382,7 +278,7 @@ static void lines_in_frames(void **state)
  * Over a plain channel a line goes from the program's memory into the socket. Where the server has
  * its ring registered, the pieces are late.
  */
-static void lines_past_the_arena(void **state)
+TEST(lines_past_the_arena)
 {
 	static uint8_t from_here[BYTES];
 	const struct route to = { .peer = peers };
@@ -399,7 +295,7 @@ static void lines_past_the_arena(void **state)
 		pushed = directly = late = late_pieces = 0;
 		memset(there, 0, BYTES);
 		asked_for_ring = false;
-		assert_int_equal(line_in(&to, &q, from_here, true, true), CUDA_SUCCESS);
+		OK(line_in(&to, &q, from_here, true, true));
 		assert_memory_equal(there, from_here, BYTES - 5);
 		assert_true(asked_for_ring);
 		assert_int_equal(pushed, 6);
@@ -409,16 +305,15 @@ static void lines_past_the_arena(void **state)
 	}
 	/* registering takes longer than many small copies */
 	asked_for_ring = in_memory = false;
-	assert_int_equal(line_in(&to, &(struct q_copy_in){ .dst = SRC, .bytes = 1 << 19 },
-				 from_here, true, true),
-			 CUDA_SUCCESS);
+	OK(line_in(&to, &(struct q_copy_in){ .dst = SRC, .bytes = 1 << 19 }, from_here, true,
+		   true));
 	assert_false(asked_for_ring);
 	shared = true;
 	ring = room = false;
 }
 
 /* Bytes from a plain channel come some pieces at a time, and land where the program wants them. */
-static void lines_that_land(void **state)
+TEST(lines_that_land)
 {
 	static uint8_t to_here[BYTES];
 	const struct route to = { .peer = peers };
@@ -434,7 +329,7 @@ static void lines_that_land(void **state)
 		in_memory = i % 2;
 		landed = most = 0;
 		memset(to_here, 0, BYTES);
-		assert_int_equal(line_out(&to, &q, to_here, true, true), CUDA_SUCCESS);
+		OK(line_out(&to, &q, to_here, true, true));
 		assert_memory_equal(to_here, there, bytes[i / 2]);
 		assert_int_equal(!landed, in_memory);
 		assert_int_equal(most, i / 2 == 2 ? 1 : 4);
@@ -465,7 +360,7 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long n,
 	return readable ? 1 : -1;
 }
 
-static void pages_that_were_read(void **state)
+TEST(pages_that_were_read)
 {
 	enum { PAGE = 4096 };
 	const CUdeviceptr at = 0x7000001000;
@@ -497,7 +392,7 @@ static void pages_that_were_read(void **state)
 }
 
 /* with several servers the kernel says what is the program's memory, also where it says little */
-static void what_is_the_programs(void **state)
+TEST(what_is_the_programs)
 {
 	static uint8_t own[4096];
 	const CUdeviceptr here = (uintptr_t)own, nowhere = 0x7f00000000000;
@@ -521,7 +416,7 @@ static void what_is_the_programs(void **state)
 }
 
 /* Mapped memory is the device's and the host's: copies from and to it that wait are over then. */
-static void mapped_memory_is_waited_for(void **state)
+TEST(mapped_memory_is_waited_for)
 {
 	enum { MAPPED = 0x200000, OTHER = 0x300000 };
 	void *const here = (void *)MAPPED;
@@ -530,38 +425,27 @@ static void mapped_memory_is_waited_for(void **state)
 	entered = named = true;
 	pinned = MAPPED;
 	on_devices = waited = 0;
-	assert_int_equal(cuMemcpyDtoH_v2(here, OTHER, 8), CUDA_SUCCESS);
+	OK(cuMemcpyDtoH_v2(here, OTHER, 8));
 	assert_int_equal(waited, 1);
-	assert_int_equal(cuMemcpyHtoD_v2(OTHER, here, 8), CUDA_SUCCESS);
+	OK(cuMemcpyHtoD_v2(OTHER, here, 8));
 	assert_int_equal(waited, 2);
-	assert_int_equal(cuMemcpy(OTHER, MAPPED, 8), CUDA_SUCCESS);
+	OK(cuMemcpy(OTHER, MAPPED, 8));
 	assert_int_equal(waited, 3);
-	assert_int_equal(cuMemcpyDtoH_v2_ptds(here, OTHER, 8), CUDA_SUCCESS);
+	OK(cuMemcpyDtoH_v2_ptds(here, OTHER, 8));
 	assert_int_equal(waited, 4);
 	assert_int_equal(on_devices, 4);
 	/* the program waits for these */
-	assert_int_equal(cuMemcpyDtoHAsync_v2(here, OTHER, 8, s), CUDA_SUCCESS);
-	assert_int_equal(cuMemcpyHtoDAsync_v2(OTHER, here, 8, NULL), CUDA_SUCCESS);
+	OK(cuMemcpyDtoHAsync_v2(here, OTHER, 8, s));
+	OK(cuMemcpyHtoDAsync_v2(OTHER, here, 8, NULL));
 	/* the CPU does not see this memory, or its touch waits */
-	assert_int_equal(cuMemcpy(OTHER, SRC, 8), CUDA_SUCCESS);
+	OK(cuMemcpy(OTHER, SRC, 8));
 	assert_int_equal(on_devices, 7);
 	refused = CUDA_ERROR_INVALID_VALUE;
-	assert_int_equal(cuMemcpyDtoH_v2(here, OTHER, 8), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemcpyDtoH_v2(here, OTHER, 8), INVALID_VALUE);
 	assert_int_equal(waited, 4);
 	refused = CUDA_SUCCESS;
 	entered = named = false;
 	pinned = 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(other_memory_is_apart),
-					    cmocka_unit_test(lines_in_frames),
-					    cmocka_unit_test(lines_past_the_arena),
-					    cmocka_unit_test(lines_that_land),
-					    cmocka_unit_test(pages_that_were_read),
-					    cmocka_unit_test(what_is_the_programs),
-					    cmocka_unit_test(mapped_memory_is_waited_for) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,13 +4,8 @@
  * or the thread's start fails. There is no server.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <remote/channel/signals.h>
 #include <remote/client/peer_copy.h>
@@ -69,13 +64,6 @@ bool handle_id(unsigned int class, const void *handle, uint64_t *id)
 	return true;
 }
 
-void call_late(struct peer *p, CUresult r)
-{
-}
-struct peer *route_peer(struct route *to)
-{
-	return to->peer;
-}
 struct object *object_of(unsigned int class, const void *handle)
 {
 	return &event;
@@ -84,27 +72,7 @@ const struct object *object_context(const struct object *o)
 {
 	return &context;
 }
-CUresult capture_refuse_servers(void)
-{
-	return CUDA_ERROR_NOT_SUPPORTED;
-}
 
-bool captures_any(void)
-{
-	return false;
-}
-bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c)
-{
-	return false;
-}
-CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status)
-{
-	return CUDA_SUCCESS;
-}
-CUresult cuEventQuery(CUevent e)
-{
-	return CUDA_ERROR_NOT_READY;
-}
 static unsigned int copies; /* use __atomic */
 CUresult peer_copy_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 {
@@ -131,7 +99,7 @@ static void expect_failure(CUresult r)
 	assert_int_equal(ended, 100 + made);
 }
 
-static void failures(void **state)
+TEST(failures)
 {
 	fails = OP_cuStreamCreate;
 	assert_int_equal(wait_for(), CUDA_ERROR_UNKNOWN);
@@ -146,7 +114,7 @@ static void failures(void **state)
 	assert_int_equal(peers[0].slow, 0);
 }
 
-static void one_stream_serves_many_fences(void **state)
+TEST(one_stream_serves_many_fences)
 {
 	uint64_t before = made;
 	unsigned int i;
@@ -166,7 +134,7 @@ static void one_stream_serves_many_fences(void **state)
 }
 
 /* also when its server says so twice, or another one does */
-static void a_stream_comes_to_its_fence_once(void **state)
+TEST(a_stream_comes_to_its_fence_once)
 {
 	unsigned int before = __atomic_load_n(&acknowledged, __ATOMIC_SEQ_CST);
 
@@ -180,13 +148,4 @@ static void a_stream_comes_to_its_fence_once(void **state)
 	assert_int_equal(__atomic_load_n(&copies, __ATOMIC_SEQ_CST), 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(failures),
-		cmocka_unit_test(one_stream_serves_many_fences),
-		cmocka_unit_test(a_stream_comes_to_its_fence_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

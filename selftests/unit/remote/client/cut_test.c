@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Into which pieces a copy by way of a relay is cut. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <remote/client/cut.h>
 
@@ -24,7 +17,7 @@ static double takes(uint64_t bytes, uint64_t piece, uint64_t overhead)
 	return bytes * (1 + 2 / n) + n * overhead;
 }
 
-static void small_ones_are_whole(void **state)
+TEST(small_ones_are_whole)
 {
 	uint64_t bytes;
 
@@ -33,7 +26,7 @@ static void small_ones_are_whole(void **state)
 }
 
 /* a relay that says so gets each copy as one piece, as far as a piece goes */
-static void without_pipelining_all_are_whole(void **state)
+TEST(without_pipelining_all_are_whole)
 {
 	const struct kvgpu_remote_relayed whole = { .piece = 1u << 31,
 						    .overhead = KVGPU_REMOTE_OVERHEAD_WHOLE };
@@ -44,14 +37,14 @@ static void without_pipelining_all_are_whole(void **state)
 	assert_int_equal(cut_piece(&whole, 1ull << 40), whole.piece);
 }
 
-static void large_ones_fill_the_buffers(void **state)
+TEST(large_ones_fill_the_buffers)
 {
 	assert_int_equal(cut_piece(&relay, 1ull << 40), relay.piece);
 	assert_int_equal(cut_piece(&relay, 64 << 20), relay.piece);
 }
 
 /* For a copy of two turns and more, the time is at most 1.2 times that of the best power of two. */
-static void near_the_best(void **state)
+TEST(near_the_best)
 {
 	static const uint32_t turns[] = { 16 << 10, 64 << 10, 1 << 20 };
 	struct kvgpu_remote_relayed r = relay;
@@ -72,7 +65,7 @@ static void near_the_best(void **state)
 		}
 }
 
-static void no_turn_at_all(void **state)
+TEST(no_turn_at_all)
 {
 	const struct kvgpu_remote_relayed r = { .piece = 64 << 10, .overhead = 0 },
 					  most = { .piece = 64 << 10, .overhead = UINT32_MAX };
@@ -82,15 +75,4 @@ static void no_turn_at_all(void **state)
 	assert_int_equal(cut_piece(&most, 1 << 20), 64 << 10);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(small_ones_are_whole),
-		cmocka_unit_test(without_pipelining_all_are_whole),
-		cmocka_unit_test(large_ones_fill_the_buffers),
-		cmocka_unit_test(near_the_best),
-		cmocka_unit_test(no_turn_at_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,13 +3,7 @@
  * Attributes of a device whose server's library offers all that CUDA 12 has: the client says only
  * what its calls can do. There is no server.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <cuda/api/usage.h>
 #include <remote/client/client.h>
@@ -23,11 +17,6 @@ bool several;
 static bool shared;
 
 int all_devices = DEVICES, device_at[DEVICES_MAX] = { 0, 1 };
-
-CUresult client_ready(void)
-{
-	return CUDA_SUCCESS;
-}
 
 struct peer *peer_of_number(int dev, uint32_t *number)
 {
@@ -107,7 +96,7 @@ static bool crosses(int attribute)
 	}
 }
 
-static void newer_attributes(void **state)
+TEST(newer_attributes)
 {
 	int i;
 
@@ -119,7 +108,7 @@ static void newer_attributes(void **state)
 	}
 }
 
-static void mapped_memory_wants_a_shared_arena(void **state)
+TEST(mapped_memory_wants_a_shared_arena)
 {
 	int i;
 
@@ -131,7 +120,7 @@ static void mapped_memory_wants_a_shared_arena(void **state)
 }
 
 /* Whatever a server answers, no more is used than there is, and the list has its length. */
-static void usage_is_within_bounds(void **state)
+TEST(usage_is_within_bounds)
 {
 	struct kvgpu_usage u;
 
@@ -158,13 +147,4 @@ static void usage_is_within_bounds(void **state)
 	assert_int_equal(kvgpu_device_usage(DEVICES, &u), CUDA_ERROR_INVALID_DEVICE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(newer_attributes),
-		cmocka_unit_test(mapped_memory_wants_a_shared_arena),
-		cmocka_unit_test(usage_is_within_bounds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

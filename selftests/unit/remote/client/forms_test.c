@@ -3,17 +3,12 @@
  * Launches with attributes, graphs by the forms of CUDA 12, tensor maps and words that streams
  * write: what an honest server is asked, and what the program gets (liar.h).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "../result.h"
 #include "liar.h"
 
 enum { ASKED_MAX = 64, CLUSTERS = 120 };
@@ -94,10 +89,8 @@ static void answer_with(uint16_t op, uint32_t result, const void *answer, size_t
 	memcpy(other.word, answer, n);
 }
 
-#define Q(name)		 ((const struct q_##name *)frame)
-#define BEHIND(name)	 ((const uint64_t *)(frame + sizeof(struct q_##name)))
-#define OK(call)	 assert_int_equal(call, CUDA_SUCCESS)
-#define FAILS(call, why) assert_int_equal(call, CUDA_ERROR_##why)
+#define Q(name)	     ((const struct q_##name *)frame)
+#define BEHIND(name) ((const uint64_t *)(frame + sizeof(struct q_##name)))
 
 /* the last question was this one, and the only one since forget() */
 #define ASKED(name)                                    \
@@ -183,7 +176,7 @@ static CUlaunchAttribute cluster(unsigned int x, unsigned int y, unsigned int z)
 		ASKED(launch); \
 	} while (0)
 
-static void launches_that_can_be_wrong_are_asked(void **state)
+TEST(launches_that_can_be_wrong_are_asked)
 {
 	CUlaunchAttribute a[2] = { { .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
 				     .value.cooperative = 1 } };
@@ -208,7 +201,7 @@ static void launches_that_can_be_wrong_are_asked(void **state)
 	WAITED(launch(f, 16, 0, a, 2));
 }
 
-static void clusters_that_a_kernel_wants(void **state)
+TEST(clusters_that_a_kernel_wants)
 {
 	enum { MUST_BE_SET = 10, WIDTH = 11 };
 	CUlaunchAttribute a = cluster(2, 1, 1);
@@ -227,7 +220,7 @@ static void clusters_that_a_kernel_wants(void **state)
 }
 
 /* The program allows a function more than what any function has. */
-static void shared_memory_that_is_allowed(void **state)
+TEST(shared_memory_that_is_allowed)
 {
 	CUfunction f = get_function();
 
@@ -239,7 +232,7 @@ static void shared_memory_that_is_allowed(void **state)
 	WAITED(launch(f, 1, (200 << 10) + 1, NULL, 0));
 }
 
-static void what_a_launch_sends(void **state)
+TEST(what_a_launch_sends)
 {
 	CUlaunchAttribute a[2] = { { .id = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
 				     .value.event = event },
@@ -279,7 +272,7 @@ static void what_a_launch_sends(void **state)
 	assert_int_equal(sent->value.cooperative, 1);
 }
 
-static void how_many_clusters(void **state)
+TEST(how_many_clusters)
 {
 	CUlaunchAttribute a = cluster(2, 1, 1);
 	const CUlaunchConfig c = { 4, 5, 6, 7, 8, 9, 10, (CUstream)&a, &a, 1 };
@@ -373,7 +366,7 @@ static void asked_once(CUresult r, uint16_t op)
 	nr_asked = 0;
 }
 
-static void nodes_of_any_type(void **state)
+TEST(nodes_of_any_type)
 {
 	CUfunction f = get_function();
 	CUgraphNodeParams p;
@@ -404,7 +397,7 @@ static void nodes_of_any_type(void **state)
 }
 
 /* A graph that is moved into a node ends with it. */
-static void graphs_are_moved(void **state)
+TEST(graphs_are_moved)
 {
 	CUgraphNodeParams p = params_of(CU_GRAPH_NODE_TYPE_GRAPH, NULL, NULL);
 	CUgraphNode made, inner, deep;
@@ -441,7 +434,7 @@ static void graphs_are_moved(void **state)
 }
 
 /* A program gets the bodies in a list of the node's, and fills them; they end with the node. */
-static void nodes_with_conditions(void **state)
+TEST(nodes_with_conditions)
 {
 	struct {
 		struct a_condition_node a;
@@ -486,7 +479,7 @@ static void nodes_with_conditions(void **state)
 }
 
 /* A copy's context need not be current. */
-static void copies_have_their_context(void **state)
+TEST(copies_have_their_context)
 {
 	CUgraphNodeParams p = params_of(CU_GRAPH_NODE_TYPE_MEMCPY, NULL, NULL);
 	CUcontext second, now;
@@ -509,7 +502,7 @@ static void copies_have_their_context(void **state)
 	OK(cuCtxSetCurrent(ctx));
 }
 
-static void kernels_by_the_second_form(void **state)
+TEST(kernels_by_the_second_form)
 {
 	CUfunction f = get_function();
 	CUDA_KERNEL_NODE_PARAMS_v2 p = { .func = f, .gridDimZ = 3, .kernelParams = params }, got;
@@ -552,7 +545,7 @@ static void kernels_by_the_second_form(void **state)
 
 static const CUgraphEdgeData programmatic = { .from_port = 1, .type = 1 };
 
-static void nodes_behind_edges_with_data(void **state)
+TEST(nodes_behind_edges_with_data)
 {
 	const CUgraphEdgeData edges[2] = { { 0 }, programmatic };
 	CUgraphNodeParams p = { .type = CU_GRAPH_NODE_TYPE_EMPTY };
@@ -585,7 +578,7 @@ static void nodes_behind_edges_with_data(void **state)
 	assert_null(made);
 }
 
-static void edges_are_told(void **state)
+TEST(edges_are_told)
 {
 	struct {
 		struct a_cuGraphGetEdges_v2 a;
@@ -619,7 +612,7 @@ static void edges_are_told(void **state)
 	assert_int_equal(Q(cuGraphRemoveDependencies_v2)->want, 0);
 }
 
-static void captures_with_data(void **state)
+TEST(captures_with_data)
 {
 	struct {
 		struct a_capture_info a;
@@ -668,7 +661,7 @@ static void captures_with_data(void **state)
 
 /* ------------------------------------------------------------------ executable graphs */
 
-static void executables_by_params(void **state)
+TEST(executables_by_params)
 {
 	CUDA_GRAPH_INSTANTIATE_PARAMS p = { .flags = 1 | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD,
 					    .hUploadStream = stream };
@@ -707,7 +700,7 @@ static void executables_by_params(void **state)
 	assert_int_equal(nr_asked, 0);
 }
 
-static void updates_that_fail(void **state)
+TEST(updates_that_fail)
 {
 	struct a_update answer = { .bad = number(node),
 				   .what = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED };
@@ -753,7 +746,7 @@ static void say_graph(struct liar_frame *f)
 	f->words += 3;
 }
 
-static void graphs_as_text(void **state)
+TEST(graphs_as_text)
 {
 	const int fd = memfd_create("graph", 0);
 	char path[32], text[1024] = "", want[64];
@@ -780,7 +773,7 @@ static void graphs_as_text(void **state)
 
 /* ----------------------------------------------------------------- tensor maps, words in memory */
 
-static void tensor_maps(void **state)
+TEST(tensor_maps)
 {
 	const cuuint64_t size[5] = { 64, 32, 4, 2, 1 }, strides[4] = { 128, 4096 };
 	const cuuint32_t box[5] = { 8, 4, 2 }, steps[5] = { 1, 1, 1 };
@@ -829,7 +822,7 @@ static void tensor_maps(void **state)
 	assert_memory_equal(&map, &answer, sizeof(map));
 }
 
-static void words_of_streams(void **state)
+TEST(words_of_streams)
 {
 	enum { WAIT_32 = 1, WRITE_64 = 5 };
 	CUstreamBatchMemOpParams many[2] = {
@@ -853,7 +846,7 @@ static void words_of_streams(void **state)
 
 /* ------------------------------------------------------------------ links and arrays */
 
-static void what_links_can(void **state)
+TEST(what_links_can)
 {
 	static const CUatomicOperation operations[3] = { 0, 9, 12 };
 	static const uint32_t answer[4] = { 7, 9, 1 };
@@ -875,7 +868,7 @@ static void what_links_can(void **state)
 }
 
 /* a plane ends with its array */
-static void planes_and_tiles(void **state)
+TEST(planes_and_tiles)
 {
 	static const CUDA_ARRAY_SPARSE_PROPERTIES tiles = { .tileExtent = { 128, 64, 1 },
 							    .miptailSize = 1 << 16 };
@@ -897,31 +890,7 @@ static void planes_and_tiles(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(launches_that_can_be_wrong_are_asked),
-		TEST(clusters_that_a_kernel_wants),
-		TEST(shared_memory_that_is_allowed),
-		TEST(what_a_launch_sends),
-		TEST(how_many_clusters),
-		TEST(nodes_of_any_type),
-		TEST(graphs_are_moved),
-		TEST(nodes_with_conditions),
-		TEST(copies_have_their_context),
-		TEST(kernels_by_the_second_form),
-		TEST(nodes_behind_edges_with_data),
-		TEST(edges_are_told),
-		TEST(captures_with_data),
-		TEST(executables_by_params),
-		TEST(updates_that_fail),
-		TEST(graphs_as_text),
-		TEST(tensor_maps),
-		TEST(words_of_streams),
-		TEST(what_links_can),
-		TEST(planes_and_tiles),
-	};
-
 	liar_says = say;
 	liar_begin(1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run(begin, end, NULL, NULL);
 }

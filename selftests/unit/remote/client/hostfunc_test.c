@@ -4,15 +4,10 @@
  * lock. They may go to managed memory, whose fault waits for an answer of the server.
  */
 #include <pthread.h>
-#include <setjmp.h>
+#include <selftests/unit_test.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <remote/channel/signals.h>
 #include <remote/client/client.h>
@@ -20,14 +15,6 @@
 /* --------------------------------------- in the place of the client's other files and a channel */
 
 bool several;
-CUresult call_enter(unsigned int flags)
-{
-	return CUDA_SUCCESS;
-}
-CUresult call_sync(struct call *c, size_t fixed)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
 bool own_stream(CUstream stream)
 {
 	return true;
@@ -47,47 +34,15 @@ CUresult answer_result(uint32_t result)
 {
 	return result;
 }
-CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
-{
-	return CUDA_SUCCESS;
-}
-bool answer_handle(void **to, const struct call *c, unsigned int class, uint64_t id, void *parent,
-		   bool none)
-{
-	return false;
-}
 struct peer *route_peer(struct route *to)
 {
 	return NULL;
-}
-bool captures_any(void)
-{
-	return false;
-}
-void pinned_written(void)
-{
-}
-bool managed_any(void)
-{
-	return false;
-}
-void managed_waited(void)
-{
-}
-void managed_function_ends(void)
-{
-}
-void call_due(void)
-{
 }
 static volatile int acks;
 CUresult call_acknowledge(struct peer *p, uint64_t invocation)
 {
 	acks++;
 	return CUDA_SUCCESS;
-}
-void host_function_runs(bool runs)
-{
 }
 int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
@@ -125,7 +80,7 @@ static void nothing(void *data)
 {
 }
 
-static void parameters_are_written_without_the_lock(void **state)
+TEST(parameters_are_written_without_the_lock)
 {
 	const struct sigaction ours = { .sa_handler = open_it };
 	struct sigaction before;
@@ -175,7 +130,7 @@ static void until(int n)
 }
 
 /* No stream takes a queued function: it is not called, but a callback is. No ack is due. */
-static void refused(void **state)
+TEST(refused)
 {
 	assert_int_equal(cuLaunchHostFunc(NULL, called, NULL), CUDA_SUCCESS);
 	tell(KVGPU_REMOTE_NOTIFY_CALL, CUDA_SUCCESS);
@@ -196,12 +151,4 @@ static void refused(void **state)
 	assert_int_equal(acks, 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parameters_are_written_without_the_lock),
-		cmocka_unit_test(refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,20 +4,15 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <cuda/api/usage.h>
 #include <remote/client/client.h>
+
+#include "../result.h"
 
 #define RUN "/run/user/1000/kvgpu-run.Ab12Cd/"
 
@@ -67,15 +62,6 @@ void call_forked(void)
 	forgotten++;
 }
 
-void client_notified(void *ctx, const struct kvgpu_remote_notification *h, const void *bytes,
-		     size_t n)
-{
-}
-
-void peer_init(struct peer *p)
-{
-}
-
 static unsigned int apart; /* servers whose pools were set apart, a bit for each */
 static uint64_t seen_at[2];
 void arena_is_seen_at(struct peer *p, uint64_t where)
@@ -97,27 +83,9 @@ bool objects_begin(void)
 	return !no_addresses;
 }
 
-bool arena_init(struct peer *p)
-{
-	return true;
-}
-
-void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c)
-{
-}
-
-void kvgpu_remote_tls_folder(const char *folder)
-{
-}
-
 void kvgpu_remote_forked(struct kvgpu_remote_channel *c)
 {
 	closed++;
-}
-
-bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c)
-{
-	return false;
 }
 
 /* what device.c calls for more than the count */
@@ -178,36 +146,36 @@ static void begin(const char *first, const char *second)
 }
 
 /* A server that isn't there makes cuInit() fail. A proxy's user has no kvgpu-remoted to look at. */
-static void first_is_not_there(void **state)
+TEST(first_is_not_there)
 {
 	char said[1024];
 
 	begin("unix:/run/kvgpu/socket", "unix:/run/kvgpu/other");
 	connected[0] = -ECONNREFUSED;
-	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	FAILS(init(said, sizeof(said)), SYSTEM_NOT_READY);
 	assert_non_null(strstr(said, "unix:/run/kvgpu/socket: is kvgpu-remoted running"));
 	assert_null(strstr(said, "kvgpu-run"));
 
 	begin("unix:" RUN "0", "unix:" RUN "1");
 	connected[0] = -ENOENT;
-	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	FAILS(init(said, sizeof(said)), SYSTEM_NOT_READY);
 	assert_non_null(strstr(said, RUN "0: kvgpu-run's proxy for this device is gone"));
 	assert_null(strstr(said, "kvgpu-remoted"));
 
 	/* the broker has a socket still, and hangs up */
 	connected[0] = -ECONNRESET;
-	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	FAILS(init(said, sizeof(said)), SYSTEM_NOT_READY);
 	assert_non_null(strstr(said, RUN "0: kvgpu-run's proxy for this device is gone"));
 }
 
 /* What has another cause keeps its own text. */
-static void first_refuses(void **state)
+TEST(first_refuses)
 {
 	char said[1024];
 
 	begin("unix:" RUN "0", "unix:" RUN "1");
 	connected[0] = -EPROTO;
-	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	FAILS(init(said, sizeof(said)), SYSTEM_NOT_READY);
 	assert_null(strstr(said, "proxy for this device is gone"));
 }
 
@@ -234,7 +202,7 @@ static int chosen(const char *list)
 	return WEXITSTATUS(status);
 }
 
-static void devices_are_chosen(void **state)
+TEST(devices_are_chosen)
 {
 	assert_int_equal(chosen("0"), 1);
 	assert_int_equal(chosen("1"), 2);
@@ -247,54 +215,21 @@ static void devices_are_chosen(void **state)
 }
 
 /* Each proxy was promised to have a GPU; a server of a list may have none, which is said. */
-static void one_has_no_gpu(void **state)
+TEST(one_has_no_gpu)
 {
 	char said[1024];
 
 	begin("unix:" RUN "0", "unix:" RUN "1");
 	asked[1] = CUDA_ERROR_NO_DEVICE;
-	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_NO_DEVICE);
+	FAILS(init(said, sizeof(said)), NO_DEVICE);
 	assert_non_null(strstr(said, RUN "1: this server has no GPU"));
-}
-
-/* The first proxy is there, the second one is gone: no device works. When it is there, both do. */
-static void second_is_gone(void **state)
-{
-	char said[1024];
-	int n = -1;
-
-	begin("unix:" RUN "0", "unix:" RUN "1");
-	connected[1] = -ECONNREFUSED;
-	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
-	assert_non_null(strstr(said, RUN "1: kvgpu-run's proxy for this device is gone"));
-	assert_int_equal(cuDeviceGetCount(&n), CUDA_ERROR_NOT_INITIALIZED);
-
-	connected[1] = 0;
-	asked[1] = CUDA_ERROR_SYSTEM_NOT_READY;
-	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
-	assert_non_null(strstr(said, RUN "1: kvgpu-run's proxy for this device is gone"));
-	assert_null(strstr(said, "journalctl"));
-	assert_int_equal(cuDeviceGetCount(&n), CUDA_ERROR_NOT_INITIALIZED);
-
-	asked[1] = CUDA_SUCCESS;
-	no_addresses = true;
-	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_OUT_OF_MEMORY);
-	assert_non_null(strstr(said, "ulimit -v"));
-	no_addresses = false;
-	assert_int_equal(init(said, sizeof(said)), CUDA_SUCCESS);
-	assert_string_equal(said, "");
-	assert_int_equal(apart, 3);
-	assert_int_equal(seen_at[0], 1 << 20);
-	assert_int_equal(seen_at[1], 2 << 20);
-	assert_int_equal(cuDeviceGetCount(&n), CUDA_SUCCESS);
-	assert_int_equal(n, 2);
 }
 
 static int version_now(void)
 {
 	int version = -1;
 
-	assert_int_equal(cuDriverGetVersion(&version), CUDA_SUCCESS);
+	OK(cuDriverGetVersion(&version));
 	return version;
 }
 
@@ -320,12 +255,12 @@ static void version_is_early(void)
 
 	assert_int_equal(version_now(), want);
 	assert_int_equal(version_now(), want);
-	assert_int_equal(cuInit(0), CUDA_SUCCESS);
+	OK(cuInit(0));
 	assert_int_equal(version_now(), want);
 	assert_int_equal(connections, 2);
 }
 
-static void version_is_the_servers(void **state)
+TEST(version_is_the_servers)
 {
 	static const int versions[] = { 11080, 12040, 13000, 13020 };
 	unsigned int i;
@@ -350,13 +285,13 @@ static void question_is_quiet(void)
 	heard(said, sizeof(said));
 	assert_string_equal(said, "");
 	assert_int_equal(connections, 1);
-	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	FAILS(init(said, sizeof(said)), SYSTEM_NOT_READY);
 	at = strstr(said, line);
 	assert_non_null(at);
 	assert_null(strstr(at + 1, line));
 	assert_int_equal(connections, 2);
 	connected[0] = 0;
-	assert_int_equal(init(said, sizeof(said)), CUDA_SUCCESS);
+	OK(init(said, sizeof(said)));
 	assert_int_equal(version_now(), 11080);
 }
 
@@ -370,12 +305,12 @@ static void answers_are_quiet(void)
 	version_now();
 	heard(said, sizeof(said));
 	assert_string_equal(said, "");
-	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_NO_DEVICE);
+	FAILS(init(said, sizeof(said)), NO_DEVICE);
 	assert_non_null(strstr(said, RUN "1: this server has no GPU"));
 	assert_int_equal(connections, 2);
 }
 
-static void version_is_asked_quietly(void **state)
+TEST(version_is_asked_quietly)
 {
 	in_process(question_is_quiet);
 	in_process(answers_are_quiet);
@@ -388,7 +323,7 @@ static void child_is_new(void)
 	assert_int_equal(forgotten, 1);
 	assert_int_equal(connections, 0);
 	assert_int_equal(version_now(), 12040);
-	assert_int_equal(cuInit(0), CUDA_SUCCESS);
+	OK(cuInit(0));
 	assert_int_equal(connections, 2);
 }
 
@@ -396,7 +331,7 @@ static void child_has_nothing(void)
 {
 	assert_int_equal(closed, 2);
 	assert_int_equal(forgotten, 0);
-	assert_int_equal(cuInit(0), CUDA_ERROR_NOT_INITIALIZED);
+	FAILS(cuInit(0), NOT_INITIALIZED);
 	assert_int_equal(version_now(), 11080);
 	assert_int_equal(connections, 0);
 }
@@ -421,12 +356,12 @@ static void forks_around_init(void)
 	assert_int_equal(version_now(), 11080);
 	the_version = 12040; /* of a server that a child finds */
 	run_child(child_is_new);
-	assert_int_equal(cuInit(0), CUDA_SUCCESS);
+	OK(cuInit(0));
 	assert_int_equal(connections, 0);
 	run_child(child_has_nothing);
 }
 
-static void child_before_init_is_new(void **state)
+TEST(child_before_init_is_new)
 {
 	in_process(forks_around_init);
 }
@@ -436,10 +371,10 @@ static void child_asks_anew(void)
 	int n;
 
 	assert_int_equal(closed, 2);
-	assert_int_equal(cuDeviceGetCount(&n), CUDA_ERROR_NOT_INITIALIZED);
-	assert_int_equal(kvgpu_usage_init(), CUDA_SUCCESS);
+	FAILS(cuDeviceGetCount(&n), NOT_INITIALIZED);
+	OK(kvgpu_usage_init());
 	assert_int_equal(connections, 2);
-	assert_int_equal(cuDeviceGetCount(&n), CUDA_SUCCESS);
+	OK(cuDeviceGetCount(&n));
 	assert_int_equal(n, 2);
 }
 
@@ -452,15 +387,15 @@ static void forks_around_questions(void)
 	setenv("CUDA_VISIBLE_DEVICES", "", 1);
 	no_addresses = true;
 	apart = 0;
-	assert_int_equal(kvgpu_usage_init(), CUDA_SUCCESS);
-	assert_int_equal(cuDeviceGetCount(&n), CUDA_SUCCESS);
+	OK(kvgpu_usage_init());
+	OK(cuDeviceGetCount(&n));
 	assert_int_equal(n, 2);
 	assert_int_equal(apart, 0);
 	run_child(child_asks_anew);
-	assert_int_equal(cuDeviceGetCount(&n), CUDA_SUCCESS);
+	OK(cuDeviceGetCount(&n));
 }
 
-static void child_asks_as_its_parent(void **state)
+TEST(child_asks_as_its_parent)
 {
 	in_process(forks_around_questions);
 }
@@ -478,7 +413,7 @@ static void *ask_version(void *arg)
 }
 
 /* A program may ask for the version while another thread is in cuInit(): this is for TSan. */
-static void version_meanwhile(void **state)
+TEST(version_meanwhile)
 {
 	pthread_t thread;
 	char said[1024];
@@ -489,31 +424,50 @@ static void version_meanwhile(void **state)
 	begin("unix:" RUN "0", "unix:" RUN "1");
 	connected[1] = -ECONNREFUSED;
 	assert_int_equal(pthread_create(&thread, NULL, ask_version, &stop), 0);
-	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	FAILS(init(said, sizeof(said)), SYSTEM_NOT_READY);
 	connected[1] = 0;
 	asked[1] = CUDA_ERROR_SYSTEM_NOT_READY;
 	the_version = 11070;
-	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	FAILS(init(said, sizeof(said)), SYSTEM_NOT_READY);
 	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
 	assert_int_equal(pthread_join(thread, &version), 0);
 	assert_int_equal((intptr_t)version, 11070);
 }
 
-int main(void)
+/*
+ * The first proxy is there, the second one is gone: no device works. When it is there, both do. The
+ * last test, as cuInit() has succeeded then.
+ */
+TEST(second_is_gone)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_is_not_there),
-		cmocka_unit_test(first_refuses),
-		cmocka_unit_test(devices_are_chosen),
-		cmocka_unit_test(one_has_no_gpu),
-		cmocka_unit_test(version_is_the_servers),
-		cmocka_unit_test(version_is_asked_quietly),
-		cmocka_unit_test(child_before_init_is_new),
-		cmocka_unit_test(child_asks_as_its_parent),
-		cmocka_unit_test(version_meanwhile),
-		/* last: from then on cuInit() has succeeded */
-		cmocka_unit_test(second_is_gone),
-	};
+	char said[1024];
+	int n = -1;
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	begin("unix:" RUN "0", "unix:" RUN "1");
+	connected[1] = -ECONNREFUSED;
+	FAILS(init(said, sizeof(said)), SYSTEM_NOT_READY);
+	assert_non_null(strstr(said, RUN "1: kvgpu-run's proxy for this device is gone"));
+	FAILS(cuDeviceGetCount(&n), NOT_INITIALIZED);
+
+	connected[1] = 0;
+	asked[1] = CUDA_ERROR_SYSTEM_NOT_READY;
+	FAILS(init(said, sizeof(said)), SYSTEM_NOT_READY);
+	assert_non_null(strstr(said, RUN "1: kvgpu-run's proxy for this device is gone"));
+	assert_null(strstr(said, "journalctl"));
+	FAILS(cuDeviceGetCount(&n), NOT_INITIALIZED);
+
+	asked[1] = CUDA_SUCCESS;
+	no_addresses = true;
+	FAILS(init(said, sizeof(said)), OUT_OF_MEMORY);
+	assert_non_null(strstr(said, "ulimit -v"));
+	no_addresses = false;
+	OK(init(said, sizeof(said)));
+	assert_string_equal(said, "");
+	assert_int_equal(apart, 3);
+	assert_int_equal(seen_at[0], 1 << 20);
+	assert_int_equal(seen_at[1], 2 << 20);
+	OK(cuDeviceGetCount(&n));
+	assert_int_equal(n, 2);
 }
+
+TEST_MAIN(NULL, NULL)

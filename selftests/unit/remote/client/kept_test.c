@@ -3,15 +3,11 @@
  * What the client answers from what it knows, by frames that it sends: none, until a call of the
  * program may have changed the answer. The server is honest (liar.h).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <cuda/api/export/slots.h>
 
+#include "../result.h"
 #include "liar.h"
 
 enum { AGAIN = 100, DYNAMIC = 1024, MEMORY = 1 << 20 };
@@ -87,7 +83,6 @@ static void say(struct liar_frame *f)
 		calls;                                   \
 		assert_int_equal(liar_told - before, n); \
 	} while (0)
-#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 
 static CUcontext ctx;
 static CUfunction function;
@@ -118,7 +113,7 @@ static void state_is(CUdevice dev, unsigned int flags, int active)
 	}
 }
 
-static void primary_contexts(void **state)
+TEST(primary_contexts)
 {
 	unsigned int flags;
 	CUcontext primary;
@@ -167,7 +162,7 @@ static void blocks_are(int blocks, int threads, size_t dynamic)
 	}
 }
 
-static void functions(void **state)
+TEST(functions)
 {
 	const CUfunction_attribute dynamic = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 	int said;
@@ -199,9 +194,8 @@ static void functions(void **state)
 	FRAMES(1, blocks_are(4, 64, 0));
 	/* errors are not kept */
 	server.result = CUDA_ERROR_OUT_OF_MEMORY;
-	FRAMES(2,
-	       assert_int_equal(cuOccupancyMaxActiveBlocksPerMultiprocessor(&said, function, 32, 0),
-				CUDA_ERROR_OUT_OF_MEMORY);
+	FRAMES(2, FAILS(cuOccupancyMaxActiveBlocksPerMultiprocessor(&said, function, 32, 0),
+			OUT_OF_MEMORY);
 	       assert_int_equal(cuOccupancyMaxActiveBlocksPerMultiprocessor(&said, function, 32, 0),
 				CUDA_ERROR_OUT_OF_MEMORY));
 	server.result = CUDA_SUCCESS;
@@ -231,7 +225,7 @@ static void ask_hot_ones(CUkernel kernel)
 }
 
 /* What PyTorch and the runtime inside of it ask most: nothing crosses from the second time on. */
-static void the_hot_ones(void **state)
+TEST(the_hot_ones)
 {
 	uint8_t cubin[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1 };
 	CUlibrary library;
@@ -257,7 +251,7 @@ static void status_is(CUstreamCaptureStatus want, CUstream stream, unsigned int 
 	assert_int_equal(said, want);
 }
 
-static void captures(void **state)
+TEST(captures)
 {
 	const CUstreamCaptureStatus none = CU_STREAM_CAPTURE_STATUS_NONE;
 	CUstreamCaptureStatus said = 99;
@@ -347,7 +341,7 @@ static void make_graph(void)
 }
 
 /* What has succeeded once is queued: with other addresses, but not with other sizes. */
-static void executable_graphs(void **state)
+TEST(executable_graphs)
 {
 	CUcontext other;
 	CUgraphNode more;
@@ -388,7 +382,7 @@ static void executable_graphs(void **state)
 }
 
 /* A graph that allocates can't be launched again before the memory is freed: that is asked. */
-static void graphs_that_allocate(void **state)
+TEST(graphs_that_allocate)
 {
 	CUdeviceptr taken;
 
@@ -403,17 +397,17 @@ static void graphs_that_allocate(void **state)
 }
 
 /* the last test: the server is asked from now on */
-static void after_an_error_that_stays(void **state)
+TEST(after_an_error_that_stays)
 {
 	CUstreamCaptureStatus said;
 	int blocks;
 
 	blocks_are(4, 32, 0);
 	server.result = CUDA_ERROR_ILLEGAL_ADDRESS;
-	assert_int_equal(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 16, 0),
-			 CUDA_ERROR_ILLEGAL_ADDRESS);
-	assert_int_equal(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 32, 0),
-			 CUDA_ERROR_ILLEGAL_ADDRESS);
+	FAILS(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 16, 0),
+	      ILLEGAL_ADDRESS);
+	FAILS(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 32, 0),
+	      ILLEGAL_ADDRESS);
 	FRAMES(1, cuStreamIsCapturing(NULL, &said));
 	FRAMES(1, cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
 				     DYNAMIC));
@@ -421,18 +415,7 @@ static void after_an_error_that_stays(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(primary_contexts),
-		TEST(functions),
-		TEST(the_hot_ones),
-		TEST(captures),
-		TEST(executable_graphs),
-		TEST(graphs_that_allocate),
-		TEST(after_an_error_that_stays),
-	};
-
 	liar_says = say;
 	liar_begin(1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run(begin, end, NULL, NULL);
 }

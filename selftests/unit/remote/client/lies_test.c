@@ -4,18 +4,13 @@
  * or bounds of loops. Each is an error of the call. The second server is the one that another
  * server's lies are about.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include <selftests/unit_test.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <cuda/api/export/export.h>
 #include <remote/client/broadcast.h>
 
+#include "../result.h"
 #include "liar.h"
 
 enum { CUBIN = 64, FREE = 900 }; /* FREE: a slot that nothing else has */
@@ -85,12 +80,16 @@ static void lie_once(uint16_t op, uint64_t word)
 
 static CUcontext ctx;
 static CUgraph graph;
+static CUmodule module;
+static struct a_function *const function = (void *)lie.word;
+static uint32_t *const layout = (uint32_t *)(lie.word + sizeof(struct a_function) / 8);
 
 static int begin(void **state)
 {
 	lie.op = 0;
 	alarm(60); /* a loop without an end */
-	return cuCtxCreate_v2(&ctx, 0, 0) || cuGraphCreate(&graph, 0);
+	return cuCtxCreate_v2(&ctx, 0, 0) || cuGraphCreate(&graph, 0) ||
+	       cuModuleLoadData(&module, "//\n.version 7.8\n");
 }
 
 static int end(void **state)
@@ -123,7 +122,7 @@ static void ended(uint64_t stream, CUresult r)
 	capture_answered(OP_cuStreamEndCapture, &q, r);
 }
 
-static void captures_are_counted(void **state)
+TEST(captures_are_counted)
 {
 	const struct q_cuStreamBeginCapture_v2 refused = { .stream = 3 };
 	const unsigned int before = peers[1].slow;
@@ -160,7 +159,7 @@ static uint32_t elsewhere(uint32_t mode)
 }
 
 /* a thread's calls spoil no capture of another thread's, where CUDA does not forbid them */
-static void captures_forbid_calls(void **state)
+TEST(captures_forbid_calls)
 {
 	enum { GLOBAL, THREAD, RELAXED };
 
@@ -190,7 +189,7 @@ static CUresult copy_at(uint64_t where, uint64_t pitch, uint64_t y, CUDA_MEMCPY3
 	CUgraphNode node;
 
 	lie.op = 0;
-	assert_int_equal(cuGraphAddEmptyNode(&node, graph, NULL, 0), CUDA_SUCCESS);
+	OK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
 	lie_once(OP_copy_node_get, 0);
 	*a = (struct a_copy_node_get){ .src = { CU_MEMORYTYPE_DEVICE, 0x700000000, 64, 1 },
 				       .dst = { CU_MEMORYTYPE_HOST, where, pitch, 4, 0, y },
@@ -198,22 +197,22 @@ static CUresult copy_at(uint64_t where, uint64_t pitch, uint64_t y, CUDA_MEMCPY3
 	return cuGraphMemcpyNodeGetParams(node, got);
 }
 
-static void a_copy_ends_in_the_arena(void **state)
+TEST(a_copy_ends_in_the_arena)
 {
 	CUDA_MEMCPY3D got;
 
-	assert_int_equal(copy_at(0, 64, 0, &got), CUDA_SUCCESS);
+	OK(copy_at(0, 64, 0, &got));
 	assert_ptr_equal(got.dstHost, arena_at(&peers[0], 0));
-	assert_int_equal(copy_at(LIAR_ARENA - 128, 64, 0, &got), CUDA_SUCCESS);
-	assert_int_equal(copy_at(-8192ull, 64, 0, &got), CUDA_ERROR_UNKNOWN);
-	assert_int_equal(copy_at(LIAR_ARENA - 127, 64, 0, &got), CUDA_ERROR_UNKNOWN);
-	assert_int_equal(copy_at(0, LIAR_ARENA, 0, &got), CUDA_ERROR_UNKNOWN);
-	assert_int_equal(copy_at(0, 64, 1ull << 58, &got), CUDA_ERROR_UNKNOWN);
-	assert_int_equal(copy_at(0, 0, 1ull << 58, &got), CUDA_ERROR_UNKNOWN);
+	OK(copy_at(LIAR_ARENA - 128, 64, 0, &got));
+	FAILS(copy_at(-8192ull, 64, 0, &got), UNKNOWN);
+	FAILS(copy_at(LIAR_ARENA - 127, 64, 0, &got), UNKNOWN);
+	FAILS(copy_at(0, LIAR_ARENA, 0, &got), UNKNOWN);
+	FAILS(copy_at(0, 64, 1ull << 58, &got), UNKNOWN);
+	FAILS(copy_at(0, 0, 1ull << 58, &got), UNKNOWN);
 }
 
 /* the memory of a bounce buffer is of the size and the server for which it was made */
-static void a_bounce_is_as_it_was_made(void **state)
+TEST(a_bounce_is_as_it_was_made)
 {
 	static uint8_t host[128];
 	CUDA_MEMCPY3D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
@@ -230,134 +229,124 @@ static void a_bounce_is_as_it_was_made(void **state)
 
 	lie_once(OP_copy_node, id(CLASS_NODE, FREE, 1));
 	lie.word[1] = 1; /* the bounce buffer's number: it is the first */
-	assert_int_equal(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &c, ctx), CUDA_SUCCESS);
+	OK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &c, ctx));
 	lie_once(OP_copy_node_get, 0);
 	*a = (struct a_copy_node_get){ .src = { CU_MEMORYTYPE_HOST, [END_BOUNCE] = 1 },
 				       .dst = { CU_MEMORYTYPE_DEVICE, 0x700000000, 64, 2 },
 				       .size = { 64, 2, 1 } };
-	assert_int_equal(cuGraphMemcpyNodeGetParams(node, &c), CUDA_SUCCESS);
+	OK(cuGraphMemcpyNodeGetParams(node, &c));
 	assert_ptr_equal(c.srcHost, host);
 	a->size[1] = 1 << 20;
-	assert_int_equal(cuGraphMemcpyNodeGetParams(node, &c), CUDA_ERROR_UNKNOWN);
+	FAILS(cuGraphMemcpyNodeGetParams(node, &c), UNKNOWN);
 	a->size[1] = 2;
 	a->dst[END_TYPE] = CU_MEMORYTYPE_UNIFIED;
-	assert_int_equal(cuGraphMemcpyNodeGetParams(node, &c), CUDA_ERROR_UNKNOWN);
+	FAILS(cuGraphMemcpyNodeGetParams(node, &c), UNKNOWN);
 }
 
-static void counts_are_those_of_the_room(void **state)
+TEST(counts_are_those_of_the_room)
 {
 	CUgraphNode nodes[4];
 	size_t n = 4;
 
 	lie_once(OP_cuGraphGetNodes, 1ull << 40);
 	lie.words = 5;
-	assert_int_equal(cuGraphGetNodes(graph, nodes, &n), CUDA_ERROR_UNKNOWN);
+	FAILS(cuGraphGetNodes(graph, nodes, &n), UNKNOWN);
 	assert_int_equal(n, 4);
 	/* a program makes room for n handles: n * 8 must not wrap */
 	lie.word[0] = (1ull << 61) + 1;
-	assert_int_equal(cuGraphGetNodes(graph, NULL, &n), CUDA_ERROR_UNKNOWN);
+	FAILS(cuGraphGetNodes(graph, NULL, &n), UNKNOWN);
 	lie.word[0] = 1;
 	lie.word[1] = id(CLASS_NODE, FREE + 1, 1);
-	assert_int_equal(cuGraphGetNodes(graph, nodes, &n), CUDA_SUCCESS);
+	OK(cuGraphGetNodes(graph, nodes, &n));
 	assert_int_equal(n, 1);
 	assert_null(nodes[1]);
 	/* the first n are handles */
 	n = 4;
 	lie.word[0] = 2;
-	assert_int_equal(cuGraphGetNodes(graph, nodes, &n), CUDA_ERROR_UNKNOWN);
+	FAILS(cuGraphGetNodes(graph, nodes, &n), UNKNOWN);
 }
 
-static void primary_context_is_a_context(void **state)
+TEST(primary_context_is_a_context)
 {
 	CUcontext got = NULL;
 
 	lie_once(OP_primary, id(CLASS_STREAM, FREE + 2, 1));
-	assert_int_equal(export_primary(&got, 0), CUDA_ERROR_UNKNOWN);
+	FAILS(export_primary(&got, 0), UNKNOWN);
 	lie.word[0] = 0;
-	assert_int_equal(export_primary(&got, 0), CUDA_ERROR_UNKNOWN);
+	FAILS(export_primary(&got, 0), UNKNOWN);
 	lie.word[0] = id_of(ctx) + (1ull << 32); /* in the place of a context that is in use */
-	assert_int_equal(export_primary(&got, 0), CUDA_ERROR_UNKNOWN);
+	FAILS(export_primary(&got, 0), UNKNOWN);
 	assert_null(got);
 	assert_int_equal(asked, 3);
 }
 
-static void block_sizes_are_tried_a_few_times(void **state)
+TEST(block_sizes_are_tried_a_few_times)
 {
-	struct a_function *a = (void *)lie.word;
 	int grid, block;
-	CUmodule module;
 	CUfunction f;
 
-	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
 	lie_once(OP_function, 0);
-	*a = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 2, 1), .layout_known = 1 };
-	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_SUCCESS);
+	*function = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 2, 1),
+					 .layout_known = 1 };
+	OK(cuModuleGetFunction(&f, module, "kernel"));
 	lie_once(OP_cuFuncGetAttribute, INT32_MAX);
-	assert_int_equal(cuOccupancyMaxPotentialBlockSize(&grid, &block, f, NULL, 0, 0),
-			 CUDA_ERROR_UNKNOWN);
+	FAILS(cuOccupancyMaxPotentialBlockSize(&grid, &block, f, NULL, 0, 0), UNKNOWN);
 	assert_int_equal(asked, 1);
 }
 
 /* parameters follow each other: a launch does not read more for them than CUDA's limit */
-static void parameters_follow_each_other(void **state)
+TEST(parameters_follow_each_other)
 {
-	struct a_function *a = (void *)lie.word;
-	uint32_t *layout = (uint32_t *)(lie.word + sizeof(*a) / 8);
-	CUmodule module;
 	CUfunction f;
 
-	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
 	lie_once(OP_function, 0);
-	*a = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 3, 1),
-				  .layout_known = 1,
-				  .parameters = 2 };
+	*function = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 3, 1),
+					 .layout_known = 1,
+					 .parameters = 2 };
 	layout[1] = layout[3] = 16384;
-	lie.words = sizeof(*a) / 8 + 2;
-	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_ERROR_UNKNOWN);
-	a->parameters = 1;
+	lie.words = sizeof(*function) / 8 + 2;
+	FAILS(cuModuleGetFunction(&f, module, "kernel"), UNKNOWN);
+	function->parameters = 1;
 	layout[1] = KVGPU_REMOTE_PARAMETERS_MAX + 1;
-	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_ERROR_UNKNOWN);
+	FAILS(cuModuleGetFunction(&f, module, "kernel"), UNKNOWN);
 	layout[1] = KVGPU_REMOTE_PARAMETERS_MAX;
-	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_SUCCESS);
+	OK(cuModuleGetFunction(&f, module, "kernel"));
 }
 
 /* a list of functions is no longer than its room, and a name than its bytes */
-static void functions_fit_into_their_list(void **state)
+TEST(functions_fit_into_their_list)
 {
-	struct a_function *a = (void *)lie.word;
 	CUfunction f[4] = { NULL };
 	const char *name;
-	CUmodule module;
 
-	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
 	lie_once(OP_functions, 3);
 	lie.words = 4;
-	assert_int_equal(cuModuleEnumerateFunctions(f, 2, module), CUDA_ERROR_UNKNOWN);
+	FAILS(cuModuleEnumerateFunctions(f, 2, module), UNKNOWN);
 	lie.word[0] = 2; /* and no handles behind it */
 	lie.words = 1;
-	assert_int_equal(cuModuleEnumerateFunctions(f, 2, module), CUDA_ERROR_UNKNOWN);
+	FAILS(cuModuleEnumerateFunctions(f, 2, module), UNKNOWN);
 	lie.word[1] = id(CLASS_FUNCTION, FREE + 6, 1);
 	lie.word[2] = id(CLASS_FUNCTION, FREE + 7, 1);
 	lie.words = 3;
-	assert_int_equal(cuModuleEnumerateFunctions(f, 2, module), CUDA_SUCCESS);
+	OK(cuModuleEnumerateFunctions(f, 2, module));
 	assert_null(f[2]);
 	lie_once(OP_function, id(CLASS_FUNCTION, FREE + 6, 1));
-	a->name_bytes = 1 << 20;
-	assert_int_equal(cuFuncGetName(&name, f[0]), CUDA_ERROR_INVALID_HANDLE);
-	a->name_bytes = 8;
-	memcpy(a + 1, "12345678", 8);
-	lie.words = sizeof(*a) / 8 + 1;
-	assert_int_equal(cuFuncGetName(&name, f[0]), CUDA_SUCCESS);
+	function->name_bytes = 1 << 20;
+	FAILS(cuFuncGetName(&name, f[0]), INVALID_HANDLE);
+	function->name_bytes = 8;
+	memcpy(function + 1, "12345678", 8);
+	lie.words = sizeof(*function) / 8 + 1;
+	OK(cuFuncGetName(&name, f[0]));
 	assert_string_equal(name, "12345678");
 	/* another function's answer is none */
 	lie.word[0] = id(CLASS_FUNCTION, FREE + 8, 1);
-	assert_int_equal(cuFuncGetName(&name, f[1]), CUDA_ERROR_INVALID_HANDLE);
+	FAILS(cuFuncGetName(&name, f[1]), INVALID_HANDLE);
 }
 
 /* ------------------------------------------------------------------ libraries */
 
 /* an image crosses when something of it is needed, once for a context, and questions are few */
-static void a_library_crosses_once(void **state)
+TEST(a_library_crosses_once)
 {
 	static const struct {
 		uint32_t magic;
@@ -373,17 +362,14 @@ static void a_library_crosses_once(void **state)
 
 	memset(times, 0, sizeof(times));
 	lie_once(0, 0);
-	assert_int_equal(cuLibraryLoadData(&l, &fat, NULL, NULL, 0, &option, &yes, 1),
-			 CUDA_SUCCESS);
+	OK(cuLibraryLoadData(&l, &fat, NULL, NULL, 0, &option, &yes, 1));
 	assert_int_equal(times[OP_image], 0);
 	for (i = 0; i < 3; i++) {
-		assert_int_equal(cuLibraryGetKernel(&k, l, "kernel"), CUDA_SUCCESS);
-		assert_int_equal(cuLibraryGetKernel(&other, l, "other"), CUDA_SUCCESS);
-		assert_int_equal(cuKernelGetFunction(&f, k), CUDA_SUCCESS);
-		assert_int_equal(cuKernelGetAttribute(&v, 1, k, 0), CUDA_SUCCESS);
-		assert_int_equal(cuLaunchKernel((CUfunction)k, 1, 1, 1, 1, 1, 1, 0, NULL, NULL,
-						NULL),
-				 CUDA_SUCCESS);
+		OK(cuLibraryGetKernel(&k, l, "kernel"));
+		OK(cuLibraryGetKernel(&other, l, "other"));
+		OK(cuKernelGetFunction(&f, k));
+		OK(cuKernelGetAttribute(&v, 1, k, 0));
+		OK(cuLaunchKernel((CUfunction)k, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
 	}
 	assert_ptr_not_equal(k, other);
 	assert_int_equal(times[OP_image], 1);
@@ -391,23 +377,21 @@ static void a_library_crosses_once(void **state)
 	assert_int_equal(times[OP_cuFuncGetAttribute], 1);
 	assert_int_equal(times[OP_launch], 3);
 	/* PTX: the program may want to know at once what the compiler says */
-	assert_int_equal(cuLibraryLoadData(&text, "//\n.version 7.8\n", NULL, NULL, 0, NULL, NULL,
-					   0),
-			 CUDA_SUCCESS);
+	OK(cuLibraryLoadData(&text, "//\n.version 7.8\n", NULL, NULL, 0, NULL, NULL, 0));
 	assert_int_equal(times[OP_image], 2);
 	/* a context that comes later has the number and the place of the one that ended */
-	assert_int_equal(cuCtxDestroy_v2(ctx), CUDA_SUCCESS);
-	assert_int_equal(cuCtxCreate_v2(&ctx, 0, 0), CUDA_SUCCESS);
-	assert_int_equal(cuKernelGetFunction(&g, k), CUDA_SUCCESS);
+	OK(cuCtxDestroy_v2(ctx));
+	OK(cuCtxCreate_v2(&ctx, 0, 0));
+	OK(cuKernelGetFunction(&g, k));
 	assert_int_equal(times[OP_image], 3);
-	assert_int_equal(cuLibraryUnload(l), CUDA_SUCCESS);
-	assert_int_equal(cuLibraryUnload(text), CUDA_SUCCESS);
+	OK(cuLibraryUnload(l));
+	OK(cuLibraryUnload(text));
 	assert_int_equal(times[OP_cuModuleUnload], 1);
-	assert_int_equal(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+	OK(cuGraphCreate(&graph, 0));
 }
 
 /* a runtime hears that it may wait with an image until something of it is needed */
-static void loading_is_lazy(void **state)
+TEST(loading_is_lazy)
 {
 	CUmoduleLoadingMode mode;
 	const bool before = several;
@@ -415,21 +399,21 @@ static void loading_is_lazy(void **state)
 
 	several = false;
 	for (i = 0; i < 2; i++) {
-		assert_int_equal(cuModuleGetLoadingMode(&mode), CUDA_SUCCESS);
+		OK(cuModuleGetLoadingMode(&mode));
 		assert_int_equal(mode, i ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING);
 		setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 	}
 	unsetenv("CUDA_MODULE_LOADING");
 	/* a module that comes late may find another server's memory where its variables are */
 	several = true;
-	assert_int_equal(cuModuleGetLoadingMode(&mode), CUDA_SUCCESS);
+	OK(cuModuleGetLoadingMode(&mode));
 	assert_int_equal(mode, CU_MODULE_EAGER_LOADING);
 	several = before;
-	assert_int_equal(cuModuleGetLoadingMode(NULL), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuModuleGetLoadingMode(NULL), INVALID_VALUE);
 }
 
 /* of a fat binary crosses what the context's device may run */
-static void code_of_other_devices_stays_here(void **state)
+TEST(code_of_other_devices_stays_here)
 {
 	struct entry {
 		uint16_t kind, version;
@@ -445,7 +429,6 @@ static void code_of_other_devices_stays_here(void **state)
 		struct entry entry[2];
 	} fat = { 0xba55ed50, 1, 16, sizeof(fat.entry), { { 0 } } };
 	unsigned int i;
-	CUmodule module;
 
 	for (i = 0; i < 2; i++)
 		fat.entry[i] = (struct entry){ .kind = 2,
@@ -453,30 +436,29 @@ static void code_of_other_devices_stays_here(void **state)
 					       .bytes = 8,
 					       .arch = i ? 35 : 80 };
 	lie_once(0, 0);
-	assert_int_equal(cuModuleLoadData(&module, &fat), CUDA_SUCCESS);
+	OK(cuModuleLoadData(&module, &fat));
 	assert_int_equal(last_image.bytes, sizeof(fat) - sizeof(struct entry));
 	fat.entry[1].arch = 90;
-	assert_int_equal(cuModuleLoadData(&module, &fat), CUDA_SUCCESS);
+	OK(cuModuleLoadData(&module, &fat));
 	assert_int_equal(last_image.bytes, sizeof(fat));
 }
 
 /* of 32 MiB of the arena 8 are for a part */
-static void a_large_image_goes_in_parts(void **state)
+TEST(a_large_image_goes_in_parts)
 {
 	enum { BYTES = 20 << 20 };
 	char *text = malloc(BYTES);
-	CUmodule module;
 
 	assert_non_null(text);
 	memset(text, '/', BYTES);
 	text[BYTES - 1] = 0;
 	memset(times, 0, sizeof(times));
 	lie_once(0, 0);
-	assert_int_equal(cuModuleLoadData(&module, text), CUDA_SUCCESS);
+	OK(cuModuleLoadData(&module, text));
 	assert_int_equal(times[OP_image_part], 2);
 	assert_int_equal(last_image.parts, 1);
 	assert_int_equal(last_image.bytes, BYTES);
-	assert_int_equal(cuModuleLoadData(&module, text + BYTES - 20), CUDA_SUCCESS);
+	OK(cuModuleLoadData(&module, text + BYTES - 20));
 	assert_int_equal(times[OP_image_part], 2);
 	assert_int_equal(last_image.parts, 0);
 	assert_int_equal(last_image.bytes, 20);
@@ -484,12 +466,11 @@ static void a_large_image_goes_in_parts(void **state)
 }
 
 /* a server that keeps images is asked for a large one by its hash, before it gets the bytes */
-static void a_kept_image_does_not_cross(void **state)
+TEST(a_kept_image_does_not_cross)
 {
 	enum { BYTES = 64 << 10 };
 	struct a_image *a = (void *)lie.word;
 	char *text = malloc(BYTES);
-	CUmodule module;
 
 	assert_non_null(text);
 	memset(text, '/', BYTES);
@@ -498,41 +479,40 @@ static void a_kept_image_does_not_cross(void **state)
 	memset(times, 0, sizeof(times));
 	lie_once(OP_image, 0);
 	a->module = id(CLASS_MODULE, FREE + 10, 1);
-	assert_int_equal(cuModuleLoadData(&module, text), CUDA_SUCCESS);
+	OK(cuModuleLoadData(&module, text));
 	assert_int_equal(times[OP_image], 1);
 	assert_true(last_image.kept && last_image.hash[0] == 7);
 	a->module = id(CLASS_MODULE, FREE + 11, 1);
 	a->wanted = true;
-	assert_int_equal(cuModuleLoadData(&module, text), CUDA_SUCCESS);
+	OK(cuModuleLoadData(&module, text));
 	assert_int_equal(times[OP_image], 3);
 	assert_true(!last_image.kept && last_image.hash[31] == 7);
 	/* a small one is sent at once, without a hash */
 	lie.word[0] = id(CLASS_MODULE, FREE + 12, 1);
-	assert_int_equal(cuModuleLoadData(&module, text + 1), CUDA_SUCCESS);
+	OK(cuModuleLoadData(&module, text + 1));
 	assert_int_equal(times[OP_image], 4);
 	assert_true(!last_image.kept && !last_image.hash[0]);
 	/* it has the image, it says, and makes no module of it */
 	lie_once(OP_image, 0);
-	assert_int_equal(cuModuleLoadData(&module, text), CUDA_ERROR_UNKNOWN);
+	FAILS(cuModuleLoadData(&module, text), UNKNOWN);
 	peers[0].keeps = false;
 	free(text);
 }
 
-static void a_wrapper_of_nothing(void **state)
+TEST(a_wrapper_of_nothing)
 {
 	const struct {
 		uint32_t magic, version;
 		const void *data, *more;
 	} wrapper = { 0x466243b1, 1, NULL, NULL };
-	CUmodule module;
 
-	assert_int_equal(cuModuleLoadData(&module, &wrapper), CUDA_ERROR_INVALID_IMAGE);
+	FAILS(cuModuleLoadData(&module, &wrapper), INVALID_IMAGE);
 }
 
 /* ------------------------------------------------------------------ objects */
 
 /* the program reads a cubin until its link ends, whatever numbers come */
-static void an_object_in_use_stays(void **state)
+TEST(an_object_in_use_stays)
 {
 	CUlinkState link;
 	CUstream stream;
@@ -540,83 +520,79 @@ static void an_object_in_use_stays(void **state)
 	uint8_t *cubin, before[CUBIN];
 	size_t n;
 
-	assert_int_equal(cuLinkCreate_v2(0, NULL, NULL, &link), CUDA_SUCCESS);
-	assert_int_equal(cuLinkComplete(link, (void **)&cubin, &n), CUDA_SUCCESS);
+	OK(cuLinkCreate_v2(0, NULL, NULL, &link));
+	OK(cuLinkComplete(link, (void **)&cubin, &n));
 	assert_int_equal(n, CUBIN);
 	memcpy(before, cubin, n);
 	lie_once(OP_cuGraphCreate, id(CLASS_GRAPH, KVGPU_REMOTE_INDEX(id_of(link)), 2));
-	assert_int_equal(cuGraphCreate(&other, 0), CUDA_ERROR_UNKNOWN);
+	FAILS(cuGraphCreate(&other, 0), UNKNOWN);
 	assert_memory_equal(cubin, before, n);
 	lie_once(OP_cuGraphCreate, id(CLASS_GRAPH, KVGPU_REMOTE_INDEX(id_of(ctx)), 2));
-	assert_int_equal(cuGraphCreate(&other, 0), CUDA_ERROR_UNKNOWN);
-	assert_int_equal(current_check(), CUDA_SUCCESS);
+	FAILS(cuGraphCreate(&other, 0), UNKNOWN);
+	OK(current_check());
 	lie_once(OP_cuStreamCreate, id(CLASS_STREAM, FREE + 4, 1));
-	assert_int_equal(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
-	assert_int_equal(cuLinkDestroy(link), CUDA_SUCCESS);
+	OK(cuStreamCreate(&stream, 0));
+	OK(cuLinkDestroy(link));
 }
 
 /* what a node has shown stays readable when its number goes to another object */
-static void parameters_stay_readable(void **state)
+TEST(parameters_stay_readable)
 {
-	struct a_function *a = (void *)lie.word;
 	struct a_kernel_node_get *get = (void *)lie.word;
-	uint32_t *layout = (uint32_t *)(lie.word + sizeof(*a) / 8);
 	CUDA_KERNEL_NODE_PARAMS p;
 	CUgraphNode node;
-	CUmodule module;
 	CUfunction f;
 	CUgraph other;
 
-	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
-	assert_int_equal(cuGraphAddEmptyNode(&node, graph, NULL, 0), CUDA_SUCCESS);
+	OK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
 	lie_once(OP_function, 0);
-	*a = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 5, 1),
-				  .layout_known = 1,
-				  .parameters = 1 };
+	*function = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 5, 1),
+					 .layout_known = 1,
+					 .parameters = 1 };
 	layout[1] = 8;
-	lie.words = sizeof(*a) / 8 + 1;
-	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_SUCCESS);
+	lie.words = sizeof(*function) / 8 + 1;
+	OK(cuModuleGetFunction(&f, module, "kernel"));
 	lie_once(OP_kernel_node_get, 0);
 	get->function = id(CLASS_FUNCTION, FREE + 5, 1);
 	get->bytes = 8;
 	lie.word[sizeof(*get) / 8] = 77;
 	lie.words = sizeof(*get) / 8 + 1;
-	assert_int_equal(cuGraphKernelNodeGetParams(node, &p), CUDA_SUCCESS);
+	OK(cuGraphKernelNodeGetParams(node, &p));
 	lie_once(OP_cuGraphCreate, id(CLASS_GRAPH, KVGPU_REMOTE_INDEX(id_of(node)), 2));
-	assert_int_equal(cuGraphCreate(&other, 0), CUDA_SUCCESS);
+	OK(cuGraphCreate(&other, 0));
 	assert_int_equal(*(uint64_t *)p.kernelParams[0], 77);
 }
 
 /* the new object's parent is one that ends with the object that had its number */
-static void no_object_is_above_itself(void **state)
+TEST(no_object_is_above_itself)
 {
 	CUgraph child, over;
 	CUgraphNode node, below;
 
-	assert_int_equal(cuGraphAddEmptyNode(&node, graph, NULL, 0), CUDA_SUCCESS);
+	OK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
 	/* the node's graph gets the number of the graph that it lies in */
 	lie_once(OP_cuGraphChildGraphNodeGetGraph,
 		 id(CLASS_GRAPH, KVGPU_REMOTE_INDEX(id_of(graph)), 2));
-	assert_int_equal(cuGraphChildGraphNodeGetGraph(node, &child), CUDA_SUCCESS);
+	OK(cuGraphChildGraphNodeGetGraph(node, &child));
 	assert_null(object_of(CLASS_NODE, node));
 	lie_once(OP_cuGraphAddEmptyNode, id(CLASS_NODE, KVGPU_REMOTE_INDEX(id_of(node)), 2));
-	assert_int_equal(cuGraphAddEmptyNode(&below, child, NULL, 0), CUDA_SUCCESS);
+	OK(cuGraphAddEmptyNode(&below, child, NULL, 0));
 	assert_null(object_context(object_of(CLASS_NODE, below)));
 	over = child;
 	lie.op = 0;
-	assert_int_equal(cuGraphDestroy(over), CUDA_SUCCESS);
-	assert_int_equal(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+	OK(cuGraphDestroy(over));
+	OK(cuGraphCreate(&graph, 0));
 }
 
-static void nothing_is_none(void **state)
+TEST(nothing_is_none)
 {
 	CUDA_HOST_NODE_PARAMS p;
 	CUcontext attached;
 
 	lie_once(OP_cuCtxAttach, 0);
-	assert_int_equal(cuCtxAttach(&attached, 0), CUDA_ERROR_UNKNOWN);
+	FAILS(cuCtxAttach(&attached, 0), UNKNOWN);
 	lie_once(OP_cuGraphNodeGetType, CU_GRAPH_NODE_TYPE_HOST);
-	assert_int_equal(cuGraphHostNodeGetParams(NULL, &p), CUDA_ERROR_UNKNOWN);
+	FAILS(cuGraphHostNodeGetParams(NULL, &p), UNKNOWN);
 	lie.op = 0;
 	cuGraphDestroy(NULL); /* "it is destroyed" */
 }
@@ -624,19 +600,17 @@ static void nothing_is_none(void **state)
 /* ------------------------------------------------------------------ addresses */
 
 /* what lies in this process's memory by the word of one of several servers is neither's */
-static void a_variable_is_not_the_programs(void **state)
+TEST(a_variable_is_not_the_programs)
 {
 	uint64_t mine[2] = { 11, 22 }, other = 33;
-	CUmodule module;
 	CUdeviceptr at;
 	size_t n;
 
-	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
 	lie_once(OP_global, (uintptr_t)mine);
 	lie.word[1] = sizeof(mine);
-	assert_int_equal(cuModuleGetGlobal_v2(&at, &n, module, "v"), CUDA_SUCCESS);
+	OK(cuModuleGetGlobal_v2(&at, &n, module, "v"));
 	lie_once(OP_pointer, CU_MEMORYTYPE_HOST);
-	assert_int_equal(cuMemcpy(at, (uintptr_t)&other, sizeof(other)), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemcpy(at, (uintptr_t)&other, sizeof(other)), INVALID_VALUE);
 	assert_int_equal(mine[0], 11);
 	/* of other addresses that an answer has, such are refused */
 	lie_once(OP_cuTexRefGetAddress_v2, (uintptr_t)&other);
@@ -663,56 +637,53 @@ static void copies_with_the_other(uint64_t *mine, size_t bytes)
 	CUdeviceptr got;
 	unsigned int type;
 
-	assert_int_equal(cuCtxCreate_v2(&other, 0, 1), CUDA_SUCCESS);
+	OK(cuCtxCreate_v2(&other, 0, 1));
 	lie_once(OP_cuMemAlloc_v2, there);
-	assert_int_equal(cuMemAlloc_v2(&got, bytes), CUDA_SUCCESS);
+	OK(cuMemAlloc_v2(&got, bytes));
 	heard[0] = heard[1] = 0;
-	assert_int_equal(cuMemcpyHtoD_v2(there, mine, bytes), CUDA_SUCCESS);
-	assert_int_equal(cuMemcpyHtoDAsync_v2(there, mine, bytes, NULL), CUDA_SUCCESS);
-	assert_int_equal(cuMemcpy2D_v2(&lines), CUDA_SUCCESS);
+	OK(cuMemcpyHtoD_v2(there, mine, bytes));
+	OK(cuMemcpyHtoDAsync_v2(there, mine, bytes, NULL));
+	OK(cuMemcpy2D_v2(&lines));
 	assert_true(heard[1]);
 	mine[0] = 0;
 	lie_once(OP_copy_out, 77);
 	lie.words = bytes / 8;
-	assert_int_equal(cuMemcpyDtoH_v2(mine, there, bytes), CUDA_SUCCESS);
+	OK(cuMemcpyDtoH_v2(mine, there, bytes));
 	assert_int_equal(mine[0], 77);
-	assert_int_equal(cuMemcpyDtoHAsync_v2(mine, there, bytes, NULL), CUDA_SUCCESS);
+	OK(cuMemcpyDtoHAsync_v2(mine, there, bytes, NULL));
 	lie_once(OP_pointer, CU_MEMORYTYPE_DEVICE);
-	assert_int_equal(cuMemcpy(at, there, bytes), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemcpy(there, at, bytes), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(kvgpuMemcpyBroadcast(&at, 1, there, bytes), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at),
-			 CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemcpy(at, there, bytes), INVALID_VALUE);
+	FAILS(cuMemcpy(there, at, bytes), INVALID_VALUE);
+	FAILS(kvgpuMemcpyBroadcast(&at, 1, there, bytes), INVALID_VALUE);
+	FAILS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at), INVALID_VALUE);
 	assert_int_equal(heard[0], 0);
-	assert_int_equal(cuCtxDestroy_v2(other), CUDA_SUCCESS);
+	OK(cuCtxDestroy_v2(other));
 }
 
-static void a_variable_draws_no_copies(void **state)
+TEST(a_variable_draws_no_copies)
 {
 	static uint64_t variable[16];
-	CUmodule module;
 	CUdeviceptr at;
 	size_t n;
 
-	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
 	lie_once(OP_global, (uintptr_t)variable);
 	lie.word[1] = sizeof(variable);
-	assert_int_equal(cuModuleGetGlobal_v2(&at, &n, module, "v"), CUDA_SUCCESS);
+	OK(cuModuleGetGlobal_v2(&at, &n, module, "v"));
 	copies_with_the_other(variable, sizeof(variable));
 }
 
-static void an_allocation_draws_no_copies(void **state)
+TEST(an_allocation_draws_no_copies)
 {
 	static uint64_t allocated[16];
 	CUdeviceptr at;
 
 	lie_once(OP_cuMemAlloc_v2, (uintptr_t)allocated);
-	assert_int_equal(cuMemAlloc_v2(&at, sizeof(allocated)), CUDA_SUCCESS);
+	OK(cuMemAlloc_v2(&at, sizeof(allocated)));
 	copies_with_the_other(allocated, sizeof(allocated));
 }
 
 /* by a tree of servers, whose relays get pieces from each other */
-static void an_allocation_draws_no_broadcast(void **state)
+TEST(an_allocation_draws_no_broadcast)
 {
 	static const struct kvgpu_remote_relayed relays[] = {
 		{ .piece = KVGPU_REMOTE_RELAYED_MIN, .job = 1, .rank = 1 },
@@ -725,89 +696,82 @@ static void an_allocation_draws_no_broadcast(void **state)
 	CUcontext other;
 
 	lie_once(OP_cuMemAlloc_v2, here);
-	assert_int_equal(cuMemAlloc_v2(&got, bytes), CUDA_SUCCESS);
+	OK(cuMemAlloc_v2(&got, bytes));
 	lie_once(OP_cuMemAlloc_v2, (uintptr_t)allocated);
-	assert_int_equal(cuMemAlloc_v2(&at, bytes), CUDA_SUCCESS);
-	assert_int_equal(cuCtxCreate_v2(&other, 0, 1), CUDA_SUCCESS);
+	OK(cuMemAlloc_v2(&at, bytes));
+	OK(cuCtxCreate_v2(&other, 0, 1));
 	lie_once(OP_cuMemAlloc_v2, there);
-	assert_int_equal(cuMemAlloc_v2(&got, bytes), CUDA_SUCCESS);
+	OK(cuMemAlloc_v2(&got, bytes));
 	liar_relays = relays;
-	assert_int_equal(kvgpuMemcpyBroadcast(&here, 1, there, bytes), CUDA_SUCCESS);
+	OK(kvgpuMemcpyBroadcast(&here, 1, there, bytes));
 	assert_int_equal(liar_fetches, 1);
 	heard[0] = 0;
 	lie_once(OP_pointer, CU_MEMORYTYPE_DEVICE);
-	assert_int_equal(kvgpuMemcpyBroadcast(&at, 1, there, bytes), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(kvgpuMemcpyBroadcast(&there, 1, at, bytes), CUDA_ERROR_INVALID_VALUE);
+	FAILS(kvgpuMemcpyBroadcast(&at, 1, there, bytes), INVALID_VALUE);
+	FAILS(kvgpuMemcpyBroadcast(&there, 1, at, bytes), INVALID_VALUE);
 	assert_int_equal(liar_fetches, 1);
 	assert_int_equal(heard[0], 0);
 	liar_relays = NULL;
-	assert_int_equal(cuCtxDestroy_v2(other), CUDA_SUCCESS);
+	OK(cuCtxDestroy_v2(other));
 }
 
 /* a server that calls all addresses its own gets nothing of a copy in this process */
-static void what_no_server_has_is_not_asked_for(void **state)
+TEST(what_no_server_has_is_not_asked_for)
 {
 	uint64_t from = 5, to = 6;
 
 	lie_once(OP_pointer, CU_MEMORYTYPE_DEVICE);
-	assert_int_equal(cuMemcpy((uintptr_t)&to, (uintptr_t)&from, sizeof(to)), CUDA_SUCCESS);
+	OK(cuMemcpy((uintptr_t)&to, (uintptr_t)&from, sizeof(to)));
 	assert_int_equal(to, 5);
 	assert_int_equal(asked, 0);
 }
 
-static void memory_ends_in_the_address_space(void **state)
+TEST(memory_ends_in_the_address_space)
 {
-	CUmodule module;
 	CUdeviceptr at;
 	size_t n;
 
-	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
 	lie_once(OP_global, 0x700000000);
 	lie.word[1] = UINT64_MAX;
-	assert_int_equal(cuModuleGetGlobal_v2(&at, &n, module, "v"), CUDA_ERROR_UNKNOWN);
+	FAILS(cuModuleGetGlobal_v2(&at, &n, module, "v"), UNKNOWN);
 	lie.word[1] = 1ull << 46;
-	assert_int_equal(cuModuleGetGlobal_v2(&at, &n, module, "v"), CUDA_ERROR_UNKNOWN);
+	FAILS(cuModuleGetGlobal_v2(&at, &n, module, "v"), UNKNOWN);
 	assert_false(range_has(0x700000000));
 	lie_once(OP_cuMemAlloc_v2, -4096ull);
-	assert_int_equal(cuMemAlloc_v2(&at, 8192), CUDA_ERROR_UNKNOWN);
+	FAILS(cuMemAlloc_v2(&at, 8192), UNKNOWN);
 	assert_int_equal(asked, 1);
 	lie_once(OP_cuMemAllocPitch_v2, 0x700000000);
 	lie.word[1] = 1ull << 46;
-	assert_int_equal(cuMemAllocPitch_v2(&at, &n, 64, 2, 4), CUDA_ERROR_UNKNOWN);
+	FAILS(cuMemAllocPitch_v2(&at, &n, 64, 2, 4), UNKNOWN);
 	assert_false(range_has(0x700000000));
 }
 
 /* the program accesses what is managed */
-static void attributes_are_the_clients(void **state)
+TEST(attributes_are_the_clients)
 {
 	unsigned int type = 0, managed = UINT32_MAX;
 	int dev;
 
 	lie_once(OP_pointer, 1);
-	assert_int_equal(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-					       0x700000000),
-			 CUDA_SUCCESS);
+	OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, 0x700000000));
 	assert_int_equal(managed, 0);
-	assert_int_equal(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-					       0x700000000),
-			 CUDA_ERROR_UNKNOWN);
+	FAILS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0x700000000), UNKNOWN);
 	lie_once(OP_pointer, 1000);
-	assert_int_equal(cuPointerGetAttribute(&dev, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-					       0x700000000),
-			 CUDA_ERROR_UNKNOWN);
+	FAILS(cuPointerGetAttribute(&dev, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 0x700000000),
+	      UNKNOWN);
 	lie_once(OP_cuDeviceGetByPCIBusId, 1000);
-	assert_int_equal(cuDeviceGetByPCIBusId(&dev, "0"), CUDA_ERROR_UNKNOWN);
+	FAILS(cuDeviceGetByPCIBusId(&dev, "0"), UNKNOWN);
 }
 
 /* NULL's page stays unmapped, also for root */
-static void managed_memory_is_not_at_null(void **state)
+TEST(managed_memory_is_not_at_null)
 {
 	CUdeviceptr at;
 
 	lie_once(OP_managed, 0);
-	assert_int_equal(cuMemAllocManaged(&at, 4096, 1), CUDA_ERROR_NOT_SUPPORTED);
+	FAILS(cuMemAllocManaged(&at, 4096, 1), NOT_SUPPORTED);
 	lie_once(OP_managed, 4096);
-	assert_int_equal(cuMemAllocManaged(&at, 4096, 1), CUDA_ERROR_NOT_SUPPORTED);
+	FAILS(cuMemAllocManaged(&at, 4096, 1), NOT_SUPPORTED);
 }
 
 /* ------------------------------------------------------------------ memory that is mapped */
@@ -825,7 +789,7 @@ static CUmemGenericAllocationHandle created(int dev)
 	CUmemGenericAllocationHandle h;
 
 	lie.op = 0;
-	assert_int_equal(cuMemCreate(&h, PAGE, &prop, 0), CUDA_SUCCESS);
+	OK(cuMemCreate(&h, PAGE, &prop, 0));
 	return h;
 }
 
@@ -834,7 +798,7 @@ static CUdeviceptr reserved(CUdeviceptr want)
 	CUdeviceptr at;
 
 	lie_once(OP_cuMemAddressReserve, want);
-	assert_int_equal(cuMemAddressReserve(&at, 4 * PAGE, 0, 0, 0), CUDA_SUCCESS);
+	OK(cuMemAddressReserve(&at, 4 * PAGE, 0, 0, 0));
 	return at;
 }
 
@@ -842,7 +806,7 @@ static CUdeviceptr reserved(CUdeviceptr want)
  * NCCL tries to make memory of the host's node in each process: that alone is refused without a
  * line.
  */
-static void memory_of_the_host_is_refused(void **state)
+TEST(memory_of_the_host_is_refused)
 {
 	enum { HOST = 2, HOST_NUMA = 3 };
 	CUmemAllocationProp prop = on_device(0);
@@ -862,7 +826,7 @@ static void memory_of_the_host_is_refused(void **state)
 }
 
 /* a device says where memory is made; addresses, handles and devices are of one server */
-static void mapped_memory_is_of_one_server(void **state)
+TEST(mapped_memory_is_of_one_server)
 {
 	CUmemAccessDesc both[] = { { { CU_MEM_LOCATION_TYPE_DEVICE, 0 }, 3 },
 				   { { CU_MEM_LOCATION_TYPE_DEVICE, 1 }, 3 } };
@@ -873,67 +837,66 @@ static void mapped_memory_is_of_one_server(void **state)
 	heard[1] = 0;
 	second = created(1);
 	assert_int_equal(heard[1], 1);
-	assert_int_equal(cuMemMap(at, PAGE, 0, second, 0), CUDA_ERROR_INVALID_HANDLE);
-	assert_int_equal(cuMemMap(at, PAGE, 0, first, 0), CUDA_SUCCESS);
-	assert_int_equal(cuMemMap(at, PAGE, 0, (uintptr_t)ctx, 0), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemMap(at, PAGE, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemMap(at, PAGE, 0, second, 0), INVALID_HANDLE);
+	OK(cuMemMap(at, PAGE, 0, first, 0));
+	FAILS(cuMemMap(at, PAGE, 0, (uintptr_t)ctx, 0), INVALID_VALUE);
+	FAILS(cuMemMap(at, PAGE, 0, 0, 0), INVALID_VALUE);
 	assert_false(device_span(at, PAGE, 1));
 	assert_int_not_equal(cuMemSetAccess(at, PAGE, both, 2), CUDA_SUCCESS);
 	assert_false(device_span(at, PAGE, 1));
-	assert_int_equal(cuMemSetAccess(at, PAGE, both, 0), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemSetAccess(at, PAGE, both, 1), CUDA_SUCCESS);
+	FAILS(cuMemSetAccess(at, PAGE, both, 0), INVALID_VALUE);
+	OK(cuMemSetAccess(at, PAGE, both, 1));
 	assert_true(device_span(at, PAGE, 1));
 	both[0].location.type = 2; /* the host: no memory of a server's is that */
-	assert_int_equal(cuMemSetAccess(at, PAGE, both, 1), CUDA_ERROR_NOT_SUPPORTED);
+	FAILS(cuMemSetAccess(at, PAGE, both, 1), NOT_SUPPORTED);
 	both[0].location = (CUmemLocation){ CU_MEM_LOCATION_TYPE_DEVICE, 2 };
-	assert_int_equal(cuMemSetAccess(at, PAGE, both, 1), CUDA_ERROR_INVALID_DEVICE);
+	FAILS(cuMemSetAccess(at, PAGE, both, 1), INVALID_DEVICE);
 	/* where an allocation is, and what is a pointer there, is not believed */
 	lie_once(OP_cuMemGetAllocationPropertiesFromHandle, 0);
 	((CUmemAllocationProp *)lie.word)->location = (CUmemLocation){ 1, 1 };
-	assert_int_equal(cuMemGetAllocationPropertiesFromHandle(&prop, second), CUDA_ERROR_UNKNOWN);
+	FAILS(cuMemGetAllocationPropertiesFromHandle(&prop, second), UNKNOWN);
 	*(CUmemAllocationProp *)lie.word = on_device(0);
 	((CUmemAllocationProp *)lie.word)->win32HandleMetaData = &prop;
-	assert_int_equal(cuMemGetAllocationPropertiesFromHandle(&prop, second), CUDA_SUCCESS);
+	OK(cuMemGetAllocationPropertiesFromHandle(&prop, second));
 	assert_int_equal(prop.location.id, 1);
 	assert_null(prop.win32HandleMetaData);
 	lie.op = 0;
-	assert_int_equal(cuMemUnmap(at, PAGE), CUDA_SUCCESS);
+	OK(cuMemUnmap(at, PAGE));
 	assert_false(device_span(at, PAGE, 1));
 	assert_true(range_has(at));
-	assert_int_equal(cuMemAddressFree(at, 4 * PAGE), CUDA_SUCCESS);
+	OK(cuMemAddressFree(at, 4 * PAGE));
 	assert_false(range_has(at));
 }
 
 /* the second server reserves where the first one's addresses are, until it has no others */
-static void reserved_addresses_are_one_servers(void **state)
+TEST(reserved_addresses_are_one_servers)
 {
 	const CUdeviceptr at = reserved(0x900000000);
 	CUdeviceptr got;
 	CUcontext other;
 
 	lie.op = 0;
-	assert_int_equal(cuCtxCreate_v2(&other, 0, 1), CUDA_SUCCESS);
+	OK(cuCtxCreate_v2(&other, 0, 1));
 	lie_once(OP_cuMemAddressReserve, at + 3 * PAGE);
 	heard[0] = heard[1] = 0;
-	assert_int_equal(cuMemAddressReserve(&got, 4 * PAGE, 0, 0, 0), CUDA_ERROR_NOT_SUPPORTED);
+	FAILS(cuMemAddressReserve(&got, 4 * PAGE, 0, 0, 0), NOT_SUPPORTED);
 	assert_in_range(asked, 2, 100);
 	assert_int_equal(heard[1], 2 * asked - 1); /* all were given back but the last */
 	assert_int_equal(heard[0], 0);
 	lie_once(OP_cuMemAddressReserve, -4096ull);
-	assert_int_equal(cuMemAddressReserve(&got, 4 * PAGE, 0, 0, 0), CUDA_ERROR_UNKNOWN);
+	FAILS(cuMemAddressReserve(&got, 4 * PAGE, 0, 0, 0), UNKNOWN);
 	/* nor does it allocate there */
 	lie_once(OP_cuMemAllocAsync, at + PAGE);
-	assert_int_equal(cuMemAllocAsync(&got, PAGE, NULL), CUDA_ERROR_NOT_SUPPORTED);
+	FAILS(cuMemAllocAsync(&got, PAGE, NULL), NOT_SUPPORTED);
 	lie_once(OP_share_open, at + PAGE);
 	lie.word[1] = PAGE;
-	assert_int_equal(cuIpcOpenMemHandle_v2(&got, (CUipcMemHandle){ { 0 } }, 1),
-			 CUDA_ERROR_NOT_SUPPORTED);
+	FAILS(cuIpcOpenMemHandle_v2(&got, (CUipcMemHandle){ { 0 } }, 1), NOT_SUPPORTED);
 	lie.op = 0;
-	assert_int_equal(cuCtxDestroy_v2(other), CUDA_SUCCESS);
-	assert_int_equal(cuMemAddressFree(at, 4 * PAGE), CUDA_SUCCESS);
+	OK(cuCtxDestroy_v2(other));
+	OK(cuMemAddressFree(at, 4 * PAGE));
 }
 
-static void pools_of_two_servers_are_apart(void **state)
+TEST(pools_of_two_servers_are_apart)
 {
 	lie_once(OP_cuMemAddressReserve, 0);
 	pools_set_apart(&peers[0]);
@@ -944,7 +907,7 @@ static void pools_of_two_servers_are_apart(void **state)
 	assert_int_equal(heard[1], 1);
 }
 
-static void memory_of_pools(void **state)
+TEST(memory_of_pools)
 {
 	CUmemLocation device = { CU_MEM_LOCATION_TYPE_DEVICE, 0 }, host = { 2, 0 };
 	int word[2] = { 7, 7 };
@@ -954,89 +917,85 @@ static void memory_of_pools(void **state)
 	CUdeviceptr at;
 	CUstream second;
 
-	assert_int_equal(cuDeviceGetDefaultMemPool(&pool, 0), CUDA_SUCCESS);
+	OK(cuDeviceGetDefaultMemPool(&pool, 0));
 	lie_once(OP_cuDeviceGetDefaultMemPool, id_of(pool));
-	assert_int_equal(cuMemGetDefaultMemPool(&same, &device, 1), CUDA_SUCCESS);
+	OK(cuMemGetDefaultMemPool(&same, &device, 1));
 	assert_ptr_equal(same, pool);
-	assert_int_equal(cuMemGetDefaultMemPool(&same, &host, 1), CUDA_ERROR_NOT_SUPPORTED);
-	assert_int_equal(cuDeviceSetMemPool(1, pool), CUDA_ERROR_INVALID_HANDLE);
+	FAILS(cuMemGetDefaultMemPool(&same, &host, 1), NOT_SUPPORTED);
+	FAILS(cuDeviceSetMemPool(1, pool), INVALID_HANDLE);
 	/* a short attribute leaves what lies behind it alone */
 	lie_once(OP_pool_get, UINT64_MAX);
-	assert_int_equal(cuMemPoolGetAttribute(pool, 1, word), CUDA_SUCCESS);
+	OK(cuMemPoolGetAttribute(pool, 1, word));
 	assert_int_equal(word[0], -1);
 	assert_int_equal(word[1], 7);
-	assert_int_equal(cuMemPoolGetAttribute(pool, 4, &value), CUDA_SUCCESS);
+	OK(cuMemPoolGetAttribute(pool, 4, &value));
 	assert_true(value == UINT64_MAX);
-	assert_int_equal(cuMemPoolGetAttribute(NULL, 4, &value), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemPoolGetAccess(&flags, pool, &host), CUDA_ERROR_NOT_SUPPORTED);
-	assert_int_equal(cuMemPoolGetAccess(&flags, pool, &device), CUDA_SUCCESS);
+	FAILS(cuMemPoolGetAttribute(NULL, 4, &value), INVALID_VALUE);
+	FAILS(cuMemPoolGetAccess(&flags, pool, &host), NOT_SUPPORTED);
+	OK(cuMemPoolGetAccess(&flags, pool, &device));
 	lie_once(OP_pointer, id_of(pool));
-	assert_int_equal(cuPointerGetAttribute(&same, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
-					       0x700000000),
-			 CUDA_SUCCESS);
+	OK(cuPointerGetAttribute(&same, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, 0x700000000));
 	assert_ptr_equal(same, pool);
 	lie_once(OP_pointer, id_of(ctx));
-	assert_int_equal(cuPointerGetAttribute(&same, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
-					       0x700000000),
-			 CUDA_ERROR_UNKNOWN);
+	FAILS(cuPointerGetAttribute(&same, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, 0x700000000),
+	      UNKNOWN);
 	/* its memory is known, also that of a stream of another context */
 	lie_once(OP_cuMemAllocAsync, 0xa00000000);
-	assert_int_equal(cuMemAllocAsync(&at, PAGE, NULL), CUDA_SUCCESS);
+	OK(cuMemAllocAsync(&at, PAGE, NULL));
 	assert_true(device_span(at, PAGE, 1));
 	heard[0] = 0;
-	assert_int_equal(cuMemFreeAsync(at, NULL), CUDA_SUCCESS);
+	OK(cuMemFreeAsync(at, NULL));
 	assert_int_equal(heard[0], 0); /* nobody waits for an answer */
 	assert_false(range_has(at));
-	assert_int_equal(cuMemFreeAsync(at, NULL), CUDA_SUCCESS);
+	OK(cuMemFreeAsync(at, NULL));
 	assert_int_equal(heard[0], 1); /* the server is asked about memory that is not known */
-	assert_int_equal(cuStreamCreate(&second, 0), CUDA_SUCCESS);
+	OK(cuStreamCreate(&second, 0));
 	lie_once(OP_cuMemAllocFromPoolAsync, -4096ull);
-	assert_int_equal(cuMemAllocFromPoolAsync(&at, 8192, pool, second), CUDA_ERROR_UNKNOWN);
+	FAILS(cuMemAllocFromPoolAsync(&at, 8192, pool, second), UNKNOWN);
 	/* what a capture allocates nobody has yet */
 	begun(1, CU_STREAM_CAPTURE_MODE_GLOBAL);
 	lie_once(OP_cuMemAllocAsync, 0xa00000000);
-	assert_int_equal(cuMemAllocAsync(&at, PAGE, second), CUDA_SUCCESS);
+	OK(cuMemAllocAsync(&at, PAGE, second));
 	assert_false(range_has(at));
 	ended(1, CUDA_SUCCESS);
 	lie.op = 0;
-	assert_int_equal(cuMemPoolDestroy(pool), CUDA_SUCCESS);
-	assert_int_equal(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemPoolDestroy(pool));
+	FAILS(cuMemPoolDestroy(pool), INVALID_VALUE);
 }
 
 /* other programs may record it: the server is asked, and waits */
-static void shared_events_are_asked_about(void **state)
+TEST(shared_events_are_asked_about)
 {
 	CUipcEventHandle handle;
 	CUevent event;
 
 	lie.op = 0;
-	assert_int_equal(cuEventCreate(&event, 6), CUDA_SUCCESS);
+	OK(cuEventCreate(&event, 6));
 	assert_true(same_context(event));
-	assert_int_equal(cuIpcGetEventHandle(&handle, event), CUDA_SUCCESS);
+	OK(cuIpcGetEventHandle(&handle, event));
 	assert_false(same_context(event));
-	assert_int_equal(cuIpcOpenEventHandle(&event, handle), CUDA_SUCCESS);
+	OK(cuIpcOpenEventHandle(&event, handle));
 	heard[0] = 0;
-	assert_int_equal(cuStreamWaitEvent(NULL, event, 0), CUDA_SUCCESS);
+	OK(cuStreamWaitEvent(NULL, event, 0));
 	assert_int_equal(heard[0], 1);
 }
 
-static void opened_memory_ends_in_the_address_space(void **state)
+TEST(opened_memory_ends_in_the_address_space)
 {
 	CUdeviceptr at;
 
 	lie_once(OP_share_open, 0xb00000000);
 	lie.word[1] = 1ull << 46;
-	assert_int_equal(cuIpcOpenMemHandle_v2(&at, (CUipcMemHandle){ { 0 } }, 1),
-			 CUDA_ERROR_UNKNOWN);
+	FAILS(cuIpcOpenMemHandle_v2(&at, (CUipcMemHandle){ { 0 } }, 1), UNKNOWN);
 	lie.word[1] = PAGE;
-	assert_int_equal(cuIpcOpenMemHandle_v2(&at, (CUipcMemHandle){ { 0 } }, 1), CUDA_SUCCESS);
+	OK(cuIpcOpenMemHandle_v2(&at, (CUipcMemHandle){ { 0 } }, 1));
 	assert_true(device_span(at, PAGE, 1));
 	lie.op = 0;
-	assert_int_equal(cuIpcCloseMemHandle(at), CUDA_SUCCESS);
+	OK(cuIpcCloseMemHandle(at));
 	assert_false(range_has(at));
 }
 
-static void batches(void **state)
+TEST(batches)
 {
 	uint64_t from[3] = { 1, 2, 3 }, to[3] = { 0 };
 	CUdeviceptr src[3], dst[3];
@@ -1046,47 +1005,41 @@ static void batches(void **state)
 	unsigned int i;
 
 	lie.op = 0;
-	assert_int_equal(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+	OK(cuStreamCreate(&stream, 0));
 	for (i = 0; i < 3; i++) {
 		src[i] = (uintptr_t)&from[i];
 		dst[i] = (uintptr_t)&to[i];
 	}
-	assert_int_equal(cuMemcpyBatchAsync_v2(dst, src, bytes, 3, attributes, at, 2, stream),
-			 CUDA_SUCCESS);
+	OK(cuMemcpyBatchAsync_v2(dst, src, bytes, 3, attributes, at, 2, stream));
 	assert_memory_equal(to, from, sizeof(to));
-	assert_int_equal(cuMemcpyBatchAsync_v2(dst, src, bytes, 3, attributes, at, 2, NULL),
-			 CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemcpyBatchAsync_v2(dst, src, bytes, 3, attributes, at, 2, NULL), INVALID_VALUE);
 	at[1] = 3;
-	assert_int_equal(cuMemcpyBatchAsync(dst, src, bytes, 3, attributes, at, 2, &failed, stream),
-			 CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemcpyBatchAsync(dst, src, bytes, 3, attributes, at, 2, &failed, stream),
+	      INVALID_VALUE);
 	assert_true(failed == SIZE_MAX);
 	at[1] = 1;
 	attributes[1].srcAccessOrder = 4;
-	assert_int_equal(cuMemcpyBatchAsync_v2(dst, src, bytes, 3, attributes, at, 2, stream),
-			 CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemcpyBatchAsync_v2(dst, src, bytes, 3, attributes, at, 2, stream), INVALID_VALUE);
 	attributes[1].srcAccessOrder = 2;
 	src[1] = 0x123000; /* nobody's */
-	assert_int_equal(cuMemcpyBatchAsync(dst, src, bytes, 3, attributes, at, 2, &failed, stream),
-			 CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemcpyBatchAsync(dst, src, bytes, 3, attributes, at, 2, &failed, stream),
+	      INVALID_VALUE);
 	assert_int_equal(failed, 1);
 }
 
-static void advice_names_places(void **state)
+TEST(advice_names_places)
 {
 	const CUmemLocation device = { CU_MEM_LOCATION_TYPE_DEVICE, 0 }, node = { 3, 5 };
 
 	lie.op = 0;
-	assert_int_equal(cuMemAdvise_v2(0x700000000, PAGE, 3, device), CUDA_SUCCESS);
-	assert_int_equal(cuMemAdvise_v2(0x700000000, PAGE, 3, node), CUDA_SUCCESS);
-	assert_int_equal(cuMemAdvise_v2(0x700000000, PAGE, 1, (CUmemLocation){ 0, 0 }),
-			 CUDA_SUCCESS);
-	assert_int_equal(cuMemAdvise_v2(0x700000000, PAGE, 3, (CUmemLocation){ 5, 0 }),
-			 CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemPrefetchAsync_v2(0x700000000, PAGE, device, 0, NULL), CUDA_SUCCESS);
-	assert_int_equal(cuMemPrefetchAsync_v2(0x700000000, PAGE, device, 1, NULL),
-			 CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemPrefetchAsync_v2(0x700000000, PAGE, (CUmemLocation){ 0, 0 }, 0, NULL),
-			 CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemAdvise_v2(0x700000000, PAGE, 3, device));
+	OK(cuMemAdvise_v2(0x700000000, PAGE, 3, node));
+	OK(cuMemAdvise_v2(0x700000000, PAGE, 1, (CUmemLocation){ 0, 0 }));
+	FAILS(cuMemAdvise_v2(0x700000000, PAGE, 3, (CUmemLocation){ 5, 0 }), INVALID_VALUE);
+	OK(cuMemPrefetchAsync_v2(0x700000000, PAGE, device, 0, NULL));
+	FAILS(cuMemPrefetchAsync_v2(0x700000000, PAGE, device, 1, NULL), INVALID_VALUE);
+	FAILS(cuMemPrefetchAsync_v2(0x700000000, PAGE, (CUmemLocation){ 0, 0 }, 0, NULL),
+	      INVALID_VALUE);
 }
 
 /* ------------------------------------------------------------------ two threads, one slot */
@@ -1115,33 +1068,32 @@ static void let_other_make(void)
 
 static void takes_the_slot_of(const void *ended, CUresult r)
 {
-	assert_int_equal(r, CUDA_SUCCESS);
+	OK(r);
 	assert_int_equal(pthread_join(other.thread, NULL), 0);
-	assert_int_equal(other.r, CUDA_SUCCESS);
+	OK(other.r);
 	assert_ptr_equal(other.event, ended);
-	assert_int_equal(cuEventDestroy_v2(other.event), CUDA_SUCCESS);
+	OK(cuEventDestroy_v2(other.event));
 }
 
 /*
  * An honest server gives an event the slot of an object that it has just ended. The thread that
  * made the event hears of it before the one that has ended the object hears of that.
  */
-static void an_ended_object_leaves_its_slot(void **state)
+TEST(an_ended_object_leaves_its_slot)
 {
 	uint8_t cubin[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1 };
-	CUfunction function;
-	CUmodule module;
+	CUfunction f;
 	CUstream stream;
 
 	lie.op = 0;
 	while_asked = let_other_make;
-	assert_int_equal(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+	OK(cuStreamCreate(&stream, 0));
 	lie_once(OP_cuEventCreate, id(CLASS_EVENT, KVGPU_REMOTE_INDEX(id_of(stream)), 2));
 	takes_the_slot_of(stream, cuStreamDestroy_v2(stream));
-	assert_int_equal(cuModuleLoadData(&module, cubin), CUDA_SUCCESS);
-	assert_int_equal(cuModuleGetFunction(&function, module, "f"), CUDA_SUCCESS);
-	lie_once(OP_cuEventCreate, id(CLASS_EVENT, KVGPU_REMOTE_INDEX(id_of(function)), 2));
-	takes_the_slot_of(function, cuModuleUnload(module));
+	OK(cuModuleLoadData(&module, cubin));
+	OK(cuModuleGetFunction(&f, module, "f"));
+	lie_once(OP_cuEventCreate, id(CLASS_EVENT, KVGPU_REMOTE_INDEX(id_of(f)), 2));
+	takes_the_slot_of(f, cuModuleUnload(module));
 	while_asked = NULL;
 }
 
@@ -1163,13 +1115,13 @@ static void tell(unsigned int peer, uint64_t function)
 		usleep(100);
 }
 
-static void a_function_is_called_by_its_server(void **state)
+TEST(a_function_is_called_by_its_server)
 {
 	CUDA_HOST_NODE_PARAMS p = { on_host, NULL };
 	CUgraphNode node;
 
 	lie.op = 0;
-	assert_int_equal(cuGraphAddHostNode(&node, graph, NULL, 0, &p), CUDA_SUCCESS);
+	OK(cuGraphAddHostNode(&node, graph, NULL, 0, &p));
 	tell(1, 1);
 	assert_int_equal(called, 0);
 	tell(0, 1);
@@ -1178,49 +1130,7 @@ static void a_function_is_called_by_its_server(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(captures_are_counted),
-		TEST(captures_forbid_calls),
-		TEST(a_copy_ends_in_the_arena),
-		TEST(a_bounce_is_as_it_was_made),
-		TEST(counts_are_those_of_the_room),
-		TEST(primary_context_is_a_context),
-		TEST(block_sizes_are_tried_a_few_times),
-		TEST(parameters_follow_each_other),
-		TEST(a_wrapper_of_nothing),
-		TEST(functions_fit_into_their_list),
-		TEST(a_library_crosses_once),
-		TEST(loading_is_lazy),
-		TEST(code_of_other_devices_stays_here),
-		TEST(a_large_image_goes_in_parts),
-		TEST(a_kept_image_does_not_cross),
-		TEST(an_object_in_use_stays),
-		TEST(an_ended_object_leaves_its_slot),
-		TEST(parameters_stay_readable),
-		TEST(no_object_is_above_itself),
-		TEST(nothing_is_none),
-		TEST(a_variable_is_not_the_programs),
-		TEST(a_variable_draws_no_copies),
-		TEST(an_allocation_draws_no_copies),
-		TEST(an_allocation_draws_no_broadcast),
-		TEST(what_no_server_has_is_not_asked_for),
-		TEST(memory_ends_in_the_address_space),
-		TEST(attributes_are_the_clients),
-		TEST(managed_memory_is_not_at_null),
-		TEST(memory_of_the_host_is_refused),
-		TEST(mapped_memory_is_of_one_server),
-		TEST(reserved_addresses_are_one_servers),
-		TEST(pools_of_two_servers_are_apart),
-		TEST(memory_of_pools),
-		TEST(shared_events_are_asked_about),
-		TEST(opened_memory_ends_in_the_address_space),
-		TEST(batches),
-		TEST(advice_names_places),
-		TEST(a_function_is_called_by_its_server),
-	};
-
 	liar_says = say;
 	liar_begin(2);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run(begin, end, NULL, NULL);
 }

@@ -5,16 +5,10 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
+#include <selftests/unit_test.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <remote/client/client.h>
 
@@ -44,80 +38,19 @@ void context_borrow(void *ctx, uint64_t id)
 {
 	assert_true(ctx == &context || ctx == &second_context);
 }
-void context_give_back(void)
-{
-}
 struct peer *current_peer(void)
 {
 	return peers;
-}
-CUresult client_ready(void)
-{
-	return CUDA_SUCCESS;
-}
-CUresult call_enter(unsigned int flags)
-{
-	return CUDA_SUCCESS;
-}
-void call_aside(bool aside)
-{
-}
-uint64_t call_answered(const struct peer *p)
-{
-	return 0;
-}
-uint64_t call_fenced(const struct peer *p)
-{
-	return 0;
-}
-bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
-{
-	return true;
 }
 bool in_host_function(void)
 {
 	return inside;
 }
-void client_say(const char *format, ...)
-{
-}
-bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t overhead)
-{
-	return true;
-}
-struct peer *range_peer(CUdeviceptr ptr)
-{
-	return NULL;
-}
-const struct object *range_context(CUdeviceptr ptr)
-{
-	return NULL;
-}
-struct object *object_of(unsigned int class, const void *handle)
-{
-	return NULL;
-}
 const struct object *object_context(const struct object *o)
 {
 	return (const void *)o == &second_module ? &second_context : &context;
 }
-CUresult cuMemFree_v2(CUdeviceptr ptr)
-{
-	return CUDA_SUCCESS;
-}
-bool answer_bytes(struct call *c, void *to, uint64_t n)
-{
-	return false;
-}
-bool answer_device(const struct call *c, uint32_t number, CUdevice *dev)
-{
-	return false;
-}
 
-const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
-{
-	return NULL;
-}
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 {
 	static uint8_t *arena;
@@ -290,7 +223,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void what_is_written_goes_out(void **state)
+TEST(what_is_written_goes_out)
 {
 	begin_test();
 	at[5] = 1;
@@ -325,7 +258,7 @@ static void what_is_written_goes_out(void **state)
  * 4 MiB go in frames of 1 MiB at most. The room in the arena that the frames share is not written
  * again before the server has read it.
  */
-static void much_is_cut(void **state)
+TEST(much_is_cut)
 {
 	begin_test();
 	memset((void *)(uintptr_t)at, 9, BYTES);
@@ -336,7 +269,7 @@ static void much_is_cut(void **state)
 	assert_int_equal(there[BYTES - 1], 9);
 }
 
-static void what_is_touched_comes(void **state)
+TEST(what_is_touched_comes)
 {
 	unsigned int i, sum = 0;
 
@@ -364,7 +297,7 @@ static void what_is_touched_comes(void **state)
  * A host function may have work behind it in its stream. So pages that the function read are
  * fetched again after that work.
  */
-static void in_functions(void **state)
+TEST(in_functions)
 {
 	begin_test();
 	work();
@@ -388,7 +321,7 @@ static void in_functions(void **state)
 	assert_int_equal(frames_out, 0);
 }
 
-static void errors_open_pages(void **state)
+TEST(errors_open_pages)
 {
 	begin_test();
 	at[3] = 8;
@@ -401,7 +334,7 @@ static void errors_open_pages(void **state)
 }
 
 /* Variables begin and end within pages: bytes beside a variable are neither read nor written. */
-static void variables(void **state)
+TEST(variables)
 {
 	const uint64_t begin = base + BYTES - 100, n = 300;
 	volatile uint8_t *v = (uint8_t *)(uintptr_t)begin;
@@ -441,7 +374,7 @@ static void variables(void **state)
 }
 
 /* Two variables on one page are copied one by one. What is between them is not copied. */
-static void variables_of_a_page(void **state)
+TEST(variables_of_a_page)
 {
 	const uint64_t begin = base;
 	volatile uint8_t *v = (uint8_t *)(uintptr_t)begin;
@@ -475,7 +408,7 @@ static void variables_of_a_page(void **state)
 }
 
 /* NVIDIA's library gives the next 512 bytes: each stays what it is until it is freed. */
-static void small_allocations(void **state)
+TEST(small_allocations)
 {
 	CUdeviceptr ptr[20];
 	volatile uint8_t *v;
@@ -521,7 +454,7 @@ static void small_allocations(void **state)
  * A variable is of its module's server, whatever context is current. Two devices don't have some at
  * once: to the program they are one variable, which has one address.
  */
-static void variables_of_two_devices(void **state)
+TEST(variables_of_two_devices)
 {
 	volatile uint8_t *second;
 
@@ -548,7 +481,7 @@ static void variables_of_two_devices(void **state)
 }
 
 /* If other memory is at the address already, it stays as it is. */
-static void taken(void **state)
+TEST(taken)
 {
 	CUdeviceptr ptr;
 	uint8_t *mine;
@@ -593,7 +526,7 @@ static void end_mapped(void)
  * Mapped memory is a part of the arena, mapped a second time. Its pages come and go without another
  * copy. What it had before it was mapped memory goes out whole.
  */
-static void mapped_memory(void **state)
+TEST(mapped_memory)
 {
 	const uint64_t last = mapped.bytes - 1;
 
@@ -632,7 +565,7 @@ static void mapped_memory(void **state)
  * While the GPU has work a touch does not wait for it. Then words that the program changes go out
  * alone, and what was opened is fetched again: after a while, and when a call has waited.
  */
-static void mapped_memory_meanwhile(void **state)
+TEST(mapped_memory_meanwhile)
 {
 	volatile uint32_t *word;
 	uint32_t *there_word;
@@ -700,7 +633,7 @@ static void second(int signal, siginfo_t *info, void *context)
 }
 
 /* Where Linux divides no mapping any more, what is written and read is right all the same. */
-static void too_many_mappings(void **state)
+TEST(too_many_mappings)
 {
 	unsigned int i, round;
 
@@ -724,7 +657,7 @@ static void too_many_mappings(void **state)
 }
 
 /* A page that Linux opens in no way is a fault of the program's. */
-static void never_opened(void **state)
+TEST(never_opened)
 {
 	volatile unsigned int faults = 0;
 
@@ -748,7 +681,7 @@ static void never_opened(void **state)
  * A handler that the program has set after ours, and that hands on to ours, gets each fault of the
  * program's once, and so does the handler from before ours.
  */
-static void a_handler_hands_on(void **state)
+TEST(a_handler_hands_on)
 {
 	unsigned int i;
 
@@ -773,25 +706,6 @@ static void a_handler_hands_on(void **state)
 
 int main(void)
 {
-#define ON_MEMORY(f) cmocka_unit_test_teardown(f, tear_down)
-	const struct CMUnitTest tests[] = {
-		ON_MEMORY(what_is_written_goes_out),
-		ON_MEMORY(much_is_cut),
-		ON_MEMORY(what_is_touched_comes),
-		ON_MEMORY(in_functions),
-		ON_MEMORY(errors_open_pages),
-		ON_MEMORY(variables),
-		ON_MEMORY(variables_of_a_page),
-		ON_MEMORY(small_allocations),
-		ON_MEMORY(variables_of_two_devices),
-		ON_MEMORY(taken),
-		ON_MEMORY(mapped_memory),
-		ON_MEMORY(mapped_memory_meanwhile),
-		ON_MEMORY(too_many_mappings),
-		ON_MEMORY(never_opened),
-		ON_MEMORY(a_handler_hands_on),
-	};
-
 	if (sysconf(_SC_PAGESIZE) != PAGE)
 		return 0;
 	peer_init(&peers[0]);
@@ -799,5 +713,5 @@ int main(void)
 	nr_peers = 2;
 	arena_init(&peers[0]);
 	arena_init(&peers[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run(NULL, tear_down, NULL, NULL);
 }

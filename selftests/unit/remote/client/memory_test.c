@@ -3,18 +3,14 @@
  * The client's own lists: handles, the device memory that it knows, pinned and registered memory,
  * pieces of the arena. There is no server.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <remote/client/client.h>
+
+#include "../result.h"
 
 enum { ARENA = 16 << 20, RING = ARENA / 4, MORE = 80 << 20 };
 
@@ -34,24 +30,9 @@ struct peer *current_peer(void)
 {
 	return object_peer(current);
 }
-CUresult client_ready(void)
-{
-	return CUDA_SUCCESS;
-}
-CUresult call_enter(unsigned int flags)
-{
-	return CUDA_SUCCESS;
-}
 bool own_stream(CUstream stream)
 {
 	return !stream;
-}
-bool captures_any(void)
-{
-	return false;
-}
-void graph_allocates(void)
-{
 }
 CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
 {
@@ -88,10 +69,6 @@ static struct kvgpu_remote_relayed relay;
 const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
 {
 	return relay.piece ? &relay : NULL;
-}
-bool managed_has(CUdeviceptr ptr)
-{
-	return false;
 }
 static const void *made_mapped;
 static bool no_more;
@@ -208,7 +185,7 @@ static uint64_t number(unsigned int class, uint32_t index, uint32_t generation)
 	return (uint64_t) class << 56 | (uint64_t)generation << 32 | index;
 }
 
-static void handles(void **state)
+TEST(handles)
 {
 	void *ctx = handle_here(peers, CLASS_CONTEXT, number(CLASS_CONTEXT, 1, 1), NULL), *stream,
 	     *module, *function, *graph, *node;
@@ -251,7 +228,7 @@ static void handles(void **state)
 	assert_false(handle_id(CLASS_CONTEXT, ctx, &id));
 }
 
-static void nodes_hang_on_graphs(void **state)
+TEST(nodes_hang_on_graphs)
 {
 	void *graph = handle_here(peers, CLASS_GRAPH, number(CLASS_GRAPH, 1, 1), NULL);
 	void *one = handle_here(peers, CLASS_NODE, number(CLASS_NODE, 2, 1), graph);
@@ -265,7 +242,7 @@ static void nodes_hang_on_graphs(void **state)
 	assert_false(handle_id(CLASS_NODE, two, &id));
 }
 
-static void device_memory(void **state)
+TEST(device_memory)
 {
 	unsigned int i;
 
@@ -319,7 +296,7 @@ static void reserved_addresses(void *one, void *two)
 }
 
 /* Handles and addresses of two servers: to which server a call goes. */
-static void two_servers(void **state)
+TEST(two_servers)
 {
 	void *one = handle_here(peers, CLASS_CONTEXT, number(CLASS_CONTEXT, 5, 1), NULL);
 	void *two = handle_here(&peers[1], CLASS_CONTEXT, number(CLASS_CONTEXT, 5, 1), NULL);
@@ -337,7 +314,7 @@ static void two_servers(void **state)
 	assert_ptr_equal(to.peer, &peers[1]);
 	/* although the current context is the first server's */
 	assert_ptr_equal(to.ctx, two);
-	assert_int_equal(to.split, CUDA_SUCCESS);
+	OK(to.split);
 	current = one;
 	assert_true(range_add(0x100000, 0x1000, 1));
 	assert_true(range_add(0x103000, 0x1000, 2));
@@ -352,9 +329,9 @@ static void two_servers(void **state)
 	route_address(&other, 0x100010);
 	assert_ptr_equal(other.peer, peers);
 	route_address(&other, 0x101000);
-	assert_int_equal(other.split, CUDA_ERROR_INVALID_VALUE);
+	FAILS(other.split, INVALID_VALUE);
 	route_address(&to, 0x100010);
-	assert_int_equal(to.split, CUDA_ERROR_INVALID_VALUE);
+	FAILS(to.split, INVALID_VALUE);
 	reserved_addresses(one, two);
 	route_address(&third, 0x10);
 	/* an address of neither server: the thread's context decides */
@@ -383,7 +360,7 @@ static void two_servers(void **state)
 }
 
 /* memory that the program maps has a device and no context */
-static void mapped_memory(void **state)
+TEST(mapped_memory)
 {
 	enum { PAGE = 0x200000, DEVICE = 3, OTHER = 4 };
 	const CUdeviceptr at = 0x70000000;
@@ -442,7 +419,7 @@ static void mapped_memory(void **state)
 }
 
 /* CUDA_VISIBLE_DEVICES chooses among the devices of a single server, too */
-static void devices_are_the_servers(void **state)
+TEST(devices_are_the_servers)
 {
 	struct route to = { 0 }, none = { 0 };
 
@@ -455,13 +432,13 @@ static void devices_are_the_servers(void **state)
 	assert_int_equal(route_device(&to, 0), 2);
 	assert_int_equal(route_device(&to, 1), 0);
 	assert_int_equal(route_device(&to, -1), UINT32_MAX); /* the host's memory */
-	assert_int_equal(to.split, CUDA_SUCCESS);
+	OK(to.split);
 	assert_int_equal(route_device(&none, 2), INT32_MAX);
-	assert_int_equal(none.split, CUDA_SUCCESS);
+	OK(none.split);
 	all_devices = 0;
 }
 
-static void beginnings(void **state)
+TEST(beginnings)
 {
 	assert_true(range_add(0x100000, 0x1000, 1));
 	assert_true(device_begins(0x100000));
@@ -473,7 +450,87 @@ static void beginnings(void **state)
 	assert_false(device_begins(0x100000));
 }
 
-static void host_memory(void **state)
+static uint64_t place_of(void *pinned)
+{
+	return pinned_at(peers, pinned, 1);
+}
+
+static void *pin(size_t bytes)
+{
+	void *pinned = NULL;
+
+	OK(cuMemHostAlloc(&pinned, bytes, 0));
+	return pinned;
+}
+
+/* Pinned memory leaves 3 MiB of the arena to others, grows it by parts, and gives them back. */
+TEST(an_arena_that_grows)
+{
+	uint8_t *first, *parts[3];
+
+	shared = true;
+	bound_here = KVGPU_REMOTE_BOUND_PINNED;
+	first = pin(9 << 20);
+	assert_int_equal(asked_to_grow, 0);
+	assert_int_equal(place_of(first), RING);
+	parts[0] = pin(1 << 20);
+	assert_int_equal(grow_to, ARENA + (64 << 20));
+	assert_int_equal(place_of(parts[0]), ARENA);
+	parts[1] = pin((63 << 20) - 1);
+	assert_int_equal(asked_to_grow, 1);
+	parts[2] = pin((15 << 20) + 1); /* all that is left, and not over the parts' border */
+	assert_int_equal(grow_to, ARENA + MORE);
+	assert_int_equal(place_of(parts[2]), ARENA + (64 << 20));
+	assert_int_equal(arena_get(peers, 3 << 20), ARENA - (3 << 20));
+	arena_put(peers, ARENA - (3 << 20));
+	assert_int_equal(cuMemFreeHost(parts[0]), 0);
+	assert_int_equal(cuMemFreeHost(parts[1]), 0);
+	assert_int_equal(arena_bytes, ARENA + MORE);
+	assert_int_equal(cuMemFreeHost(parts[2]), 0);
+	assert_int_equal(grow_to, ARENA);
+	assert_int_equal(arena_bytes, ARENA);
+	assert_int_equal(place_of(first), RING);
+	assert_int_equal(cuMemFreeHost(first), 0);
+	assert_int_equal(arena_bytes, ARENA);
+	shared = false;
+}
+
+/* What a server refuses as a whole part may be had without the rest. The first refusal is told. */
+TEST(an_arena_that_grows_no_more)
+{
+	unsigned int before = said;
+	void *pinned, *small;
+
+	shared = true;
+	bound_here = KVGPU_REMOTE_BOUND_PINNED;
+	grow_bound = KVGPU_REMOTE_BOUND_MACHINE;
+	grow_most = ARENA + (20 << 20);
+	pinned = pin((20 << 20) - 5);
+	assert_int_equal(arena_bytes, ARENA + (20 << 20));
+	small = pin(9 << 20);
+	asked_to_grow = 0;
+	FAILS(cuMemHostAlloc(&small, 13 << 20, 0), OUT_OF_MEMORY);
+	assert_int_equal(asked_to_grow, 2);
+	assert_int_equal(said, before + 1);
+	assert_non_null(strstr(last_said, "13 MiB"));
+	assert_non_null(strstr(last_said, "server's machine"));
+	FAILS(cuMemHostAlloc(&small, SIZE_MAX, 0), OUT_OF_MEMORY);
+	assert_int_equal(asked_to_grow, 2);
+	grow_bound = UINT32_MAX; /* a lie */
+	FAILS(cuMemHostAlloc(&small, 13 << 20, 0), OUT_OF_MEMORY);
+	assert_int_equal(said, before + 1);
+	assert_int_equal(place_of(pin(3 << 20)), RING + (9 << 20)); /* rather than nothing */
+	assert_int_equal(cuMemFreeHost(pinned), 0);
+	hostmem_end(&contexts[0]);
+	bound_here = KVGPU_REMOTE_BOUND_FILE;
+	asked_to_grow = 0;
+	FAILS(cuMemHostAlloc(&pinned, 13 << 20, 0), OUT_OF_MEMORY);
+	assert_int_equal(asked_to_grow, 0);
+	grow_most = UINT64_MAX;
+	shared = false;
+}
+
+TEST(host_memory)
 {
 	static uint8_t mine[8192], seen[100];
 	struct host_range found;
@@ -482,51 +539,48 @@ static void host_memory(void **state)
 
 	shared = true;
 	bound_here = KVGPU_REMOTE_BOUND_FILE;
-	assert_int_equal(cuMemHostAlloc(&p, 100000, CU_MEMHOSTALLOC_PORTABLE), CUDA_SUCCESS);
-	assert_int_equal(cuMemHostAlloc(&q, 1, CU_MEMHOSTALLOC_DEVICEMAP),
-			 CUDA_ERROR_NOT_SUPPORTED);
-	assert_int_equal(cuMemHostAlloc(&q, 64 << 20, 0), CUDA_ERROR_OUT_OF_MEMORY);
+	OK(cuMemHostAlloc(&p, 100000, CU_MEMHOSTALLOC_PORTABLE));
+	FAILS(cuMemHostAlloc(&q, 1, CU_MEMHOSTALLOC_DEVICEMAP), NOT_SUPPORTED);
+	FAILS(cuMemHostAlloc(&q, 64 << 20, 0), OUT_OF_MEMORY);
 	assert_int_equal(pinned_at(peers, p, 100000), (uint8_t *)p - (uint8_t *)arena_at(peers, 0));
 	assert_int_equal(pinned_at(peers, (uint8_t *)p + 10, 99990),
 			 (uint8_t *)p + 10 - (uint8_t *)arena_at(peers, 0));
 	assert_int_equal(pinned_at(peers, (uint8_t *)p + 10, 99991), KVGPU_REMOTE_NOWHERE);
-	assert_int_equal(cuMemHostGetFlags(&flags, (uint8_t *)p + 99999), CUDA_SUCCESS);
+	OK(cuMemHostGetFlags(&flags, (uint8_t *)p + 99999));
 	assert_int_equal(flags, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
-	assert_int_equal(cuMemHostRegister_v2(mine, sizeof(mine), 0), CUDA_SUCCESS);
-	assert_int_equal(cuMemHostRegister_v2(mine + 8191, 2, 0),
-			 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-	assert_int_equal(cuMemHostRegister_v2(p, 10, 0), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemHostRegister_v2(mine, 1, 2), CUDA_ERROR_NOT_SUPPORTED);
+	OK(cuMemHostRegister_v2(mine, sizeof(mine), 0));
+	FAILS(cuMemHostRegister_v2(mine + 8191, 2, 0), HOST_MEMORY_ALREADY_REGISTERED);
+	FAILS(cuMemHostRegister_v2(p, 10, 0), INVALID_VALUE);
+	FAILS(cuMemHostRegister_v2(mine, 1, 2), NOT_SUPPORTED);
 	/* what the GPU sees ends where it can't be noted */
 	lends = true;
-	assert_int_equal(cuMemHostRegister_v2(mine, 1, 2),
-			 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	FAILS(cuMemHostRegister_v2(mine, 1, 2), HOST_MEMORY_ALREADY_REGISTERED);
 	assert_int_equal(lent_ends, 1);
 	assert_false(pinned_device_has(0x123000));
-	assert_int_equal(cuMemHostRegister_v2(seen, 100, 2), CUDA_SUCCESS);
+	OK(cuMemHostRegister_v2(seen, 100, 2));
 	assert_true(pinned_device_has(0x123000 + 99));
 	assert_false(pinned_device_has(0x123000 + 100));
-	assert_int_equal(cuMemHostUnregister(seen), CUDA_SUCCESS);
+	OK(cuMemHostUnregister(seen));
 	assert_false(pinned_device_has(0x123000));
 	lends = false;
 	assert_int_equal(pinned_at(peers, mine, 1), KVGPU_REMOTE_NOWHERE);
 	assert_true(host_find(mine + 8191, &found));
-	assert_int_equal(cuMemFreeHost(mine), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemHostUnregister(p), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemHostUnregister(mine), CUDA_SUCCESS);
-	assert_int_equal(cuMemFreeHost((uint8_t *)p + 1), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemFreeHost(p), CUDA_SUCCESS);
-	assert_int_equal(cuMemFreeHost(p), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemFreeHost(mine), INVALID_VALUE);
+	FAILS(cuMemHostUnregister(p), INVALID_VALUE);
+	OK(cuMemHostUnregister(mine));
+	FAILS(cuMemFreeHost((uint8_t *)p + 1), INVALID_VALUE);
+	OK(cuMemFreeHost(p));
+	FAILS(cuMemFreeHost(p), INVALID_VALUE);
 	/* pinned memory goes with its context */
-	assert_int_equal(cuMemHostAlloc(&p, ARENA - RING, 0), CUDA_SUCCESS);
+	OK(cuMemHostAlloc(&p, ARENA - RING, 0));
 	hostmem_end(&contexts[0]);
-	assert_int_equal(cuMemHostAlloc(&q, ARENA - RING, 0), CUDA_SUCCESS);
+	OK(cuMemHostAlloc(&q, ARENA - RING, 0));
 	assert_ptr_equal(p, q);
-	assert_int_equal(cuMemFreeHost(q), CUDA_SUCCESS);
+	OK(cuMemFreeHost(q));
 	shared = false;
 }
 
-static void host_memory_that_changes(void **state)
+TEST(host_memory_that_changes)
 {
 	static uint8_t mine[64];
 	struct host_range pinned, registered;
@@ -534,8 +588,8 @@ static void host_memory_that_changes(void **state)
 	size_t bytes;
 	void *p;
 
-	assert_int_equal(cuMemHostAlloc(&p, 64, 0), CUDA_SUCCESS);
-	assert_int_equal(cuMemHostRegister_v2(mine, 64, 0), CUDA_SUCCESS);
+	OK(cuMemHostAlloc(&p, 64, 0));
+	OK(cuMemHostRegister_v2(mine, 64, 0));
 	assert_true(host_find(p, &pinned) && host_find(mine, &registered));
 	assert_false(pinned_may_change(&pinned));
 	/* the GPU sees the arena, which is shared, so any kernel may write there */
@@ -551,8 +605,8 @@ static void host_memory_that_changes(void **state)
 	assert_false(pinned_may_change(&pinned));
 	pinned_written();
 	assert_true(pinned_may_change(&pinned) && pinned_may_change(&registered));
-	assert_int_equal(cuMemHostUnregister(mine), CUDA_SUCCESS);
-	assert_int_equal(cuMemFreeHost(p), CUDA_SUCCESS);
+	OK(cuMemHostUnregister(mine));
+	OK(cuMemFreeHost(p));
 }
 
 /* whether a kernel of the first server that is given @address is said to be the error's cause */
@@ -571,7 +625,7 @@ static bool is_told(void *address)
 }
 
 /* Parameters of kernels that are addresses of host memory which the kernel's GPU does not see. */
-static void host_memory_that_no_gpu_sees(void **state)
+TEST(host_memory_that_no_gpu_sees)
 {
 	static uint8_t mine[8192], same[ARENA];
 	void *pinned, *mapped;
@@ -605,88 +659,8 @@ static void host_memory_that_no_gpu_sees(void **state)
 	assert_int_equal(cuMemFreeHost(pinned), 0);
 }
 
-static uint64_t place_of(void *pinned)
-{
-	return pinned_at(peers, pinned, 1);
-}
-
-static void *pin(size_t bytes)
-{
-	void *pinned = NULL;
-
-	assert_int_equal(cuMemHostAlloc(&pinned, bytes, 0), CUDA_SUCCESS);
-	return pinned;
-}
-
-/* Pinned memory leaves 3 MiB of the arena to others, grows it by parts, and gives them back. */
-static void an_arena_that_grows(void **state)
-{
-	uint8_t *first, *parts[3];
-
-	shared = true;
-	bound_here = KVGPU_REMOTE_BOUND_PINNED;
-	first = pin(9 << 20);
-	assert_int_equal(asked_to_grow, 0);
-	assert_int_equal(place_of(first), RING);
-	parts[0] = pin(1 << 20);
-	assert_int_equal(grow_to, ARENA + (64 << 20));
-	assert_int_equal(place_of(parts[0]), ARENA);
-	parts[1] = pin((63 << 20) - 1);
-	assert_int_equal(asked_to_grow, 1);
-	parts[2] = pin((15 << 20) + 1); /* all that is left, and not over the parts' border */
-	assert_int_equal(grow_to, ARENA + MORE);
-	assert_int_equal(place_of(parts[2]), ARENA + (64 << 20));
-	assert_int_equal(arena_get(peers, 3 << 20), ARENA - (3 << 20));
-	arena_put(peers, ARENA - (3 << 20));
-	assert_int_equal(cuMemFreeHost(parts[0]), 0);
-	assert_int_equal(cuMemFreeHost(parts[1]), 0);
-	assert_int_equal(arena_bytes, ARENA + MORE);
-	assert_int_equal(cuMemFreeHost(parts[2]), 0);
-	assert_int_equal(grow_to, ARENA);
-	assert_int_equal(arena_bytes, ARENA);
-	assert_int_equal(place_of(first), RING);
-	assert_int_equal(cuMemFreeHost(first), 0);
-	assert_int_equal(arena_bytes, ARENA);
-	shared = false;
-}
-
-/* What a server refuses as a whole part may be had without the rest. The first refusal is told. */
-static void an_arena_that_grows_no_more(void **state)
-{
-	unsigned int before = said;
-	void *pinned, *small;
-
-	shared = true;
-	bound_here = KVGPU_REMOTE_BOUND_PINNED;
-	grow_bound = KVGPU_REMOTE_BOUND_MACHINE;
-	grow_most = ARENA + (20 << 20);
-	pinned = pin((20 << 20) - 5);
-	assert_int_equal(arena_bytes, ARENA + (20 << 20));
-	small = pin(9 << 20);
-	asked_to_grow = 0;
-	assert_int_equal(cuMemHostAlloc(&small, 13 << 20, 0), CUDA_ERROR_OUT_OF_MEMORY);
-	assert_int_equal(asked_to_grow, 2);
-	assert_int_equal(said, before + 1);
-	assert_non_null(strstr(last_said, "13 MiB"));
-	assert_non_null(strstr(last_said, "server's machine"));
-	assert_int_equal(cuMemHostAlloc(&small, SIZE_MAX, 0), CUDA_ERROR_OUT_OF_MEMORY);
-	assert_int_equal(asked_to_grow, 2);
-	grow_bound = UINT32_MAX; /* a lie */
-	assert_int_equal(cuMemHostAlloc(&small, 13 << 20, 0), CUDA_ERROR_OUT_OF_MEMORY);
-	assert_int_equal(said, before + 1);
-	assert_int_equal(place_of(pin(3 << 20)), RING + (9 << 20)); /* rather than nothing */
-	assert_int_equal(cuMemFreeHost(pinned), 0);
-	hostmem_end(&contexts[0]);
-	bound_here = KVGPU_REMOTE_BOUND_FILE;
-	asked_to_grow = 0;
-	assert_int_equal(cuMemHostAlloc(&pinned, 13 << 20, 0), CUDA_ERROR_OUT_OF_MEMORY);
-	assert_int_equal(asked_to_grow, 0);
-	grow_most = UINT64_MAX;
-	shared = false;
-}
-
 /* Where no arena is shared, pinned memory beyond it is this process's own. */
-static void memory_beside_the_arena(void **state)
+TEST(memory_beside_the_arena)
 {
 	unsigned int flags;
 	CUdeviceptr device;
@@ -696,13 +670,13 @@ static void memory_beside_the_arena(void **state)
 	assert_int_equal(asked_to_grow, 0);
 	own[(100 << 20) - 1] = 1;
 	assert_true(place_of(own) == KVGPU_REMOTE_NOWHERE);
-	assert_int_equal(cuMemHostGetFlags(&flags, own + 5), CUDA_SUCCESS);
-	assert_int_equal(cuMemHostGetDevicePointer_v2(&device, own, 0), CUDA_ERROR_NOT_SUPPORTED);
-	assert_int_equal(cuMemHostUnregister(own), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemHostRegister_v2(own, 4096, 0), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemHostGetFlags(&flags, own + 5));
+	FAILS(cuMemHostGetDevicePointer_v2(&device, own, 0), NOT_SUPPORTED);
+	FAILS(cuMemHostUnregister(own), INVALID_VALUE);
+	FAILS(cuMemHostRegister_v2(own, 4096, 0), INVALID_VALUE);
 	assert_true(is_told(own));
-	assert_int_equal(cuMemFreeHost(own + 4096), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemFreeHost(own), CUDA_SUCCESS);
+	FAILS(cuMemFreeHost(own + 4096), INVALID_VALUE);
+	OK(cuMemFreeHost(own));
 	assert_int_equal(msync(own, 4096, MS_ASYNC), -1);
 	own = pin(100 << 20);
 	hostmem_end(&contexts[0]);
@@ -724,7 +698,7 @@ static void unsee_arena(void)
  * Where no arena is shared, pinned memory is mapped memory when a kernel is given it, or when the
  * program asks for its address on the device, once; not when its attributes are asked for.
  */
-static void host_memory_that_the_gpu_may_use(void **state)
+TEST(host_memory_that_the_gpu_may_use)
 {
 	uint64_t bytes, packed[] = { 1, 0, 2 };
 	uint8_t *arena = kvgpu_remote_arena(NULL, &bytes), *pinned;
@@ -734,7 +708,7 @@ static void host_memory_that_the_gpu_may_use(void **state)
 	arena_is_seen_at(peers, (uintptr_t)arena); /* not twice at one address */
 	assert_null(peers->same);
 	arena_is_seen_at(peers, (uintptr_t)seen);
-	assert_int_equal(cuMemHostAlloc((void **)&pinned, 9000, 0), CUDA_SUCCESS);
+	OK(cuMemHostAlloc((void **)&pinned, 9000, 0));
 	assert_in_range((uintptr_t)pinned, (uintptr_t)seen, (uintptr_t)seen + ARENA - 9000);
 	assert_true(pinned_device(peers, pinned + 5, &device) && device == (uintptr_t)pinned + 5);
 	assert_true(pinned_at(peers, pinned, 9000) == (uint64_t)(pinned - seen));
@@ -747,8 +721,7 @@ static void host_memory_that_the_gpu_may_use(void **state)
 	kernel_uses(peers, (const uint8_t *)packed, sizeof(packed));
 	kernel_uses(peers, (const uint8_t *)packed, sizeof(packed));
 	assert_int_equal(asked_for_map, 1);
-	assert_int_equal(cuMemHostGetDevicePointer_v2(&device, pinned, 0),
-			 CUDA_ERROR_NOT_SUPPORTED);
+	FAILS(cuMemHostGetDevicePointer_v2(&device, pinned, 0), NOT_SUPPORTED);
 	assert_null(made_mapped);
 	assert_true(is_told(pinned));
 	assert_int_equal(cuMemFreeHost(pinned), 0);
@@ -762,7 +735,7 @@ static void *use(void *at)
 	return NULL;
 }
 
-static void host_memory_that_the_gpu_uses(void **state)
+TEST(host_memory_that_the_gpu_uses)
 {
 	uint8_t *pinned;
 	pthread_t thread;
@@ -772,7 +745,7 @@ static void host_memory_that_the_gpu_uses(void **state)
 
 	arena_is_seen_at(peers, (uintptr_t)seen);
 	can_map = true;
-	assert_int_equal(cuMemHostAlloc((void **)&pinned, 9000, 0), CUDA_SUCCESS);
+	OK(cuMemHostAlloc((void **)&pinned, 9000, 0));
 	gpu_uses((uintptr_t)pinned - 1);
 	/* not while a socket reads it or writes there */
 	assert_true(pinned_hold(peers, pinned + 100));
@@ -804,8 +777,7 @@ static void host_memory_that_the_gpu_uses(void **state)
 	assert_in_range(asked_for_map, 0, 1);
 	assert_int_equal(cuMemFreeHost(pinned), 0);
 	no_more = true;
-	assert_int_equal(cuMemHostAlloc((void **)&pinned, 10, CU_MEMHOSTALLOC_DEVICEMAP),
-			 CUDA_ERROR_OUT_OF_MEMORY);
+	FAILS(cuMemHostAlloc((void **)&pinned, 10, CU_MEMHOSTALLOC_DEVICEMAP), OUT_OF_MEMORY);
 	no_more = false;
 	hostmem_end(&contexts[0]);
 	unsee_arena();
@@ -823,7 +795,7 @@ static uint8_t *pinned_at_device(uint8_t *device)
 }
 
 /* A channel's second mapping stays. */
-static void a_mapping_outlives_its_context(void **state)
+TEST(a_mapping_outlives_its_context)
 {
 	static uint8_t same[ARENA], other[ARENA];
 	uint8_t *arena, *pinned;
@@ -852,7 +824,7 @@ static void a_mapping_outlives_its_context(void **state)
 }
 
 /* When all pieces are given back the memory is one piece again. */
-static void pieces_for_long(void **state)
+TEST(pieces_for_long)
 {
 	enum { N = 100 };
 	uint64_t at[N], all;
@@ -880,7 +852,7 @@ static void pieces_for_long(void **state)
  * A piece of the ring is used again only when a fence says that its frame is through. A fence waits
  * for half of the ring only.
  */
-static void pieces_on_their_way(void **state)
+TEST(pieces_on_their_way)
 {
 	enum { LIVE = 4096 };
 	static struct {
@@ -912,14 +884,14 @@ static void pieces_on_their_way(void **state)
 	fence_result = CUDA_ERROR_SYSTEM_NOT_READY;
 	while ((p = staging_get(peers, KVGPU_REMOTE_PIECE_MAX, &live[0].at, &r)))
 		staging_sent(peers, p, ++sent);
-	assert_int_equal(r, CUDA_ERROR_SYSTEM_NOT_READY);
+	FAILS(r, SYSTEM_NOT_READY);
 }
 
 /*
  * A late piece is used again only when a fence says that its frame is through, another one when a
  * later frame was answered.
  */
-static void late_pieces(void **state)
+TEST(late_pieces)
 {
 	struct staged *p;
 	uint64_t at, i;
@@ -952,7 +924,7 @@ static void late_pieces(void **state)
 }
 
 /* Slots lie between the ring and other pieces. When all are taken, these are given out. */
-static void slots(void **state)
+TEST(slots)
 {
 	const uint64_t piece = KVGPU_REMOTE_PIECE_MAX;
 	uint64_t at[3];
@@ -983,7 +955,7 @@ static void slots(void **state)
 }
 
 /* The server is asked once for its ring, by a thread with a context there. */
-static void ring_asked_once(void **state)
+TEST(ring_asked_once)
 {
 	asked_for_ring = 0;
 	ring = true;
@@ -1007,7 +979,7 @@ static void ring_asked_once(void **state)
  * With small pieces the ring has ARENA_PIECES before its bytes are used up. A fence waits for half
  * of them only.
  */
-static void small_pieces_on_their_way(void **state)
+TEST(small_pieces_on_their_way)
 {
 	uint64_t at, left = ARENA_PIECES;
 	struct staged *p;
@@ -1032,7 +1004,7 @@ static void small_pieces_on_their_way(void **state)
  * Copies one after the other use the same pages, even if the last ones ended in the middle of the
  * ring.
  */
-static void an_empty_ring_begins_anew(void **state)
+TEST(an_empty_ring_begins_anew)
 {
 	uint64_t at, bytes, behind;
 	struct staged *p;
@@ -1058,7 +1030,7 @@ static void an_empty_ring_begins_anew(void **state)
  * For a relay a piece's room is its size, rounded up to a power of two of 4 KiB at least. Each
  * piece lies at a multiple of its room.
  */
-static void pieces_for_a_relay(void **state)
+TEST(pieces_for_a_relay)
 {
 	uint64_t at, bytes, size;
 	struct staged *p;
@@ -1099,32 +1071,5 @@ static int set_up(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(handles),
-		cmocka_unit_test(nodes_hang_on_graphs),
-		cmocka_unit_test(device_memory),
-		cmocka_unit_test(mapped_memory),
-		cmocka_unit_test(devices_are_the_servers),
-		cmocka_unit_test(beginnings),
-		cmocka_unit_test(two_servers),
-		cmocka_unit_test(an_arena_that_grows),
-		cmocka_unit_test(an_arena_that_grows_no_more),
-		cmocka_unit_test(memory_beside_the_arena),
-		cmocka_unit_test(host_memory),
-		cmocka_unit_test(host_memory_that_changes),
-		cmocka_unit_test(host_memory_that_no_gpu_sees),
-		cmocka_unit_test(host_memory_that_the_gpu_may_use),
-		cmocka_unit_test(host_memory_that_the_gpu_uses),
-		cmocka_unit_test(a_mapping_outlives_its_context),
-		cmocka_unit_test(pieces_for_long),
-		cmocka_unit_test(pieces_on_their_way),
-		cmocka_unit_test(late_pieces),
-		cmocka_unit_test(slots),
-		cmocka_unit_test(ring_asked_once),
-		cmocka_unit_test(small_pieces_on_their_way),
-		cmocka_unit_test(an_empty_ring_begins_anew),
-		cmocka_unit_test(pieces_for_a_relay),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, NULL);
+	return unit_tests_run(NULL, NULL, set_up, NULL);
 }

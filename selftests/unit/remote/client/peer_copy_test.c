@@ -4,13 +4,7 @@
  * the other server's stream is kept for the next copy. And copies from host memory to another
  * server than the stream's, whose GPU is slow. There is no server.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <remote/client/peer_direct.h>
 
@@ -59,36 +53,6 @@ bool peer_direct_copy(const struct route *to, uint64_t in_stream, CUdeviceptr ds
 	copied += bytes;
 	*r = CUDA_SUCCESS;
 	return true;
-}
-
-bool range_holds(CUdeviceptr ptr, uint64_t bytes)
-{
-	return false;
-}
-bool managed_has(CUdeviceptr ptr)
-{
-	return false;
-}
-CUresult capture_refuse_servers(void)
-{
-	return CUDA_ERROR_NOT_SUPPORTED;
-}
-
-bool captures_any(void)
-{
-	return false;
-}
-CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status)
-{
-	return CUDA_SUCCESS;
-}
-CUresult cuStreamSynchronize(CUstream s)
-{
-	return CUDA_SUCCESS;
-}
-void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
-{
-	return NULL;
 }
 
 /* The server of DST. Its GPU makes no copy before the server waits for the null stream. */
@@ -152,58 +116,14 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 	return &piece;
 }
 
-void staging_sent(struct peer *p, struct staged *piece, uint64_t seq)
-{
-}
-bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
-{
-	return true;
-}
 bool arena_is_pinned(struct peer *p)
 {
 	return registered;
 }
-bool ring_is_pinned(struct peer *p, bool ask)
-{
-	return false;
-}
-uint64_t slot_get(struct peer *p, uint64_t bytes)
-{
-	return KVGPU_REMOTE_NOWHERE;
-}
-void slot_put(struct peer *p, uint64_t at)
-{
-}
-void bulk_copy(void *to, const void *from, uint64_t bytes, bool far)
-{
-	memcpy(to, from, bytes);
-}
-void kvgpu_remote_land(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
-{
-}
-bool kvgpu_remote_landed(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
-{
-	return false;
-}
 
-bool pinned_hold(const struct peer *p, const void *host)
-{
-	return false;
-}
-void pinned_release(void)
-{
-}
-void gpu_uses(CUdeviceptr ptr)
-{
-}
 uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
 {
 	return registered ? (uint64_t)((const uint8_t *)host - arena) : KVGPU_REMOTE_NOWHERE;
-}
-
-const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
-{
-	return NULL;
 }
 
 CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
@@ -218,118 +138,15 @@ void route_address(struct route *to, CUdeviceptr ptr)
 	to->split = CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult call_enter(unsigned int flags)
-{
-	return CUDA_SUCCESS;
-}
-bool range_has(CUdeviceptr ptr)
-{
-	return false;
-}
-CUresult device_holds(const struct route *to, CUdeviceptr at, uint64_t bytes)
-{
-	return CUDA_SUCCESS;
-}
-
-bool pinned_device_has(CUdeviceptr at)
-{
-	return false;
-}
-bool host_find(const void *host, struct host_range *out)
-{
-	return false;
-}
-
-/* what no copy here calls */
+/* so that no copy goes over the arena */
 uint64_t arena_get(struct peer *p, uint64_t bytes)
 {
 	return KVGPU_REMOTE_NOWHERE;
 }
-void arena_put(struct peer *p, uint64_t at)
-{
-}
-CUresult call_fence(struct peer *p, uint64_t upto)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
-void stream_through(uint64_t stream, const struct call *c)
-{
-}
-bool answer_bytes(struct call *c, void *to, uint64_t n)
-{
-	return false;
-}
-CUresult call_begin(struct call *c, unsigned int completion)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
-CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
-bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size)
-{
-	return false;
-}
-bool own_stream(CUstream stream)
-{
-	return false;
-}
-bool pinned_may_change(const struct host_range *r)
-{
-	return false;
-}
-bool host_functions_pending(void)
-{
-	return false;
-}
-void pinned_written(void)
-{
-}
-bool pinned_is_written(void)
-{
-	return false;
-}
-unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c)
-{
-	return 0;
-}
-void kvgpu_remote_completion_put(struct kvgpu_remote_channel *c, unsigned int completion)
-{
-}
-struct peer *route_peer(struct route *to)
-{
-	return to->peer;
-}
-CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t n)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
-
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
-
-bool route_handle(struct route *to, unsigned int class, const void *handle, uint64_t *id)
-{
-	return false;
-}
-
-CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to,
-		      CUdeviceptr src, enum side_of from, size_t bytes)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
-
-CUresult cross_fence_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
 
 /* ------------------------------------------------------------------ */
 
-static void a_server_that_is_gone(void **state)
+TEST(a_server_that_is_gone)
 {
 	unsigned int i;
 
@@ -362,7 +179,7 @@ static void copy_from_host(const uint8_t *src, size_t bytes, bool waits)
 	assert_int_equal(nr_pending, 0);
 }
 
-static void copies_from_host_are_done(void **state)
+TEST(copies_from_host_are_done)
 {
 	static const size_t sizes[] = { 1,
 					KVGPU_REMOTE_INLINE_IN_MAX,
@@ -385,10 +202,4 @@ static void copies_from_host_are_done(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(a_server_that_is_gone),
-					    cmocka_unit_test(copies_from_host_are_done) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Reading remote.conf and remoted.conf; folders that nobody else can exchange. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,7 +32,7 @@ static void refuses(const char *text, unsigned int line, const char *why)
 		fail_msg("\"%s\": line %u: %s", text, e.line, e.text);
 }
 
-static void client_file(void **state)
+TEST(client_file)
 {
 	static const char text[] =
 		"# of this site\n\n  server = tls:gpu.example.org:7411   # the big one\r\ntls-folder=/srv/tls";
@@ -67,7 +61,7 @@ static void client_file(void **state)
 	assert_non_null(strstr(e.text, "there is no key \"listen\""));
 }
 
-static void everything(void **state)
+TEST(everything)
 {
 	assert_true(read_server(
 		"memory = 4G\narena = 64M\nhost-memory = 8G\nweight = 50\nallow = no\nlibrary = /opt/libcuda.so.1\n"
@@ -108,7 +102,7 @@ static void everything(void **state)
 }
 
 /* A client's share by default. */
-static void shares(void **state)
+TEST(shares)
 {
 	static const uint64_t clients[][2] = {
 		{ 1, 1 }, { 3, 3 }, { 4, 3 }, { 64, 48 }, { 1024, 768 }
@@ -132,7 +126,7 @@ static void shares(void **state)
 	assert_false(read_server("programs = 1025\n"));
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
 	static const struct {
 		const char *text;
@@ -168,7 +162,7 @@ static void sizes(void **state)
 	}
 }
 
-static void limits(void **state)
+TEST(limits)
 {
 	static const struct {
 		const char *key, *least, *most, *below, *above;
@@ -199,7 +193,7 @@ static void limits(void **state)
 	assert_int_equal(server.nr_groups, 0);
 }
 
-static void mistakes(void **state)
+TEST(mistakes)
 {
 	char text[CONF_LINE_MAX + 32];
 
@@ -254,7 +248,7 @@ static void note_wrong_line(const struct conf_error *error, void *of)
 }
 
 /* All wrong lines are told; what is right goes on to be taken. */
-static void wrong_lines(void **state)
+TEST(wrong_lines)
 {
 	static const char text[] = "listn = unix:/a\nweight = 0\nclients = 3\nmemory\n"
 				   "[cleint unix:1]\nweight = x\nnothing = 1\nweight = 5\n"
@@ -281,7 +275,7 @@ static void wrong_lines(void **state)
 	assert_int_equal(server.share.weight, 100);
 }
 
-static void too_many(void **state)
+TEST(too_many)
 {
 	char *text = calloc(1, CONF_FILE_MAX + 1);
 	size_t n = 0;
@@ -304,7 +298,7 @@ static void too_many(void **state)
 	free(text);
 }
 
-static void files(void **state)
+TEST(files)
 {
 	char path[] = "/tmp/kvgpu-conf-XXXXXX";
 	int fd = mkstemp(path);
@@ -333,7 +327,7 @@ static void files(void **state)
 #define SUM	 FOURTEEN FOURTEEN FOURTEEN FOURTEEN "01234567"
 #define SMALL	 "0123456789abcd0123456789abcd0123456789abcd0123456789abcd01234567"
 
-static void refused_words(void **state)
+TEST(refused_words)
 {
 	static const struct {
 		const char *line;
@@ -370,7 +364,7 @@ static void refused_words(void **state)
 }
 
 /* All that the file can be, but for missing, keeps clients out. */
-static void refused_files(void **state)
+TEST(refused_files)
 {
 	char folder[] = "/tmp/kvgpu-conf-XXXXXX", path[64], why[CONF_TEXT];
 	static const char text[] = "# lost\nann\n\n" SUM "\nb b\n";
@@ -409,7 +403,7 @@ static void refused_files(void **state)
 enum { OTHER = 12345 };
 
 /* also below a link, and behind another one: who has the link has what is written there */
-static void links_of_others(void **state)
+TEST(links_of_others)
 {
 	static const struct {
 		const char *path, *bad; /* NULL: none */
@@ -466,16 +460,4 @@ static void links_of_others(void **state)
 	assert_int_equal(system(path), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refused_words), cmocka_unit_test(refused_files),
-		cmocka_unit_test(client_file),	 cmocka_unit_test(everything),
-		cmocka_unit_test(shares),	 cmocka_unit_test(sizes),
-		cmocka_unit_test(limits),	 cmocka_unit_test(mistakes),
-		cmocka_unit_test(too_many),	 cmocka_unit_test(files),
-		cmocka_unit_test(wrong_lines),	 cmocka_unit_test(links_of_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

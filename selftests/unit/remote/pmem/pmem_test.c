@@ -3,15 +3,9 @@
  * kvgpu-aperture: files and their labels; a memory disk that becomes a device, on a made-up /sys;
  * memory types as Linux lists them; the list of devices.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -102,7 +96,7 @@ static int tear_down(void **state)
 
 /* ------------------------------------------------------------------ files */
 
-static void sizes(void **state)
+TEST_WITH(sizes, NULL, NULL)
 {
 	assert_int_equal(file_size("14M"), 14 << 20);
 	assert_int_equal(file_size("256M"), 256 << 20);
@@ -124,7 +118,7 @@ static void sizes(void **state)
 	}
 }
 
-static void programs(void **state)
+TEST_WITH(programs, NULL, NULL)
 {
 	assert_int_equal(file_endpoints(NULL, 14 << 20), 1);
 	assert_int_equal(file_endpoints(NULL, 66 << 20), 2);
@@ -154,7 +148,7 @@ static bool label_at(const char *path, off_t offset, struct shmem_label *l)
 	return shmem_label_read(text, l);
 }
 
-static void a_file_is_made_once(void **state)
+TEST(a_file_is_made_once)
 {
 	const char *path = at("one"), *why;
 	struct shmem_label l;
@@ -183,7 +177,7 @@ static void a_file_is_made_once(void **state)
 }
 
 /* Who can make or exchange the file has what the two VMs say to each other. */
-static void others_can_not_write(void **state)
+TEST(others_can_not_write)
 {
 	assert_int_equal(file_make(at("one"), 16 << 20, 1), 0);
 	assert_int_equal(chmod(at("one"), 0666), 0);
@@ -215,7 +209,7 @@ static void others_can_not_write(void **state)
 	assert_said("others may write there");
 }
 
-static void labels_of_others(void **state)
+TEST(labels_of_others)
 {
 	struct shmem_label good = shmem_label_make(16 << 20, 1), l;
 	const char *why;
@@ -246,7 +240,7 @@ static void labels_of_others(void **state)
 	assert_string_equal(why, "No such file or directory");
 }
 
-static void xml(void **state)
+TEST(xml)
 {
 	char text[512] = "";
 	FILE *to = fmemopen(text, sizeof(text), "w");
@@ -308,7 +302,7 @@ static void make_disk(const char *driver)
 	write_file(at("dev/pmem0"), "");
 }
 
-static void becomes_a_device(void **state)
+TEST(becomes_a_device)
 {
 	const char *uuid;
 
@@ -327,7 +321,7 @@ static void becomes_a_device(void **state)
 }
 
 /* Whichever step fails, the disk's driver gets its namespace back. */
-static void is_a_disk_again(void **state)
+TEST(is_a_disk_again)
 {
 	static const char *const fails[] = { "devices/region0/dax0.1/uuid",
 					     "devices/region0/dax0.1/align",
@@ -359,7 +353,7 @@ static void is_a_disk_again(void **state)
 	said[0] = 0;
 }
 
-static void left_alone(void **state)
+TEST(left_alone)
 {
 	make_disk("other");
 	assert_int_equal(up("pmem0"), 1);
@@ -419,7 +413,7 @@ static bool type_at(uint64_t address, char *to)
 	return found;
 }
 
-static void memory_types(void **state)
+TEST_WITH(memory_types, NULL, NULL)
 {
 	char type[32] = "";
 
@@ -434,7 +428,7 @@ static void memory_types(void **state)
 	assert_false(type_at(0, type));
 }
 
-static void none_to_list(void **state)
+TEST(none_to_list)
 {
 	char sys[96], dev[96], text[256] = "";
 	FILE *to = fmemopen(text, sizeof(text), "w");
@@ -453,17 +447,4 @@ static void none_to_list(void **state)
 	assert_non_null(strstr(text, "dax1.0\t14 MiB\t?\n"));
 }
 
-int main(void)
-{
-#define T(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes), cmocka_unit_test(programs),
-		T(a_file_is_made_once),	 T(others_can_not_write),
-		T(labels_of_others),	 T(xml),
-		T(becomes_a_device),	 T(is_a_disk_again),
-		T(left_alone),		 cmocka_unit_test(memory_types),
-		T(none_to_list),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -4,14 +4,7 @@
  * words by which the consumer decides. model/memory.c checks that no access is outside of the
  * memory, and that calls which decide by what they load load no word twice.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "model/memory.h"
 #include "remote/ring/completion.h"
@@ -163,7 +156,7 @@ static unsigned int consume(struct world *w, unsigned int frames)
 	return n;
 }
 
-static void consumer_survives(void **state)
+TEST(consumer_survives)
 {
 	static const unsigned int laps[] = { 0, 3, 13 };
 	unsigned int i, n;
@@ -189,7 +182,7 @@ static void consumer_survives(void **state)
  * The words that decide about a frame of 2 slots, namely both slots' numbers and the head, and the
  * word of the producer's doorbell, which decides about a wake-up: two of them are rewritten.
  */
-static void consumer_survives_two_rewrites(void **state)
+TEST(consumer_survives_two_rewrites)
 {
 	struct world *w = create(13);
 	const size_t first = HEADER_WORDS + 13 % SLOTS * 8,
@@ -249,7 +242,7 @@ static unsigned int produce(struct world *w)
 	return n;
 }
 
-static void producer_survives(void **state)
+TEST(producer_survives)
 {
 	static const size_t words[] = { 0,
 					8,
@@ -278,7 +271,7 @@ static void producer_survives(void **state)
  * A position is accepted only if it is between what was given back and what was published, both
  * included; any other one ends the ring.
  */
-static void positions_are_checked(void **state)
+TEST(positions_are_checked)
 {
 	struct world *w = create(13);
 	struct kvgpu_ring_producer p;
@@ -328,7 +321,7 @@ static void ask(struct asker *a, uint64_t seq)
 	}
 }
 
-static void asker_survives(void **state)
+TEST(asker_survives)
 {
 	struct kvgpu_completion answering;
 	static const char text[] = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -379,7 +372,7 @@ static bool never(void *arg)
  * There is no peer. If other threads want the CPU, waits sleep at once, and only now and then look
  * first.
  */
-static void others_want_the_cpu(void **state)
+TEST(others_want_the_cpu)
 {
 	static uint64_t word;
 	struct kvgpu_doorbell b = { .word = (uint32_t *)&word,
@@ -407,7 +400,7 @@ static void others_want_the_cpu(void **state)
  * A VM whose timer's tick takes the CPU for 0.5 ms each 4 ms: that does not mean that other threads
  * want the CPU.
  */
-static void a_tick_takes_the_cpu(void **state)
+TEST(a_tick_takes_the_cpu)
 {
 	static uint64_t word;
 	struct kvgpu_doorbell b = { .word = (uint32_t *)&word,
@@ -445,7 +438,7 @@ static uint64_t sleeps_of(struct kvgpu_doorbell *b, uint64_t ns)
  * If the wait takes a little longer than the knob says, the next waits look for so long before they
  * sleep, until a wait takes much longer.
  */
-static void short_waits_are_looked_for(void **state)
+TEST(short_waits_are_looked_for)
 {
 	static uint64_t word;
 	struct kvgpu_doorbell b = { .word = (uint32_t *)&word,
@@ -471,18 +464,4 @@ static void short_waits_are_looked_for(void **state)
 		assert_int_equal(sleeps_of(&b, 40000), 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(consumer_survives),
-		cmocka_unit_test(consumer_survives_two_rewrites),
-		cmocka_unit_test(producer_survives),
-		cmocka_unit_test(positions_are_checked),
-		cmocka_unit_test(asker_survives),
-		cmocka_unit_test(others_want_the_cpu),
-		cmocka_unit_test(a_tick_takes_the_cpu),
-		cmocka_unit_test(short_waits_are_looked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

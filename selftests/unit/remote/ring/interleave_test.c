@@ -4,14 +4,8 @@
  * torn or stuck, whether both sides live, or one or both crash at any step. model/machine.h
  * describes the machine.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "model/machine.h"
 
@@ -37,7 +31,7 @@ static void explore_all(const struct plan *plans, size_t nr)
 		explore_all(plans, sizeof(plans) / sizeof(plans[0])); \
 	} while (0)
 
-static void frames_arrive_whole(void **state)
+TEST(frames_arrive_whole)
 {
 	EXPLORE({ .name = "4 in a ring of 2", .slots = 2, .nr_frames = 4, .len = { 8, 0, 48, 9 } },
 		{ .name = "2 slots in a ring of 4",
@@ -86,7 +80,7 @@ static void frames_arrive_whole(void **state)
 		  .order = WEAK }, );
 }
 
-static void sleepers_are_woken(void **state)
+TEST(sleepers_are_woken)
 {
 	EXPLORE({ .name = "socket",
 		  .slots = 2,
@@ -120,7 +114,7 @@ static void sleepers_are_woken(void **state)
 		  .early = 2 }, );
 }
 
-static void answers_arrive(void **state)
+TEST(answers_arrive)
 {
 	EXPLORE({ .name = "4 answers",
 		  .slots = 2,
@@ -153,7 +147,7 @@ static void answers_arrive(void **state)
 		  .early = 1 }, );
 }
 
-static void crashes_end(void **state)
+TEST(crashes_end)
 {
 	EXPLORE({ .name = "told",
 		  .slots = 4,
@@ -214,7 +208,7 @@ static void crashes_end(void **state)
 }
 
 /* clang-format off */
-static void wrong_rooms_are_noticed(void **state)
+TEST(wrong_rooms_are_noticed)
 {
 	static const struct {
 		struct plan plan;
@@ -254,13 +248,4 @@ static void wrong_rooms_are_noticed(void **state)
 }
 /* clang-format on */
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_arrive_whole),	   cmocka_unit_test(sleepers_are_woken),
-		cmocka_unit_test(answers_arrive),	   cmocka_unit_test(crashes_end),
-		cmocka_unit_test(wrong_rooms_are_noticed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

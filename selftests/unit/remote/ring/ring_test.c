@@ -3,20 +3,13 @@
 #define _GNU_SOURCE
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
+#include <selftests/unit_test.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "remote/ring/completion.h"
 #include "remote/ring/ring.h"
@@ -118,7 +111,7 @@ static enum kvgpu_ring_status get(struct pair *t, struct kvgpu_frame *f)
 	return kvgpu_ring_get(&t->c, f, t->buf, t->max_len);
 }
 
-static void geometry(void **state)
+TEST(geometry)
 {
 	static const struct {
 		uint32_t slots;
@@ -174,7 +167,7 @@ static void geometry(void **state)
 	assert_string_equal(kvgpu_ring_status_name(99), "unknown");
 }
 
-static void every_length(void **state)
+TEST(every_length)
 {
 	struct pair *t = create(16, NULL);
 	uint8_t data[512];
@@ -211,7 +204,7 @@ static void every_length(void **state)
 	destroy(t);
 }
 
-static void full_and_empty(void **state)
+TEST(full_and_empty)
 {
 	struct pair *t = create(8, NULL);
 	struct kvgpu_frame f;
@@ -257,7 +250,7 @@ static void full_and_empty(void **state)
 	destroy(t);
 }
 
-static void callers_mistakes(void **state)
+TEST(callers_mistakes)
 {
 	struct pair *t = create(8, NULL);
 	struct iovec wraps[2] = { { t->buf, 8 }, { t->buf, SIZE_MAX - 4 } };
@@ -294,7 +287,7 @@ static void callers_mistakes(void **state)
 }
 
 /* A wrong word that the peer writes ends the ring. */
-static void dead_by_name(void **state)
+TEST(dead_by_name)
 {
 	static const struct {
 		size_t word;
@@ -328,7 +321,7 @@ static void dead_by_name(void **state)
 	}
 }
 
-static void answers(void **state)
+TEST(answers)
 {
 	struct pair *t = create(2, NULL);
 	struct kvgpu_completion_head head;
@@ -379,7 +372,7 @@ static void *answer_late(void *arg)
 }
 
 /* The first look gets earlier while answers are there, and stays where one takes much longer. */
-static void first_looks(void **state)
+TEST(first_looks)
 {
 	struct pair *t = create(2, &kvgpu_doorbell_futex_ops);
 	struct kvgpu_completion_head head;
@@ -425,7 +418,7 @@ static void *echo(void *arg)
 }
 
 /* No side looks before it sleeps. */
-static void sleepers_wake_each_other(void **state)
+TEST(sleepers_wake_each_other)
 {
 	const struct kvgpu_doorbell_ops *const carriers[] = { &kvgpu_doorbell_futex_ops,
 							      &kvgpu_doorbell_socket_ops };
@@ -461,7 +454,7 @@ static void sleepers_wake_each_other(void **state)
 	}
 }
 
-static void waits_end(void **state)
+TEST(waits_end)
 {
 	const struct kvgpu_doorbell_ops *const carriers[] = { &kvgpu_doorbell_futex_ops,
 							      &kvgpu_doorbell_socket_ops };
@@ -500,7 +493,7 @@ static void waits_end(void **state)
 	}
 }
 
-static void end_of_a_socket(void **state)
+TEST(end_of_a_socket)
 {
 	struct pair *t = create(2, &kvgpu_doorbell_socket_ops);
 	struct kvgpu_frame f;
@@ -522,7 +515,7 @@ static void end_of_a_socket(void **state)
 }
 
 /* A peer that never reads its socket does not hold up the side that wakes it. */
-static void socket_that_is_full(void **state)
+TEST(socket_that_is_full)
 {
 	struct pair *t = create(2, &kvgpu_doorbell_socket_ops);
 	unsigned int i;
@@ -536,7 +529,7 @@ static void socket_that_is_full(void **state)
 	destroy(t);
 }
 
-static void end_of_a_process(void **state)
+TEST(end_of_a_process)
 {
 	struct pair *t = create(2, &kvgpu_doorbell_futex_ops);
 	struct kvgpu_doorbell_futex futex = { .gone_events = POLLIN };
@@ -562,22 +555,4 @@ static void end_of_a_process(void **state)
 	destroy(t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(geometry),
-		cmocka_unit_test(every_length),
-		cmocka_unit_test(full_and_empty),
-		cmocka_unit_test(callers_mistakes),
-		cmocka_unit_test(dead_by_name),
-		cmocka_unit_test(answers),
-		cmocka_unit_test(first_looks),
-		cmocka_unit_test(sleepers_wake_each_other),
-		cmocka_unit_test(waits_end),
-		cmocka_unit_test(end_of_a_socket),
-		cmocka_unit_test(socket_that_is_full),
-		cmocka_unit_test(end_of_a_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -6,17 +6,10 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "remote/ring/completion.h"
 #include "remote/ring/ring.h"
@@ -203,7 +196,7 @@ static void run(struct run *r)
 	free(r->completion);
 }
 
-static void many(void **state)
+TEST(many)
 {
 	struct run r = {
 		.frames = MANY, .slots = 1024, .asks = 1000, .ops = &kvgpu_doorbell_futex_ops
@@ -213,14 +206,14 @@ static void many(void **state)
 }
 
 /* A small ring, which is often full or empty. */
-static void by_futex(void **state)
+TEST(by_futex)
 {
 	struct run r = { FEW, .slots = 16, .asks = 50, .ops = &kvgpu_doorbell_futex_ops };
 
 	run(&r);
 }
 
-static void by_socket(void **state)
+TEST(by_socket)
 {
 	struct run r = { FEW, .slots = 16, .asks = 50, .ops = &kvgpu_doorbell_socket_ops };
 	int fd[2];
@@ -233,10 +226,4 @@ static void by_socket(void **state)
 	close(fd[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(many), cmocka_unit_test(by_futex),
-					    cmocka_unit_test(by_socket) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

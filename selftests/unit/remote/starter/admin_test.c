@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The answers of the admin's socket, read by kvgpu-remotectl's own code. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -22,14 +16,6 @@
 static struct remoted_conf conf;
 static struct starter s;
 static char answer[ANSWER_MAX];
-
-void say(const char *format, ...)
-{
-}
-
-void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
-{
-}
 
 void complain(const char *format, ...)
 {
@@ -71,7 +57,7 @@ static const char *result(const char *line)
 	return answer;
 }
 
-static void rows(void **state)
+TEST(rows)
 {
 	struct client *c = come(CLIENT_SERVED, "tcp:192.0.2.7", "tls:ann");
 	struct ctl_sample sample;
@@ -107,7 +93,7 @@ static void rows(void **state)
 	assert_true(client_row(&s)->id == 3);
 }
 
-static void commands(void **state)
+TEST(commands)
 {
 	static const char *const wrong[] = { "",	  "x",	    "end",
 					     "end ",	  "end x",  "end 1x",
@@ -154,7 +140,7 @@ static struct client *come_by_tls(const char *who, char digit)
 	return c;
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
 	struct client *ann = come_by_tls("tls:ann", 'a'), *old = come_by_tls("tls:bob", 'b'),
 		      *new = come_by_tls("tls:bob", 'c'), *local = come_by_tls("ann", 'd');
@@ -197,7 +183,7 @@ static void refuses(void **state)
 }
 
 /* The largest number of clients fits into an answer. */
-static void many(void **state)
+TEST(many)
 {
 	struct ctl_sample sample;
 	unsigned int i;
@@ -224,7 +210,7 @@ static void many(void **state)
 	sample_free(&sample);
 }
 
-static void texts(void **state)
+TEST(texts)
 {
 	char text[8] = { 'a', '\n', 27, 'b', (char)0xff, 'c', 'd', 'e' };
 	struct ctl_sample sample;
@@ -272,7 +258,7 @@ static bool was_dropped(int fd)
 }
 
 /* The oldest connection makes room. */
-static void the_oldest_makes_room(void **state)
+TEST(the_oldest_makes_room)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	socklen_t length = sizeof(a.sun_family) + 1 +
@@ -306,13 +292,4 @@ static void the_oldest_makes_room(void **state)
 	close(s.admin_fd);
 }
 
-int main(void)
-{
-#define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		WITH(rows), WITH(commands), WITH(refuses),
-		WITH(many), WITH(texts),    WITH(the_oldest_makes_room)
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -5,15 +5,9 @@
  * stands still for the arbiter, so no turn is lost, however late a thread is; turns() moves it
  * once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -37,14 +31,6 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 
 	*t = (struct timespec){ now / 1000000000, now % 1000000000 };
 	return 0;
-}
-
-void say(const char *format, ...)
-{
-}
-
-void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
-{
 }
 
 static int begin(void **state)
@@ -117,7 +103,7 @@ static void give_back(struct client *c, uint64_t used)
 	ring();
 }
 
-static void turns(void **state)
+TEST(turns)
 {
 	struct client *a = come("tls:ann", 10), *b;
 	uint32_t turn, wake;
@@ -170,7 +156,7 @@ static void turns(void **state)
 }
 
 /* Programs of one client take no turns. */
-static void one_client(void **state)
+TEST(one_client)
 {
 	struct client *a = come("tls:ann", 10), *b = come("tls:ann", 10), *c;
 
@@ -193,7 +179,7 @@ static void one_client(void **state)
 }
 
 /* A client that leaves and comes back keeps its debt. */
-static void debts_stay(void **state)
+TEST(debts_stay)
 {
 	struct client *a = come("tls:ann", 10), *b = come("tls:bob", 10), *c;
 
@@ -230,7 +216,7 @@ static void debts_stay(void **state)
 }
 
 /* A program ends in its turn, and says nothing more: its client has the debt all the same. */
-static void leaves_in_its_turn(void **state)
+TEST(leaves_in_its_turn)
 {
 	struct client *a = come("tls:ann", 10), *b = come("tls:bob", 10), *c;
 
@@ -264,7 +250,7 @@ static void leaves_in_its_turn(void **state)
 /*
  * A process fills the doorbell with rings. These clients have no debts, so they take turns evenly.
  */
-static void endless_ringing(void **state)
+TEST(endless_ringing)
 {
 	struct client *a = come("tls:fay", 10), *b = come("tls:gus", 10);
 	unsigned int i, stuck = 0;
@@ -329,7 +315,7 @@ static void be_taken_over(int ready)
  * The flags that a process sets at its end of the doorbell are not those of other processes' ends:
  * their writes do not wait for room.
  */
-static void blocking_doorbell(void **state)
+TEST(blocking_doorbell)
 {
 	uint64_t begin, took, most = 0;
 	unsigned int i, late = 0;
@@ -361,11 +347,5 @@ static void blocking_doorbell(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(turns),	   cmocka_unit_test(one_client),
-		cmocka_unit_test(debts_stay),	   cmocka_unit_test(leaves_in_its_turn),
-		cmocka_unit_test(endless_ringing), cmocka_unit_test(blocking_doorbell)
-	};
-
-	return cmocka_run_group_tests(tests, begin, NULL);
+	return unit_tests_run(NULL, NULL, begin, NULL);
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Token buckets on a simulated clock: what starts is counted, and compared with the rates. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <remote/starter/bucket.h>
 
@@ -39,7 +34,7 @@ static unsigned int starts(unsigned int number, unsigned int n)
 /*
  * A full bucket is empty after the starts of two seconds, and then has one in each RATE-th of one.
  */
-static void a_source_that_floods(void **state)
+TEST(a_source_that_floods)
 {
 	unsigned int n = 0;
 	uint64_t at;
@@ -64,7 +59,7 @@ static void a_source_that_floods(void **state)
 }
 
 /* A start that is worth it costs half: a source has twice as many, for a while and for long. */
-static void starts_that_are_worth_it(void **state)
+TEST(starts_that_are_worth_it)
 {
 	unsigned int n, all = 0;
 
@@ -80,7 +75,7 @@ static void starts_that_are_worth_it(void **state)
 }
 
 /* where starts are only counted, an empty bucket does not get emptier */
-static void how_many_it_lacks(void **state)
+TEST(how_many_it_lacks)
 {
 	unsigned int i;
 
@@ -95,7 +90,7 @@ static void how_many_it_lacks(void **state)
 	assert_int_equal(bucket_lacks(&b, &b.row[0], now), 2 * RATE);
 }
 
-static void peers_that_come_again(void **state)
+TEST(peers_that_come_again)
 {
 	assert_false(buckets_comes_again(&b, source(0), now));
 	starts(0, 3);
@@ -115,7 +110,7 @@ static void peers_that_come_again(void **state)
 }
 
 /* Far more sources than rows, but only so many starts in all: a source that goes on is bounded. */
-static void more_sources_than_rows(void **state)
+TEST(more_sources_than_rows)
 {
 	unsigned int of_0 = 0, i = 0, k;
 
@@ -127,13 +122,4 @@ static void more_sources_than_rows(void **state)
 	assert_in_range(of_0, 30 * RATE, 32 * RATE);
 }
 
-int main(void)
-{
-#define WITH(f) cmocka_unit_test_setup(f, begin)
-	const struct CMUnitTest tests[] = { WITH(a_source_that_floods),
-					    WITH(starts_that_are_worth_it), WITH(how_many_it_lacks),
-					    WITH(peers_that_come_again),
-					    WITH(more_sources_than_rows) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(begin, NULL)

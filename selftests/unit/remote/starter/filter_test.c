@@ -3,15 +3,9 @@
  * Things that a client's process can't do any more, and those that it still can. They are tried in
  * child processes, because the filter can't be removed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -295,7 +289,7 @@ static void dies(void)
 	abort();
 }
 
-static void filter(void **state)
+TEST(filter)
 {
 	assert_int_equal(in_child(refused), 0);
 	assert_int_equal(in_child(others_are_left_alone), 0);
@@ -307,7 +301,7 @@ static void filter(void **state)
 	assert_int_equal(in_child(dies), 1000 + SIGABRT);
 }
 
-static void off(void **state)
+TEST(off)
 {
 	assert_int_equal(filter_install(FILTER_OFF), 0);
 	assert_int_equal(filter_tighten(FILTER_OFF), 0);
@@ -334,7 +328,7 @@ static void nothing_is_left(void)
 }
 
 /* As root: the process gets a user of its own, only the configured groups, and no way back. */
-static void own_user(void **state)
+TEST(own_user)
 {
 	static struct remoted_conf conf;
 	const char *what = "";
@@ -371,7 +365,7 @@ static void own_user(void **state)
  * All processes are of one user: Landlock's rules keep a client's process out of the first
  * process's memory.
  */
-static void one_user(void **state)
+TEST(one_user)
 {
 	static struct remoted_conf conf;
 	const char *what = "";
@@ -435,7 +429,7 @@ static void elsewhere(int fd, const struct sockaddr_in *at, bool kept)
 	WANT(listen(fd, 1) == -1 && errno == EINVAL);
 }
 
-static void network(void **state)
+TEST(network)
 {
 	static struct remoted_conf conf;
 	struct sockaddr_in own, others;
@@ -470,11 +464,4 @@ void say(const char *format, ...)
 {
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(filter), cmocka_unit_test(own_user),
-					    cmocka_unit_test(one_user), cmocka_unit_test(network),
-					    cmocka_unit_test(off) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,15 +3,9 @@
  * A shmem region below /dev that is awaited: files that can't be served, and then the right one.
  * Also a socket that systemd hands over.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -40,10 +34,6 @@ void say(const char *format, ...)
 	vsnprintf(said, sizeof(said), format, args);
 	va_end(args);
 	lines++;
-}
-
-void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
-{
 }
 
 static int set_up(void **state)
@@ -91,7 +81,7 @@ static void expect_awaited(const char *why)
 	assert_int_equal(lines, 0);
 }
 
-static void wrong_ones_are_awaited(void **state)
+TEST(wrong_ones_are_awaited)
 {
 	assert_true(listen_all(&s));
 	assert_int_equal(s.nr_awaited, 1);
@@ -115,7 +105,7 @@ static void wrong_ones_are_awaited(void **state)
  * Another user's file is there at the start: the server starts, and awaits the address. It serves
  * the address when the file is removed and root has made another file.
  */
-static void anothers_file_at_the_start(void **state)
+TEST(anothers_file_at_the_start)
 {
 	if (geteuid())
 		skip();
@@ -132,7 +122,7 @@ static void anothers_file_at_the_start(void **state)
 /*
  * Another server has the shmem region's only endpoint. It is served when that server has closed it.
  */
-static void all_endpoints_or_none(void **state)
+TEST(all_endpoints_or_none)
 {
 	struct kvgpu_remote_endpoint *other;
 	const char *why;
@@ -147,7 +137,7 @@ static void all_endpoints_or_none(void **state)
 }
 
 /* The same file in three lines, one with the name of a link, is served once, whenever it comes. */
-static void a_file_listed_twice(void **state)
+TEST(a_file_listed_twice)
 {
 	char link[80];
 
@@ -175,7 +165,7 @@ static void a_file_listed_twice(void **state)
 	unlink(link);
 }
 
-static void a_socket_listed_twice(void **state)
+TEST(a_socket_listed_twice)
 {
 	snprintf(conf.listen[0], sizeof(conf.listen[0]), "unix:%s", path);
 	strcpy(conf.listen[1], conf.listen[0]);
@@ -189,7 +179,7 @@ static void a_socket_listed_twice(void **state)
  * What a client can have done to its own shmem region when the server starts: a file that was cut,
  * locks that the client holds, a label with more endpoints than fit.
  */
-static void what_clients_can_do(void **state)
+TEST(what_clients_can_do)
 {
 	struct shmem_label label = shmem_label_make(1ull << 30, SHMEM_ENDPOINTS);
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 2 };
@@ -218,7 +208,7 @@ static void what_clients_can_do(void **state)
 }
 
 /* The file's group is one that clients' processes have, so they could open the file. */
-static void a_group_of_clients(void **state)
+TEST(a_group_of_clients)
 {
 	if (geteuid())
 		skip();
@@ -235,7 +225,7 @@ static void a_group_of_clients(void **state)
 }
 
 /* A file that somebody has removed, and another server has made again, is that server's. */
-static void another_servers_file(void **state)
+TEST(another_servers_file)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
 	struct socket_file admin = { 0 };
@@ -277,7 +267,7 @@ static void by_systemd(const char *at)
 }
 
 /* Two addresses with one port are both listened at, although systemd gave a socket. */
-static void one_port_of_two_addresses(void **state)
+TEST(one_port_of_two_addresses)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001) };
 	socklen_t bytes = sizeof(in);
@@ -323,7 +313,7 @@ static void notified(const char *at, char *got, size_t bytes)
 }
 
 /* By sd_notify(3). Clients' processes must not have the variable. */
-static void systemd_is_told(void **state)
+TEST(systemd_is_told)
 {
 	char got[32], name[64];
 
@@ -346,20 +336,11 @@ static void systemd_is_told(void **state)
 
 int main(void)
 {
-#define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		WITH(wrong_ones_are_awaited),	 WITH(anothers_file_at_the_start),
-		WITH(all_endpoints_or_none),	 WITH(a_file_listed_twice),
-		WITH(a_socket_listed_twice),	 WITH(what_clients_can_do),
-		WITH(a_group_of_clients),	 WITH(another_servers_file),
-		WITH(one_port_of_two_addresses), WITH(systemd_is_told)
-	};
-
 	int failed;
 
 	if (!mkdtemp(folder))
 		return 1;
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = unit_tests_run(set_up, tear_down, NULL, NULL);
 	rmdir(folder);
 	return failed;
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* The log: budgets of lines about clients, and what clients' processes can do with the log. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -80,7 +75,7 @@ static void say_often(enum about about, struct address_source from, const char *
 }
 
 /* lines about one client do not keep lines about others out, nor other lines about that client */
-static void one_keeps_none_out(void **state)
+TEST(one_keeps_none_out)
 {
 	next_minute();
 	say_often(ABOUT_NEWCOMERS, network(1), "one");
@@ -96,7 +91,7 @@ static void one_keeps_none_out(void **state)
 }
 
 /* addresses of one network are one source; shmem regions are not */
-static void sources(void **state)
+TEST(sources)
 {
 	struct address_source near = { (uint64_t)IPV4 << 32 | 0x0a000001, 0 }, beside = near;
 	struct address_source endpoint = { UINT64_MAX, 1 }, other = { UINT64_MAX, 2 };
@@ -112,7 +107,7 @@ static void sources(void **state)
 }
 
 /* a client with very many networks: the log stays small */
-static void many_networks(void **state)
+TEST(many_networks)
 {
 	uint32_t i;
 
@@ -162,7 +157,7 @@ static void forge(int pipe)
 }
 
 /* the first process says whose line it is */
-static void lines_have_names(void **state)
+TEST(lines_have_names)
 {
 	int ends[2];
 	struct client c = process(ends);
@@ -190,7 +185,7 @@ static void say_without_end(int pipe)
 }
 
 /* a client's lines have a budget, and are not read beyond it */
-static void lines_have_an_end(void **state)
+TEST(lines_have_an_end)
 {
 	int ends[2];
 	struct client c = process(ends);
@@ -222,7 +217,7 @@ static void say_nothing(int pipe)
 }
 
 /* lines that are empty are not said, and not read without end */
-static void empty_lines_have_an_end(void **state)
+TEST(empty_lines_have_an_end)
 {
 	int ends[2];
 	struct client c = process(ends);
@@ -253,7 +248,7 @@ static void spoil(int pipe)
 		forge(pipe);
 }
 
-static void others_go_on(void **state)
+TEST(others_go_on)
 {
 	int ends[2], others[2];
 	struct client c = process(ends), d = process(others);
@@ -292,7 +287,7 @@ static bool stack_has(const char *words)
 }
 
 /* A client's process, a copy of the first process, has nothing of what another one has said. */
-static void none_has_others_lines(void **state)
+TEST(none_has_others_lines)
 {
 	static struct client c;
 	static struct starter s = { .clients = &c, .nr_clients = 1 };
@@ -325,16 +320,7 @@ static int finish(void **state)
 	return dup2(old_stderr, STDERR_FILENO) < 0;
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, end)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(one_keeps_none_out), TEST(sources),
-		TEST(many_networks),	  TEST(lines_have_names),
-		TEST(lines_have_an_end),  TEST(empty_lines_have_an_end),
-		TEST(others_go_on),	  TEST(none_has_others_lines),
-	};
-
-	return cmocka_run_group_tests(tests, begin, finish);
+	return unit_tests_run(NULL, end, begin, finish);
 }

@@ -3,15 +3,9 @@
  * Which newcomer gets a slot, and when, and which one has to leave for another; what connections
  * say first. The clock is the test's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -40,10 +34,6 @@ static uint64_t now;
 uint64_t __wrap_now_ms(void)
 {
 	return now;
-}
-
-void say(const char *format, ...)
-{
 }
 
 void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
@@ -85,11 +75,6 @@ static int tear_down(void **state)
 }
 
 static const struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
-
-int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
-{
-	return linger_getsockopt(fd, level, option, value, bytes);
-}
 
 /* Enters the pre-auth queue, and says these bytes. Returns the other end of the connection. */
 static int enter_with(const struct address_source *from, unsigned int listener, const void *bytes,
@@ -161,7 +146,7 @@ static void admit_next(uint64_t net)
 	preauth_forget(&s, next);
 }
 
-static void silent_ones_cost_no_slot(void **state)
+TEST(silent_ones_cost_no_slot)
 {
 	unsigned int i, ended = 0;
 	int fd[PREAUTH + 2];
@@ -189,7 +174,7 @@ static void silent_ones_cost_no_slot(void **state)
 }
 
 /* Networks of one site (a /48 of IPv6, a /24 of IPv4) have one share, and another site the same. */
-static void far_networks(void **state)
+TEST(far_networks)
 {
 	const uint64_t six = 0x20010db800070000, four = (uint64_t)AF_INET << 32 | 0xc0000200;
 	const struct address_source far = { 0x20010db800080000, 1 }, other = { four + 256, 0 };
@@ -216,7 +201,7 @@ static void far_networks(void **state)
 }
 
 /* Of many sources with one connection each, it is not always the oldest that has to leave. */
-static void equals_go_by_chance(void **state)
+TEST(equals_go_by_chance)
 {
 	unsigned int round, i, oldest = 0;
 	int fd[PREAUTH + 1];
@@ -233,7 +218,7 @@ static void equals_go_by_chance(void **state)
 }
 
 /* By TCP a connection is ready when all of a hello is there, and is read as ever then. */
-static void one_byte_is_no_hello(void **state)
+TEST(one_byte_is_no_hello)
 {
 	const uint8_t *bytes = (const void *)&hello;
 	struct sockaddr_in at = { .sin_family = AF_INET,
@@ -262,7 +247,7 @@ static void one_byte_is_no_hello(void **state)
 	close(listening);
 }
 
-static void who_is_late_goes(void **state)
+TEST(who_is_late_goes)
 {
 	int early = enter(&good), late = enter(&good), ready = enter(&good);
 
@@ -281,7 +266,7 @@ static void who_is_late_goes(void **state)
  * Many programs of one user at the same time: they wait for each other while they get through in
  * time.
  */
-static void a_burst_waits(void **state)
+TEST(a_burst_waits)
 {
 	struct client *go;
 	unsigned int i;
@@ -301,7 +286,7 @@ static void a_burst_waits(void **state)
 	assert_int_equal(newcomer_room(&s, &bad, &go), 0);
 }
 
-static void who_stalls_goes_for_others(void **state)
+TEST(who_stalls_goes_for_others)
 {
 	struct address_source six[] = { { 0x20010db8, 1 }, { 0x20010db8, 2 } };
 	struct client *go, *first;
@@ -334,7 +319,7 @@ static void who_stalls_goes_for_others(void **state)
 }
 
 /* Each address of an attacker's network has one newcomer. */
-static void a_network_is_one(void **state)
+TEST(a_network_is_one)
 {
 	struct address_source other = { 7, 1000 };
 	unsigned int i;
@@ -387,7 +372,7 @@ static void fill(const struct address_source *from, unsigned int n)
 }
 
 /* The peer has closed its end, which start_all() does not look at. */
-static void a_flood_has_so_many_starts(void **state)
+TEST(a_flood_has_so_many_starts)
 {
 	unsigned int n = 0, all = 0, i;
 
@@ -407,7 +392,7 @@ static void a_flood_has_so_many_starts(void **state)
 }
 
 /* Each of twelve sites has all that it may have, and one comes that had nothing yet. */
-static void many_floods(void **state)
+TEST(many_floods)
 {
 	const uint64_t four = (uint64_t)AF_INET << 32 | 0x0a000000;
 	unsigned int all = 0, before, i, k, came = 0, waited = 0, worst = 0;
@@ -435,7 +420,7 @@ static void many_floods(void **state)
  * Twelve peers of a program's own source fail and come again, some ms after their start, or just
  * before the process tells that it failed. The program waits for one start.
  */
-static void a_flood_of_the_own_source(void **state)
+TEST(a_flood_of_the_own_source)
 {
 	unsigned int all = 0, i, began = 0, worst = 0, came = 0, failing = 0, fails_at = 0;
 	struct client *go;
@@ -482,7 +467,7 @@ static void a_flood_of_the_own_source(void **state)
 /*
  * Clients that are served cost half, and of a shmem region's none is kept from a start by others.
  */
-static void served_ones_and_endpoints(void **state)
+TEST(served_ones_and_endpoints)
 {
 	struct address_source endpoint = { UINT64_MAX, 3 }, other = { UINT64_MAX, 4 };
 	struct client *go;
@@ -507,7 +492,7 @@ static void served_ones_and_endpoints(void **state)
 
 /* ------------------------------------------------------------------ what is said first */
 
-static void first_bytes(void **state)
+TEST(first_bytes)
 {
 #define HEAD(...)           \
 	TLS_LISTENER,       \
@@ -561,7 +546,7 @@ static void first_bytes(void **state)
 }
 
 /* A program of another version is told so, without a process. */
-static void another_version(void **state)
+TEST(another_version)
 {
 	const struct kvgpu_remote_hello other = { KVGPU_REMOTE_MAGIC_SHMEM, VERSION + 1 };
 	struct kvgpu_remote_welcome w;
@@ -579,7 +564,7 @@ static void another_version(void **state)
 /* ------------------------------------------------------------------ descriptors */
 
 /* A descriptor whose last close() waits comes to a kernel that can't refuse it. */
-static void nothing_waits_for_a_peer(void **state)
+TEST(nothing_waits_for_a_peer)
 {
 	const struct kvgpu_remote_hello other_version = { KVGPU_REMOTE_MAGIC, VERSION + 1 };
 	struct client *c = newcomer(&good, 0);
@@ -613,24 +598,4 @@ static void nothing_waits_for_a_peer(void **state)
 	alarm(0);
 }
 
-int main(void)
-{
-#define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { WITH(silent_ones_cost_no_slot),
-					    WITH(who_is_late_goes),
-					    WITH(a_burst_waits),
-					    WITH(who_stalls_goes_for_others),
-					    WITH(a_network_is_one),
-					    WITH(far_networks),
-					    WITH(equals_go_by_chance),
-					    WITH(one_byte_is_no_hello),
-					    WITH(a_flood_has_so_many_starts),
-					    WITH(many_floods),
-					    WITH(a_flood_of_the_own_source),
-					    WITH(served_ones_and_endpoints),
-					    WITH(first_bytes),
-					    WITH(another_version),
-					    WITH(nothing_waits_for_a_peer) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

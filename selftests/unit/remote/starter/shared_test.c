@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Memory that a client's process and its client share, and what the client keeps of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -32,11 +27,6 @@ static bool waits;
 uint64_t now_ms(void)
 {
 	return now;
-}
-
-int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
-{
-	return linger_getsockopt(fd, level, option, value, bytes);
 }
 
 pid_t __real_fork(void);
@@ -118,7 +108,7 @@ static void end(struct session *s)
 }
 
 /* A client hangs up, and keeps the descriptor, and its mapping. */
-static void client_hangs_up(void **state)
+TEST(client_hangs_up)
 {
 	struct session s = session();
 
@@ -131,7 +121,7 @@ static void client_hangs_up(void **state)
 }
 
 /* What the client has sent makes nobody wait: a descriptor whose last close() waits. */
-static void client_sends_a_descriptor(void **state)
+TEST(client_sends_a_descriptor)
 {
 	struct session s = session();
 	int other;
@@ -151,7 +141,7 @@ static void client_sends_a_descriptor(void **state)
 }
 
 /* The program has ended, and another one has the connection's end and the memory. */
-static void program_ends(void **state)
+TEST(program_ends)
 {
 	struct session s = session();
 
@@ -163,7 +153,7 @@ static void program_ends(void **state)
 }
 
 /* A program whose process here crashed has its data until it ends, and sees that process's end. */
-static void process_crashes(void **state)
+TEST(process_crashes)
 {
 	struct session s = session();
 	char byte;
@@ -183,7 +173,7 @@ static void process_crashes(void **state)
 }
 
 /* The program lives when its minute is over, or the admin ends the client, or drains. */
-static void kept_no_longer(void **state)
+TEST(kept_no_longer)
 {
 	struct session s = session();
 
@@ -196,7 +186,7 @@ static void kept_no_longer(void **state)
 }
 
 /* A client can make its process exit, by a wrong byte: pages do not stay for that. */
-static void process_exits(void **state)
+TEST(process_exits)
 {
 	unsigned int code;
 
@@ -210,7 +200,7 @@ static void process_exits(void **state)
 }
 
 /* The admin or the loop has ended the client, and its process crashed just before. */
-static void ended_client_crashes(void **state)
+TEST(ended_client_crashes)
 {
 	struct session s = session();
 
@@ -221,7 +211,7 @@ static void ended_client_crashes(void **state)
 }
 
 /* Without a process that does it the memory is kept. This process itself never gives it back. */
-static void no_process_for_it(void **state)
+TEST(no_process_for_it)
 {
 	struct session s = session();
 
@@ -241,7 +231,7 @@ static void no_process_for_it(void **state)
 }
 
 /* The service is stopped. The first process blocks SIGTERM, one that gives back does not. */
-static void waiting_process_ends_by_signal(void **state)
+TEST(waiting_process_ends_by_signal)
 {
 	struct session s = session();
 	sigset_t term, old;
@@ -264,7 +254,7 @@ static void waiting_process_ends_by_signal(void **state)
 }
 
 /* The first process ends, and with it all that give memory back. */
-static void waiting_process_ends_with_the_first(void **state)
+TEST(waiting_process_ends_with_the_first)
 {
 	struct session s = session();
 	pid_t first;
@@ -291,7 +281,7 @@ static void waiting_process_ends_with_the_first(void **state)
 }
 
 /* by the kernel, where memory is used up, or by the admin */
-static void process_is_killed(void **state)
+TEST(process_is_killed)
 {
 	struct session s = session();
 
@@ -301,7 +291,7 @@ static void process_is_killed(void **state)
 }
 
 /* what a client has by a plain stream, or has not touched */
-static void nothing_to_give_back(void **state)
+TEST(nothing_to_give_back)
 {
 	struct session s = session();
 	int fd = socket(AF_INET, SOCK_STREAM, 0), memory = 0;
@@ -316,7 +306,7 @@ static void nothing_to_give_back(void **state)
 }
 
 /* A client can't seal the memory so that it can't be given back. */
-static void no_seal_of_the_clients(void **state)
+TEST(no_seal_of_the_clients)
 {
 	struct session s = session();
 
@@ -329,23 +319,4 @@ static void no_seal_of_the_clients(void **state)
 	end(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(client_hangs_up),
-		cmocka_unit_test(client_sends_a_descriptor),
-		cmocka_unit_test(program_ends),
-		cmocka_unit_test(process_crashes),
-		cmocka_unit_test(kept_no_longer),
-		cmocka_unit_test(process_exits),
-		cmocka_unit_test(ended_client_crashes),
-		cmocka_unit_test(no_process_for_it),
-		cmocka_unit_test(waiting_process_ends_by_signal),
-		cmocka_unit_test(waiting_process_ends_with_the_first),
-		cmocka_unit_test(process_is_killed),
-		cmocka_unit_test(nothing_to_give_back),
-		cmocka_unit_test(no_seal_of_the_clients),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,20 +4,14 @@
  * processes were reaped, while memory of them is kept; the next program of a client; a report with
  * a descriptor; and silent peers, for which the loop has nothing to do.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -61,9 +55,6 @@ void say(const char *format, ...)
 
 /* ------------------------------------------------- in the place of the starter's other files */
 
-void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
-{
-}
 int log_pipe(int ends[2])
 {
 	return -EMFILE;
@@ -96,11 +87,6 @@ void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struc
 uint64_t __wrap_now_ms(void)
 {
 	return clock_ms;
-}
-
-int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
-{
-	return linger_getsockopt(fd, level, option, value, bytes);
 }
 
 int __real_poll(struct pollfd *fds, nfds_t n, int ms);
@@ -153,13 +139,13 @@ static int exit_code(int error)
 	return code;
 }
 
-static void told_to_end(void **state)
+TEST(told_to_end)
 {
 	assert_int_equal(exit_code(0), 0);
 	assert_int_equal(polls, 1);
 }
 
-static void a_signal_during_poll(void **state)
+TEST(a_signal_during_poll)
 {
 	assert_int_equal(exit_code(EINTR), 0);
 	assert_int_equal(polls, 2);
@@ -167,7 +153,7 @@ static void a_signal_during_poll(void **state)
 }
 
 /* It fails while a drain goes on, which has not ended then. */
-static void a_poll_that_fails(void **state)
+TEST(a_poll_that_fails)
 {
 	drains = true;
 	scene = NULL;
@@ -222,7 +208,7 @@ static bool drained(void)
 }
 
 /* A drain does not wait for a program without a process, nor until its memory was given back. */
-static void a_drain_with_kept_memory(void **state)
+TEST(a_drain_with_kept_memory)
 {
 	scene = drained;
 	assert_int_equal(exit_code(0), 0);
@@ -243,7 +229,7 @@ static bool ended_by_admin(void)
 	return true;
 }
 
-static void an_end_of_kept_memory(void **state)
+TEST(an_end_of_kept_memory)
 {
 	scene = ended_by_admin;
 	assert_int_equal(exit_code(0), 0);
@@ -268,7 +254,7 @@ static bool waits(void)
 	return true;
 }
 
-static void a_deadline_of_kept_memory(void **state)
+TEST(a_deadline_of_kept_memory)
 {
 	scene = waits;
 	assert_int_equal(exit_code(0), 0);
@@ -306,7 +292,7 @@ static bool comes(void)
 }
 
 /* Kept memory takes a row of .clients. */
-static void no_row_beside_kept_memory(void **state)
+TEST(no_row_beside_kept_memory)
 {
 	uint32_t answer = 0;
 
@@ -387,7 +373,7 @@ static bool comes_next(void)
 }
 
 /* A program waits until nothing of an earlier one of its name counts, but not for ever. */
-static void the_next_program(void **state)
+TEST(the_next_program)
 {
 	unsigned int i;
 
@@ -420,7 +406,7 @@ static bool comes_with_a_descriptor(void)
 }
 
 /* The loop does not wait for it, nor takes the report that it came with. */
-static void a_report_with_a_descriptor(void **state)
+TEST(a_report_with_a_descriptor)
 {
 	uint32_t answer;
 
@@ -598,7 +584,7 @@ static void hear_patterns(void)
 	}
 }
 
-static void silent_peers(void **state)
+TEST(silent_peers)
 {
 	unsigned int i;
 
@@ -613,7 +599,7 @@ static void silent_peers(void **state)
 }
 
 /* poll() goes on to see a peer that can't be accepted. */
-static void no_descriptor_for_a_peer(void **state)
+TEST(no_descriptor_for_a_peer)
 {
 	unsigned int i;
 
@@ -626,21 +612,4 @@ static void no_descriptor_for_a_peer(void **state)
 	no_descriptors = false;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(told_to_end),
-		cmocka_unit_test(a_signal_during_poll),
-		cmocka_unit_test(a_poll_that_fails),
-		cmocka_unit_test(a_drain_with_kept_memory),
-		cmocka_unit_test(an_end_of_kept_memory),
-		cmocka_unit_test(a_deadline_of_kept_memory),
-		cmocka_unit_test(no_row_beside_kept_memory),
-		cmocka_unit_test(the_next_program),
-		cmocka_unit_test(a_report_with_a_descriptor),
-		cmocka_unit_test(silent_peers),
-		cmocka_unit_test(no_descriptor_for_a_peer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,15 +3,9 @@
  * Programs of one client share its quota. Rows and memory are free again when the client's last
  * program has ended.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -23,14 +17,6 @@ enum { CLIENTS = 12, LIMIT = 1000 };
 
 static struct remoted_conf conf;
 static struct starter s;
-
-void say(const char *format, ...)
-{
-}
-
-void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
-{
-}
 
 static int set_up(void **state)
 {
@@ -81,7 +67,7 @@ static int open_descriptors(void)
 	return fd;
 }
 
-static void one_quota(void **state)
+TEST(one_quota)
 {
 	struct client *a = come("tls:ann"), *b = come("tls:ann"), *other = come("tls:bob");
 
@@ -105,7 +91,7 @@ static void one_quota(void **state)
 }
 
 /* Clients with many names come and go. */
-static void rows_come_back(void **state)
+TEST(rows_come_back)
 {
 	struct client *c[CLIENTS];
 	int before = open_descriptors();
@@ -135,7 +121,7 @@ static int images_of(const char *who)
 }
 
 /* Images stay for the next program of the name, and for nobody else. */
-static void images_stay(void **state)
+TEST(images_stay)
 {
 	int before = open_descriptors(), first = images_of("tls:ann");
 	char who[16];
@@ -167,7 +153,7 @@ static void images_stay(void **state)
 }
 
 /* Rows of other names take a row over, and its images end. */
-static void images_end_with_their_row(void **state)
+TEST(images_end_with_their_row)
 {
 	int before = open_descriptors(), i;
 	char who[24];
@@ -184,7 +170,7 @@ static void images_end_with_their_row(void **state)
 }
 
 /* Processes that write false numbers: their sum is too large for a number. */
-static void lies(void **state)
+TEST(lies)
 {
 	struct client *a = come("vsock:5"), *b = come("vsock:5"), *c = come("vsock:5");
 
@@ -215,7 +201,7 @@ static void take_for_ever(struct client *c)
 }
 
 /* Processes that are killed at any moment, even while they have the lock. */
-static void killed(void **state)
+TEST(killed)
 {
 	struct client *c[3], *last = come("tls:ann");
 	unsigned int i, round;
@@ -244,16 +230,4 @@ static void killed(void **state)
 	client_gone(&s, last);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(one_quota, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(rows_come_back, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(images_stay, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(images_end_with_their_row, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(lies, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(killed, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

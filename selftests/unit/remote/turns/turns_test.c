@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Shares of a simulated GPU by remote/turns. The simulation has a time of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <remote/turns/turns.h>
 
@@ -196,7 +190,7 @@ static void windows(unsigned int n, uint32_t nr, const uint32_t *parts, unsigned
 	}
 }
 
-static void by_weight(void **state)
+TEST(by_weight)
 {
 	add((struct habit){ .client = 0, .piece = 30 * US }, 1);
 	add((struct habit){ .client = 1, .piece = 3 * MS }, 2);
@@ -207,7 +201,7 @@ static void by_weight(void **state)
 }
 
 /* Long pieces of work are charged afterwards. */
-static void long_work(void **state)
+TEST(long_work)
 {
 	add((struct habit){ .client = 0, .piece = 60 * MS }, 100);
 	add((struct habit){ .client = 1, .piece = 100 * US }, 100);
@@ -218,7 +212,7 @@ static void long_work(void **state)
 }
 
 /* A client's programs share its part. */
-static void programs_of_one(void **state)
+TEST(programs_of_one)
 {
 	unsigned int i;
 
@@ -235,7 +229,7 @@ static void programs_of_one(void **state)
  * Time that a client does not use goes to the others. When it comes back it has its part, and
  * nothing in addition for the time in which it slept.
  */
-static void sleeping(void **state)
+TEST(sleeping)
 {
 	uint64_t before;
 
@@ -254,7 +248,7 @@ static void sleeping(void **state)
 }
 
 /* A client that wakes for a moment again and again gets no more than its part. */
-static void wakes_often(void **state)
+TEST(wakes_often)
 {
 	add((struct habit){ .client = 0, .piece = 500 * US, .until = 3 * MS, .sleeps = 3 * MS },
 	    10);
@@ -272,7 +266,7 @@ static void wakes_often(void **state)
  * Work that never ends: its program loses its turn, and holds the others up for no longer than
  * TURNS_LOST allows.
  */
-static void stuck(void **state)
+TEST(stuck)
 {
 	add((struct habit){ .client = 0, .stuck = true }, 100);
 	add((struct habit){ .client = 1, .piece = 300 * US }, 100);
@@ -289,7 +283,7 @@ static void stuck(void **state)
  * A process keeps its turn and reports progress now and then. It is charged for the time, and its
  * turn ends nevertheless.
  */
-static void keeps(void **state)
+TEST(keeps)
 {
 	add((struct habit){ .client = 0, .keeps = true }, 100);
 	add((struct habit){ .client = 1, .piece = 300 * US }, 100);
@@ -303,7 +297,7 @@ static void keeps(void **state)
 	assert_true(had(1) > 14 * S);
 }
 
-static void killed(void **state)
+TEST(killed)
 {
 	add((struct habit){ .client = 0, .piece = 300 * US }, 1);
 	add((struct habit){ .client = 1, .piece = 300 * US }, 1);
@@ -320,7 +314,7 @@ static void killed(void **state)
  * A program that leaves in its turn has paid for the turn's time at least, however little it has
  * said that it used. One that has given the turn back pays only what it said.
  */
-static void leaves(void **state)
+TEST(leaves)
 {
 	uint32_t i;
 
@@ -347,7 +341,7 @@ static void leaves(void **state)
 }
 
 /* There are no turns for a client alone. */
-static void alone(void **state)
+TEST(alone)
 {
 	add((struct habit){ .client = 0, .piece = 300 * US }, 1);
 	programs[0].busy = true;
@@ -375,7 +369,7 @@ static void alone(void **state)
 	assert_false(t.closed);
 }
 
-static void far_apart(void **state)
+TEST(far_apart)
 {
 	add((struct habit){ .client = 0, .piece = 500 * US }, 1);
 	add((struct habit){ .client = 1, .piece = 500 * US }, 10000);
@@ -384,21 +378,4 @@ static void far_apart(void **state)
 	assert_true(habits[0].longest_wait < 21 * S);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(by_weight, set_up),
-		cmocka_unit_test_setup(long_work, set_up),
-		cmocka_unit_test_setup(programs_of_one, set_up),
-		cmocka_unit_test_setup(sleeping, set_up),
-		cmocka_unit_test_setup(wakes_often, set_up),
-		cmocka_unit_test_setup(stuck, set_up),
-		cmocka_unit_test_setup(keeps, set_up),
-		cmocka_unit_test_setup(killed, set_up),
-		cmocka_unit_test_setup(leaves, set_up),
-		cmocka_unit_test_setup(alone, set_up),
-		cmocka_unit_test_setup(far_apart, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, NULL)

@@ -3,14 +3,7 @@
  * Of a fat binary without other devices' code a driver takes what it takes of all. Two say what is
  * taken: the rules of the CUDA C++ Programming Guide, for all devices, and our own libcuda.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <cuda/api/fatbin.h>
 #include <remote/wire/image.h>
@@ -125,7 +118,7 @@ static void must_be_as_whole_here(const struct fat *fat, const struct fat *fit)
 	image_pick_free(&some);
 }
 
-static void code_that_is_taken_stays(void **state)
+TEST(code_that_is_taken_stays)
 {
 	unsigned int i, k, fewer = 0;
 	size_t n;
@@ -153,7 +146,7 @@ static void code_that_is_taken_stays(void **state)
 }
 
 /* what nothing can be taken of is sent as it is, as its error tells of all of it */
-static void without_code_all_stays(void **state)
+TEST(without_code_all_stays)
 {
 	struct fat fat = any_fat_binary();
 
@@ -175,12 +168,4 @@ static void without_code_all_stays(void **state)
 	assert_int_equal(kvgpu_remote_image_fit(&fat, bytes_of(&fat), 110, NULL), bytes_of(&fat));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(code_that_is_taken_stays),
-		cmocka_unit_test(without_code_all_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Frames: bounds of reads and writes, lengths of images, frames as text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <elf.h>
 
 #include <remote/wire/cursor.h>
@@ -17,7 +11,7 @@
 
 #include "ops.h" /* made by remote/api.py */
 
-static void reading(void **state)
+TEST(reading)
 {
 	uint64_t words[4] = { 1, 2, 3, 4 }, got = 0;
 	struct kvgpu_remote_cursor in = { (uint8_t *)words, sizeof(words) };
@@ -35,7 +29,7 @@ static void reading(void **state)
 	assert_false(kvgpu_remote_take(&in, &got, 1));
 }
 
-static void strings(void **state)
+TEST(strings)
 {
 	static const struct {
 		const char *bytes;
@@ -58,7 +52,7 @@ static void strings(void **state)
 	}
 }
 
-static void writing(void **state)
+TEST(writing)
 {
 	uint64_t room[3];
 	struct kvgpu_remote_reply out = { .at = (uint8_t *)room, .room = sizeof(room) };
@@ -130,7 +124,7 @@ static size_t bytes_of_fat(const struct fat *fat)
 }
 
 /* Whoever reads an entry finds its header and its payload within the container. */
-static void entries_of_fat_binaries(void **state)
+TEST(entries_of_fat_binaries)
 {
 	static const uint32_t headers[] = { 0, 63, 64 + 72 + 1, 1000, UINT32_MAX };
 	static const uint64_t bytes[] = { 71,	     73, 1ull << 28, 1ull << 40, UINT64_MAX - 63,
@@ -173,7 +167,7 @@ static void entries_of_fat_binaries(void **state)
 }
 
 /* A cubin in a fat binary is seen if it is not packed. */
-static void cubins_of_fat_binaries(void **state)
+TEST(cubins_of_fat_binaries)
 {
 	struct fat fat = a_fat_binary();
 	Elf64_Ehdr *h = &fat.entry[0].elf.h;
@@ -195,7 +189,7 @@ static void cubins_of_fat_binaries(void **state)
 }
 
 /* Where there are too many sections for the ELF header, section 0 has their number. */
-static void number_in_section_0(void **state)
+TEST(number_in_section_0)
 {
 	struct {
 		Elf64_Ehdr h;
@@ -233,7 +227,7 @@ static void number_in_section_0(void **state)
 	assert_int_equal(kvgpu_remote_image_bytes(&elf, SIZE_MAX), 0);
 }
 
-static void images(void **state)
+TEST(images)
 {
 	static const char ptx[] = ".version 7.8\n.target sm_35\n";
 	struct fat fat = a_fat_binary();
@@ -277,7 +271,7 @@ static void images(void **state)
 }
 
 /* Whether kernels of an image may print: what is not seen to be silent may. */
-static void images_that_print(void **state)
+TEST(images_that_print)
 {
 	static const char silent[] = ".version 7.8\n.target sm_35\n",
 			  prints[] = ".version 7.8\n.extern .func (.param .b32 r) vprintf\n",
@@ -322,7 +316,7 @@ static void images_that_print(void **state)
 	assert_false(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
 }
 
-static void as_text(void **state)
+TEST(as_text)
 {
 	struct q_cuMemsetD32_v2 q = { .dst = 0x1234, .n = 16, .value = 7 };
 	struct kvgpu_remote_head h = {
@@ -345,19 +339,4 @@ static void as_text(void **state)
 	assert_string_equal(kvgpu_remote_op_name(0), "?");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reading),
-		cmocka_unit_test(strings),
-		cmocka_unit_test(writing),
-		cmocka_unit_test(images),
-		cmocka_unit_test(entries_of_fat_binaries),
-		cmocka_unit_test(cubins_of_fat_binaries),
-		cmocka_unit_test(number_in_section_0),
-		cmocka_unit_test(images_that_print),
-		cmocka_unit_test(as_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,18 +3,11 @@
  * The carrier for ranks of one machine. This process is rank 1 of 3, and holds the other ends of
  * the sockets of ranks 0 and 2, so it says what they say. "Memory" of theirs is this process's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <remote/cluster/local/carrier.h>
 #include <remote/cluster/local/launch.h>
@@ -172,7 +165,7 @@ static bool waits(MPI_Request r)
 
 /* ------------------------------------------------------------------ matching */
 
-static void in_order(void **state)
+TEST(in_order)
 {
 	char a[8], b[8], c[8], d[8];
 	MPI_Request first = receive(0, TAG, a, 8), second = receive(0, TAG, b, 8), late;
@@ -200,7 +193,7 @@ static void in_order(void **state)
 	lands(first, 0, 0);
 }
 
-static void from_any(void **state)
+TEST(from_any)
 {
 	char a[8], b[8], c[8];
 	MPI_Request any = receive(MPI_ANY_SOURCE, TAG, a, 8), one = receive(2, TAG, b, 8);
@@ -223,7 +216,7 @@ static void from_any(void **state)
 	MPI_Request_free(&one);
 }
 
-static void too_long(void **state)
+TEST(too_long)
 {
 	MPI_Request r = receive(0, TAG, here, 4);
 
@@ -238,7 +231,7 @@ static void too_long(void **state)
 	lands(receive(0, TAG, here, 4), 0, 3);
 }
 
-static void taken_back(void **state)
+TEST(taken_back)
 {
 	MPI_Request kept, r;
 	MPI_Status status;
@@ -269,7 +262,7 @@ static void taken_back(void **state)
 
 /* ------------------------------------------------------------------ large and synchronous ones */
 
-static void by_memory(void **state)
+TEST(by_memory)
 {
 	MPI_Request r = receive(0, TAG, here, LARGE);
 	struct frame f;
@@ -290,7 +283,7 @@ static void by_memory(void **state)
 	fails(r, MPI_ERR_OTHER);
 }
 
-static void synchronous(void **state)
+TEST(synchronous)
 {
 	MPI_Request small = send_to(0, there, 3, true), large;
 	struct frame f = said(0, NULL);
@@ -309,7 +302,7 @@ static void synchronous(void **state)
 	lands(large, 2, 0);
 }
 
-static void sends_bytes(void **state)
+TEST(sends_bytes)
 {
 	MPI_Request r = send_to(0, there, LARGE, true);
 	struct frame f = said(0, NULL);
@@ -329,7 +322,7 @@ static void sends_bytes(void **state)
 	assert_true(!r || !waits(r));
 }
 
-static void takes_bytes(void **state)
+TEST(takes_bytes)
 {
 	MPI_Request r, next;
 	struct frame f;
@@ -359,7 +352,7 @@ static void takes_bytes(void **state)
 
 /* ------------------------------------------------------------------ other ranks' faults */
 
-static void one_goes(void **state)
+TEST(one_goes)
 {
 	MPI_Request lost = receive(2, TAG, here, 8), placed = send_to(2, there, 8, true),
 		    kept = receive(0, TAG, here + 8, 8),
@@ -382,7 +375,7 @@ static void one_goes(void **state)
 }
 
 /* eager sends wait when the socket is full, and stay in order */
-static void bound_of_sends(void **state)
+TEST(bound_of_sends)
 {
 	enum { SENDS = 100, BYTES = FRAME_ROOM };
 	static uint8_t got[FRAME_ROOM];
@@ -406,7 +399,7 @@ static void bound_of_sends(void **state)
 }
 
 /* a rank that sends on and on what nobody receives is one that has gone */
-static void bound_of_messages(void **state)
+TEST(bound_of_messages)
 {
 	MPI_Request r = receive(0, TAG, here, 8);
 	size_t before;
@@ -425,7 +418,7 @@ static void bound_of_messages(void **state)
 	lands(r, 0, 3);
 }
 
-static void nonsense(void **state)
+TEST(nonsense)
 {
 	static const struct {
 		uint32_t kind;
@@ -474,7 +467,7 @@ static void nonsense(void **state)
 }
 
 /* more bytes than the message has; a place that is no memory */
-static void lies_of_bytes(void **state)
+TEST(lies_of_bytes)
 {
 	MPI_Request r = receive(2, TAG, here, LARGE), good = receive(0, TAG, here, 8);
 
@@ -487,7 +480,7 @@ static void lies_of_bytes(void **state)
 	MPI_Request_free(&good);
 }
 
-static void no_variable(void **state)
+TEST_WITH(no_variable, NULL, NULL)
 {
 	static const char *const wrong[] = { "", "x", "1", "-1 3:1", "2 -1:0 -1:0" };
 	unsigned int i;
@@ -500,19 +493,4 @@ static void no_variable(void **state)
 	}
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH(in_order),		 WITH(from_any),
-		WITH(too_long),		 WITH(taken_back),
-		WITH(by_memory),	 WITH(synchronous),
-		WITH(sends_bytes),	 WITH(takes_bytes),
-		WITH(one_goes),		 WITH(bound_of_sends),
-		WITH(bound_of_messages), WITH(nonsense),
-		WITH(lies_of_bytes),	 cmocka_unit_test(no_variable),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(begin, end)

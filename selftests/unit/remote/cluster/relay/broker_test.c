@@ -3,14 +3,9 @@
  * What the broker does with a program that connects: it tells the proxy to open a tunnel. If there
  * is no memory for the tunnel on this side, the link is lost, as the proxy has opened its side.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 
 #include "remote/cluster/relay/broker.c"
-
-#include <cmocka.h>
 
 static struct link the_link, *links[] = { &the_link };
 static unsigned int asked, opened, lost; /* the proxy for a tunnel; tunnels; links */
@@ -90,7 +85,7 @@ static void connect_program(void)
 	close(listener);
 }
 
-static void program_gets_a_tunnel(void **state)
+TEST(program_gets_a_tunnel)
 {
 	no_memory = false;
 	connect_program();
@@ -99,7 +94,7 @@ static void program_gets_a_tunnel(void **state)
 	assert_int_equal(lost, 0);
 }
 
-static void no_memory_for_a_tunnel(void **state)
+TEST(no_memory_for_a_tunnel)
 {
 	no_memory = true;
 	connect_program();
@@ -108,12 +103,4 @@ static void no_memory_for_a_tunnel(void **state)
 	assert_int_equal(lost, 1);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(program_gets_a_tunnel),
-		cmocka_unit_test(no_memory_for_a_tunnel),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

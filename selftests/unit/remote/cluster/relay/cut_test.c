@@ -3,16 +3,11 @@
  * Sizes of messages: each size has room for the bytes for which it was chosen, and little more. And
  * when bytes that were read are sent.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <remote/cluster/relay/cut.h>
 
-static void smallest_with_room(void **state)
+TEST(smallest_with_room)
 {
 	size_t n;
 
@@ -25,7 +20,7 @@ static void smallest_with_room(void **state)
 	}
 }
 
-static void an_eighth_at_most(void **state)
+TEST(an_eighth_at_most)
 {
 	size_t n;
 
@@ -33,14 +28,14 @@ static void an_eighth_at_most(void **state)
 		assert_true(cut_bytes(cut_class(n)) - n <= n / 8);
 }
 
-static void ends_of_the_range(void **state)
+TEST(ends_of_the_range)
 {
 	assert_int_equal(cut_bytes(0), 256);
 	assert_int_equal(cut_bytes(cut_class(CUT_MAX)), 128 << 10);
 	assert_int_equal(cut_class(CUT_MAX), CUT_CLASSES - 1);
 }
 
-static void when_it_goes(void **state)
+TEST(when_it_goes)
 {
 	assert_false(cut_goes(0, 100, 1, 0, 4)); /* no bytes to send */
 	assert_true(cut_goes(100, 100, 0, 3, 4)); /* full, even into the last slot */
@@ -50,14 +45,4 @@ static void when_it_goes(void **state)
 	assert_false(cut_goes(1, 100, 0, 0, 4)); /* more bytes can be read */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(smallest_with_room),
-		cmocka_unit_test(an_eighth_at_most),
-		cmocka_unit_test(ends_of_the_range),
-		cmocka_unit_test(when_it_goes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* The forker of a proxy: it is in the machine's registry when forker_begin() returns. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <remote/cluster/relay/forker.h>
 #include <remote/cluster/relay/registry.h>
@@ -75,7 +68,7 @@ static const char *listed(const char *uuid)
  * A program can look as soon as its proxy is there. The forker is a process of its own, which may
  * not have run yet: it can't enter itself.
  */
-static void listed_at_once(void **state)
+TEST(listed_at_once)
 {
 	char uuid[33], who[64];
 	const struct forker_gpu gpu = { .device = 3, .uuid = uuid, .label = "7:early" };
@@ -94,9 +87,4 @@ static void listed_at_once(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(listed_at_once) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The welcome that a server process sends to its proxy. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include <selftests/unit_test.h>
 
-#include <cmocka.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -60,7 +55,7 @@ static int tear_down(void **state)
 
 static const struct kvgpu_remote_welcome fine = { KVGPU_REMOTE_MAGIC, 1, ARENA, 0, 1 };
 
-static void whole(void **state)
+TEST(whole)
 {
 	struct kvgpu_remote_welcome w;
 	int memory = memory_make(ARENA);
@@ -77,7 +72,7 @@ static void whole(void **state)
  * A server process sends its welcome in one piece. A proxy does not wait for the rest of an
  * incomplete one.
  */
-static void a_part(void **state)
+TEST(a_part)
 {
 	struct kvgpu_remote_welcome w;
 	int memory = memory_make(ARENA);
@@ -88,7 +83,7 @@ static void a_part(void **state)
 	assert_null(tunnel.arena);
 }
 
-static void wrong(void **state)
+TEST(wrong)
 {
 	struct kvgpu_remote_welcome w;
 	int memory = memory_make(ARENA / 2);
@@ -98,7 +93,7 @@ static void wrong(void **state)
 	assert_int_equal(greet_take_welcome(&tunnel, &w), -1);
 }
 
-static void gone(void **state)
+TEST(gone)
 {
 	struct kvgpu_remote_welcome w;
 
@@ -107,11 +102,4 @@ static void gone(void **state)
 	assert_int_equal(greet_take_welcome(&tunnel, &w), -1);
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	static const struct CMUnitTest tests[] = { TEST(whole), TEST(wrong), TEST(gone),
-						   TEST(a_part) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

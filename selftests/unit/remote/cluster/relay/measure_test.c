@@ -5,14 +5,8 @@
  * The MPI in this file never completes a synchronous send by itself, and reads the bytes of such
  * sends only afterwards.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include <selftests/unit_test.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include <remote/cluster/relay/relay.h>
 
@@ -112,17 +106,17 @@ static void silent_after(unsigned int n)
 	free(l);
 }
 
-static void from_the_begin(void **state)
+TEST(from_the_begin)
 {
 	silent_after(0);
 }
 
-static void after_some(void **state)
+TEST(after_some)
 {
 	silent_after(5);
 }
 
-static void lost_before(void **state)
+TEST(lost_before)
 {
 	struct link *l = calloc(1, sizeof(*l));
 
@@ -135,11 +129,4 @@ static void lost_before(void **state)
 	free(l);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(from_the_begin),
-						   cmocka_unit_test(after_some),
-						   cmocka_unit_test(lost_before) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The begin of a message from a peer: wrong bytes are refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <remote/cluster/relay/message.h>
 
@@ -29,7 +22,7 @@ static const struct message pulled = { .bytes = 40,
 				       .piece = { 4096, KVGPU_REMOTE_RELAYED_MAX } };
 enum { SOURCE = sizeof(struct kvgpu_remote_source) };
 
-static void sound_ones(void **state)
+TEST(sound_ones)
 {
 	const struct message last = { .last = 1 }, full = { .bytes = MESSAGE_ROOM };
 
@@ -48,7 +41,7 @@ static void sound_ones(void **state)
 		assert_false(message_is_sound(&m, got, ARENA)); \
 	} while (0)
 
-static void others(void **state)
+TEST(others)
 {
 	assert_false(message_is_sound(&apart, sizeof(apart) + 39, ARENA));
 	assert_false(message_is_sound(&inside, sizeof(apart) + 40 + 8191, ARENA));
@@ -78,7 +71,7 @@ static void others(void **state)
  * Sound messages with up to three random bytes: a message that is accepted never leads out of the
  * message or the arena.
  */
-static void any_bytes(void **state)
+TEST(any_bytes)
 {
 	struct message m;
 	unsigned int i, k, sound = 0;
@@ -104,13 +97,4 @@ static void any_bytes(void **state)
 	assert_true(sound > 1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sound_ones),
-		cmocka_unit_test(others),
-		cmocka_unit_test(any_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,14 +3,7 @@
  * What one proxy says to another: nothing without the job's secret is heard, and what is accepted
  * stays inside the arena, the tunnels and their slots.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <remote/cluster/relay/note.h>
 
@@ -34,7 +27,7 @@ static const struct note good = { .version = VERSION,
 		note_is_sound(&n, sizeof(n), secret, VERSION); \
 	})
 
-static void notes(void **state)
+TEST(notes)
 {
 	unsigned int i;
 
@@ -57,7 +50,7 @@ static bool in_arena(uint64_t at, uint64_t bytes)
 	return pull_is_sound(&(struct kvgpu_remote_piece){ at, bytes }, ARENA);
 }
 
-static void places(void **state)
+TEST(places)
 {
 	assert_true(in_arena(0, 1));
 	assert_true(in_arena(ARENA - KVGPU_REMOTE_RELAYED_MAX, KVGPU_REMOTE_RELAYED_MAX));
@@ -77,7 +70,7 @@ static bool is_source(uint32_t rank, uint32_t tunnel)
 }
 
 /* rank 0 is the broker, and this is rank 2 of 4 */
-static void sources(void **state)
+TEST(sources)
 {
 	assert_true(is_source(1, 0));
 	assert_true(is_source(3, TUNNELS - 1));
@@ -88,7 +81,7 @@ static void sources(void **state)
 	assert_false(is_source(1, TUNNELS));
 }
 
-static void any_bytes(void **state)
+TEST(any_bytes)
 {
 	unsigned int i, k, sound = 0;
 	struct note n;
@@ -109,14 +102,4 @@ static void any_bytes(void **state)
 	assert_true(sound > 1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(notes),
-		cmocka_unit_test(places),
-		cmocka_unit_test(sources),
-		cmocka_unit_test(any_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

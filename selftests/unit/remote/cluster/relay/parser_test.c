@@ -3,14 +3,7 @@
  * A connection's bytes, read in parts of any length: pieces are found where they are, all other
  * bytes pass, and nonsense is reported.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <remote/channel/stream.h>
 #include <remote/cluster/relay/parser.h>
@@ -125,7 +118,7 @@ static void all_of_it(enum parser_way way)
 	assert_int_equal(back + nr_passed - at, bytes);
 }
 
-static void up(void **state)
+TEST(up)
 {
 	unsigned int i;
 
@@ -133,7 +126,7 @@ static void up(void **state)
 		all_of_it(PARSER_UP);
 }
 
-static void down(void **state)
+TEST(down)
 {
 	unsigned int i;
 
@@ -142,7 +135,7 @@ static void down(void **state)
 }
 
 /* A piece from another proxy: its source is known, whatever parts its bytes come in. */
-static void pulls(void **state)
+TEST(pulls)
 {
 	const struct kvgpu_remote_pull pull = { { 4096, 8192 }, { 12288, { 3, 4 }, 5, 6 } };
 	const struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PULL, .bytes = sizeof(pull) },
@@ -173,7 +166,7 @@ static void pulls(void **state)
 }
 
 /* what is said of a piece that did not come: a server does not take it for one that did */
-static void spoilt(void **state)
+TEST(spoilt)
 {
 	const struct kvgpu_remote_piece piece = { 4096, 8192 };
 	uint8_t good[PARSER_SAID], bad[PARSER_SAID];
@@ -188,7 +181,7 @@ static void spoilt(void **state)
 	assert_memory_equal(good + sizeof(h), bad + sizeof(h), n - sizeof(h));
 }
 
-static void nonsense(void **state)
+TEST(nonsense)
 {
 	static struct parser t;
 
@@ -219,11 +212,4 @@ static void nonsense(void **state)
 	assert_int_equal(take(&t), PARSER_WRONG);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(up), cmocka_unit_test(down),
-					    cmocka_unit_test(pulls), cmocka_unit_test(spoilt),
-					    cmocka_unit_test(nonsense) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

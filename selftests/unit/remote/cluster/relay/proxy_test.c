@@ -6,15 +6,9 @@
  * that each test chooses.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include <selftests/unit_test.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <ops.h> /* made by remote/api.py */
 
 #include <remote/cluster/relay/daemon.h>
@@ -223,7 +217,7 @@ static int run(int when)
 	return r;
 }
 
-static void all_is_taken_back(void **state)
+TEST(all_is_taken_back)
 {
 	assert_int_equal(run(NEVER), 0);
 	assert_int_equal(freed, REQUESTS);
@@ -231,7 +225,7 @@ static void all_is_taken_back(void **state)
 	assert_int_equal(daemons_ended, 0);
 }
 
-static void lost_in_the_turn_that_heard_end(void **state)
+TEST(lost_in_the_turn_that_heard_end)
 {
 	assert_int_equal(run(AFTER_END), 1);
 	assert_true(said_end && failed);
@@ -239,7 +233,7 @@ static void lost_in_the_turn_that_heard_end(void **state)
 	assert_int_equal(pulls_ended, 0);
 }
 
-static void lost_while_the_tunnels_get_quiet(void **state)
+TEST(lost_while_the_tunnels_get_quiet)
 {
 	assert_int_equal(run(WHILE_QUIET), 1);
 	assert_true(said_end && failed && turns);
@@ -251,7 +245,7 @@ static void lost_while_the_tunnels_get_quiet(void **state)
  * mpirun's daemon is ended where the network is cut, but not where this proxy was stopped, nor in a
  * step of Slurm
  */
-static void out_of_reach(void **state)
+TEST(out_of_reach)
 {
 	silent = true;
 	assert_int_equal(run(NEVER), 1);
@@ -266,7 +260,7 @@ static void out_of_reach(void **state)
 }
 
 /* the link is lost at once, not when the broker has been silent for long */
-static void no_memory_for_a_tunnel(void **state)
+TEST(no_memory_for_a_tunnel)
 {
 	opens = true;
 	assert_int_equal(run(NEVER), 1);
@@ -275,15 +269,4 @@ static void no_memory_for_a_tunnel(void **state)
 	opens = false;
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_is_taken_back),
-		cmocka_unit_test(lost_in_the_turn_that_heard_end),
-		cmocka_unit_test(lost_while_the_tunnels_get_quiet),
-		cmocka_unit_test(out_of_reach),
-		cmocka_unit_test(no_memory_for_a_tunnel),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,14 +2,8 @@
 /*
  * Pieces between proxies, with an MPI that does what each test says. This process is rank 1 of 4.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include <selftests/unit_test.h>
 
-#include <cmocka.h>
 #include <ops.h> /* made by remote/api.py */
 
 #include <remote/cluster/relay/relay.h>
@@ -230,7 +224,7 @@ static int tag_of(unsigned int slot)
 	return TAG_PULLED + TUNNEL * SLOTS_MAX + slot;
 }
 
-static void lands(void **state)
+TEST(lands)
 {
 	struct inbox *in = wanted(2, 3);
 	struct request *r;
@@ -270,7 +264,7 @@ static void lands(void **state)
 	assert_int_equal(in->pull.state, PULL_SPOILT);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	struct note no = { .version = KVGPU_REMOTE_VERSION,
 			   .kind = NOTE_REFUSED,
@@ -305,7 +299,7 @@ static void refused(void **state)
 }
 
 /* A proxy that says nothing: the piece is given up in time, and the tunnel goes on. */
-static void silent(void **state)
+TEST(silent)
 {
 	struct inbox *in = wanted(0, 2);
 
@@ -329,7 +323,7 @@ static void silent(void **state)
 }
 
 /* Half of a piece has come: MPI keeps the receive, and no later piece gets that request. */
-static void half(void **state)
+TEST(half)
 {
 	struct inbox *in = wanted(0, 2);
 	struct request *r;
@@ -365,7 +359,7 @@ static const struct note pull = { .version = KVGPU_REMOTE_VERSION,
 				  .secret = { 7 } };
 enum { PULL_TAG = TAG_PULLED + 5 * SLOTS_MAX + 6 };
 
-static void gives(void **state)
+TEST(gives)
 {
 	struct request *r;
 	struct note note;
@@ -402,7 +396,7 @@ static bool is_refused(struct note note)
 		is_refused(n);        \
 	})
 
-static void does_not_give(void **state)
+TEST(does_not_give)
 {
 	struct note note = pull;
 
@@ -425,7 +419,7 @@ static void does_not_give(void **state)
 }
 
 /* What is wanted at once has a bound, and a proxy that takes nothing is given up. */
-static void too_many(void **state)
+TEST(too_many)
 {
 	struct note note = pull, no;
 	unsigned int i;
@@ -451,7 +445,7 @@ static void too_many(void **state)
 /* ------------------------------------------------------------------ the end */
 
 /* A note that MPI still sends is not freed, to a proxy that is lost, too. */
-static void end_under_way(void **state)
+TEST(end_under_way)
 {
 	struct request *lost, *fine;
 
@@ -475,12 +469,4 @@ static void end_under_way(void **state)
 	assert_false(fine->made);
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { TEST(lands),    TEST(refused),	TEST(silent),
-					    TEST(half),	    TEST(gives),	TEST(does_not_give),
-					    TEST(too_many), TEST(end_under_way) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The command of one rank, out of a command line that has those of all ranks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <remote/cluster/relay/ranks.h>
 
@@ -31,7 +25,7 @@ static const char *picked(const char *rank, const char *line)
 	return text;
 }
 
-static void each_rank_its_own(void **state)
+TEST(each_rank_its_own)
 {
 	const char *line =
 		"relay ranks relay broker --first 0 --next relay proxy --device 0 --next relay proxy";
@@ -42,7 +36,7 @@ static void each_rank_its_own(void **state)
 	assert_null(picked("3", line));
 }
 
-static void no_such_rank(void **state)
+TEST(no_such_rank)
 {
 	static const char *const wrong[] = {
 		NULL, "", "-1", "x", "1x", " 0", "18446744073709551616"
@@ -57,12 +51,4 @@ static void no_such_rank(void **state)
 	assert_null(picked("1", "relay ranks relay broker --next --next relay proxy"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_rank_its_own),
-		cmocka_unit_test(no_such_rank),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* The registry of a machine's proxies: names, and entries that end with their process. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <glob.h>
 #include <sys/un.h>
 
@@ -38,24 +32,23 @@ int __wrap_glob(const char *pattern, int flags, int (*error)(const char *, int),
 	return __real_glob(pattern, flags, error, found);
 }
 
-/* An entry that sends every looker a descriptor whose last close() waits; -1: there is none. */
-static int trap = -1;
+/* An entry that sends every looker a descriptor whose last close() waits. */
+static int trap;
 static int trapped = -1; /* what linger_send() returned */
 
 /* A look asks who its peer is while it is connected. */
-int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
+static void send_to_looker(int option)
 {
 	int looker;
 
-	if (trap >= 0 && option == SO_PEERCRED) {
-		looker = accept(trap, NULL, NULL);
-		trapped = linger_send(looker, "x", 1, 0);
-		close(looker);
-	}
-	return linger_getsockopt(fd, level, option, value, bytes);
+	if (option != SO_PEERCRED)
+		return;
+	looker = accept(trap, NULL, NULL);
+	trapped = linger_send(looker, "x", 1, 0);
+	close(looker);
 }
 
-static void names(void **state)
+TEST(names)
 {
 	struct registry_name n = { .uuid = UUID, .device = 1, .pid = 4000000, .label = "12:prog" },
 			     m;
@@ -107,7 +100,7 @@ static unsigned int printed(const char *what)
 	return n;
 }
 
-static void entries(void **state)
+TEST(entries)
 {
 	char label[40], what[80];
 	int fd;
@@ -129,7 +122,7 @@ static void entries(void **state)
 }
 
 /* Who can't open a GPU has none: its entries would only make others wait. */
-static void users_of_gpus(void **state)
+TEST(users_of_gpus)
 {
 	char node[64], none[64];
 
@@ -153,7 +146,7 @@ static void users_of_gpus(void **state)
 }
 
 /* Lookers that are not answered do not hide an entry: a local user can be all of them. */
-static void full_queue(void **state)
+TEST(full_queue)
 {
 	char label[40], silent[80], what[80];
 	int fd, i;
@@ -195,7 +188,7 @@ static int enter_as(unsigned int pid)
 }
 
 /* Any local user can make entries: so many are asked, and for each user the machine once. */
-static void many_entries(void **state)
+TEST(many_entries)
 {
 	static int fd[REGISTRY_MOST + 20];
 	unsigned int i, n = sizeof(fd) / sizeof(*fd);
@@ -212,7 +205,7 @@ static void many_entries(void **state)
 }
 
 /* Neither a look nor an answer waits for a peer, also where the kernel can't help. */
-static void nobody_waits(void **state)
+TEST(nobody_waits)
 {
 	struct sockaddr_un at;
 	socklen_t bytes = sizeof(at);
@@ -222,10 +215,11 @@ static void nobody_waits(void **state)
 	old_kernel = true;
 	snprintf(own_uuid, sizeof(own_uuid), "%032x", getpid());
 	trap = enter_as(1);
+	linger_asked = send_to_looker;
 	printed("many");
 	assert_int_equal(trapped, -1);
 	close(trap);
-	trap = -1;
+	linger_asked = NULL;
 	fd = registry_enter(own_uuid, 0, "1:x");
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &bytes), 0);
 	looker = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -240,13 +234,4 @@ static void nobody_waits(void **state)
 	alarm(0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),	 cmocka_unit_test(entries),
-		cmocka_unit_test(users_of_gpus), cmocka_unit_test(full_queue),
-		cmocka_unit_test(many_entries),	 cmocka_unit_test(nobody_waits)
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Which processes are children of another one: by its list of them, whatever their names are. */
-#include <setjmp.h>
-#include <stdarg.h>
+#include <selftests/unit_test.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -38,7 +33,7 @@ static pid_t child_named(const char *name)
 	return pid;
 }
 
-static void living_ones(void **state)
+TEST(living_ones)
 {
 	pid_t first = child_named("plain"), second = child_named("a) Z 1 ("), list[MOST];
 	siginfo_t info;
@@ -59,9 +54,4 @@ static void living_ones(void **state)
 	assert_int_equal(children_of(getpid(), list, MOST), 0);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(living_ones) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

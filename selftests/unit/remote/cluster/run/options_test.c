@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The command line of kvgpu-run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <remote/cluster/run/options.h>
 
@@ -30,7 +24,7 @@ static int read_line(const char *line)
 	return options_read(n, words, &o, why);
 }
 
-static void what_the_program_gets(void **state)
+TEST(what_the_program_gets)
 {
 	assert_int_equal(read_line("--gpus 3 prog --gpus 9 -x"), 0);
 	assert_int_equal(o.gpus, 3);
@@ -42,7 +36,7 @@ static void what_the_program_gets(void **state)
 	assert_string_equal(o.program[0], "--odd");
 }
 
-static void left_out(void **state)
+TEST(left_out)
 {
 	assert_int_equal(read_line("prog"), 0);
 	assert_int_equal(o.gpus, 0);
@@ -52,7 +46,7 @@ static void left_out(void **state)
 		    !o.client);
 }
 
-static void values(void **state)
+TEST(values)
 {
 	assert_int_equal(
 		read_line(
@@ -68,7 +62,7 @@ static void values(void **state)
 	assert_string_equal(o.client, "");
 }
 
-static void where_it_runs(void **state)
+TEST(where_it_runs)
 {
 	assert_int_equal(read_line("prog"), 0);
 	assert_int_equal(o.launcher, LAUNCHER_AUTO);
@@ -82,7 +76,7 @@ static void where_it_runs(void **state)
 	assert_true(o.spread && o.memory == 512 << 20 && !o.load && o.wait_s == 60);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const struct {
 		const char *line, *said;
@@ -126,15 +120,4 @@ static void refused(void **state)
 	assert_int_equal(read_line("--version p"), OPTIONS_VERSION);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_program_gets),
-		cmocka_unit_test(left_out),
-		cmocka_unit_test(values),
-		cmocka_unit_test(where_it_runs),
-		cmocka_unit_test(refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

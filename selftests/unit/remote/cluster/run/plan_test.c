@@ -3,14 +3,8 @@
  * The hosts that are named, the GPUs that a program gets, the command lines that start its proxies,
  * and environment variables that tell of another job.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <remote/cluster/run/command.h>
 #include <remote/cluster/run/plan.h>
@@ -19,7 +13,7 @@ static struct host hosts[HOSTS_MAX];
 static struct place places[DEVICES_MAX];
 static const char *why;
 
-static void local_ones_first(void **state)
+TEST(local_ones_first)
 {
 	assert_int_equal(plan_hosts("far,near.example:3,other:2", "near", hosts, &why), 3);
 	assert_string_equal(hosts[0].name, "near.example");
@@ -34,7 +28,7 @@ static void local_ones_first(void **state)
 	assert_false(hosts[0].local);
 }
 
-static void wrong_hosts(void **state)
+TEST(wrong_hosts)
 {
 	static const char *const wrong[] = { "",     ",",  "a,",    ",a",  "a:0", "a:",	    "a:65",
 					     "a:2x", "-a", "--mca", "a b", "a;b", "a:1,a:2" };
@@ -72,7 +66,7 @@ static int places_for(unsigned int nr, unsigned int n, bool share)
 	return plan_places(gpus, nr, &w, places, DEVICES_MAX, &why, &later);
 }
 
-static void one_after_the_other(void **state)
+TEST(one_after_the_other)
 {
 	struct wish five = { .gpus = 5, .share = true, .load = LOAD_ANY };
 
@@ -122,7 +116,7 @@ static const char *placed(const struct wish *w)
 	return n < 0 ? "none" : line;
 }
 
-static void by_memory_and_load(void **state)
+TEST(by_memory_and_load)
 {
 	busy_cluster();
 	assert_string_equal(placed(&(struct wish){ .load = LOAD_ANY }), "a0 a1 b0 b1 c0 c1");
@@ -142,7 +136,7 @@ static void by_memory_and_load(void **state)
 	assert_true(later);
 }
 
-static void spread_over_hosts(void **state)
+TEST(spread_over_hosts)
 {
 	busy_cluster();
 	assert_string_equal(placed(&(struct wish){ .gpus = 1, .spread = true, .load = LOAD_ANY }),
@@ -199,7 +193,7 @@ static const char *line_of(enum mpi_kind kind, unsigned int n)
 #define AT(host) " -n 1 --host " #host " "
 #define PROXY(n) "relay proxy --library gpu.so --device " #n " --gpu - --number 77 --staging 65536"
 
-static void command_lines(void **state)
+TEST(command_lines)
 {
 	plan_hosts("near:1,far:2", "near", hosts, &why);
 	places_for(assumed(2), 0, false);
@@ -214,7 +208,7 @@ static void command_lines(void **state)
 }
 
 /* Only who asks for it is told who uses the GPUs. */
-static void who_uses_gpus_is_asked_seldom(void **state)
+TEST(who_uses_gpus_is_asked_seldom)
 {
 	static const struct {
 		struct run_options o;
@@ -240,7 +234,7 @@ static void who_uses_gpus_is_asked_seldom(void **state)
 }
 
 /* no mpirun */
-static void this_machine_alone(void **state)
+TEST(this_machine_alone)
 {
 	plan_hosts("localhost:2", "near", hosts, &why);
 	places_for(assumed(1), 0, false);
@@ -252,7 +246,7 @@ static void this_machine_alone(void **state)
 }
 
 /* Open MPI 5 of Debian 13 crashes where its command line has two programs */
-static void one_command_for_all_ranks(void **state)
+TEST(one_command_for_all_ranks)
 {
 	plan_hosts("near:1,far:2", "near", hosts, &why);
 	places_for(assumed(2), 0, false);
@@ -263,7 +257,7 @@ static void one_command_for_all_ranks(void **state)
 		" --next " PROXY(0) " --next " PROXY(0) " --next " PROXY(1));
 }
 
-static void another_job_around(void **state)
+TEST(another_job_around)
 {
 	assert_true(command_is_foreign("PMI_RANK=1", false));
 	assert_true(command_is_foreign("PMIX_NAMESPACE=x", false));
@@ -275,7 +269,7 @@ static void another_job_around(void **state)
 	assert_false(command_is_foreign("PATH=/bin", true));
 }
 
-static void what_launchers_get(void **state)
+TEST(what_launchers_get)
 {
 	assert_true(command_is_named("PATH=/bin") && command_is_named("SSH_AUTH_SOCK=/x"));
 	assert_true(command_is_named("OMPI_MCA_btl=tcp,self") &&
@@ -285,21 +279,4 @@ static void what_launchers_get(void **state)
 		     command_is_named("HOMEPAGE=x"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(local_ones_first),
-		cmocka_unit_test(wrong_hosts),
-		cmocka_unit_test(one_after_the_other),
-		cmocka_unit_test(by_memory_and_load),
-		cmocka_unit_test(spread_over_hosts),
-		cmocka_unit_test(who_uses_gpus_is_asked_seldom),
-		cmocka_unit_test(command_lines),
-		cmocka_unit_test(one_command_for_all_ranks),
-		cmocka_unit_test(this_machine_alone),
-		cmocka_unit_test(another_job_around),
-		cmocka_unit_test(what_launchers_get),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

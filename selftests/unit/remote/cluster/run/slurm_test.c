@@ -3,15 +3,8 @@
  * Slurm's lists of nodes and generic resources, what a job's shards are of a GPU, and the steps
  * that start proxies. Lists and lines are as slurmctld 22.05.8 of Debian 12 writes them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <remote/cluster/run/slurm.h>
 #include <remote/cluster/run/step.h>
@@ -32,7 +25,7 @@ static const char *names(const char *list, const char *self)
 	return n < 0 ? "none" : text;
 }
 
-static void lists_of_nodes(void **state)
+TEST(lists_of_nodes)
 {
 	assert_string_equal(names("node1", "node1"), "node1");
 	assert_true(hosts[0].local && hosts[0].gpus == GPUS_UNKNOWN);
@@ -45,7 +38,7 @@ static void lists_of_nodes(void **state)
 	assert_string_equal(names("n[098-101]", ""), "n098 n099 n100 n101");
 }
 
-static void wrong_lists(void **state)
+TEST(wrong_lists)
 {
 	static const char *const wrong[] = {
 		"",	  ",",	  "a,",	   ",a", "n[", "n[]", "n[1",   "n[1-",	    "n[1-2",
@@ -67,7 +60,7 @@ static struct slurm_gres gres_of(const char *line)
 	return g;
 }
 
-static void resources(void **state)
+TEST(resources)
 {
 	struct slurm_gres g = gres_of(
 		"NodeName=node1 Arch=x86_64 Gres=gpu:k20m:2,shard:k20m:8 NodeAddr=10.77.0.2\n");
@@ -82,7 +75,7 @@ static void resources(void **state)
 	assert_false(slurm_gres("NodeName=a Version=22", &g));
 }
 
-static void parts_of_a_gpu(void **state)
+TEST(parts_of_a_gpu)
 {
 	struct slurm_gres node = { 2, 8 };
 	uint64_t gib = 1 << 30;
@@ -110,7 +103,7 @@ static struct job job_on(const struct run_options *o, const char *node, unsigned
 			     .node = node };
 }
 
-static void steps(void **state)
+TEST(steps)
 {
 	struct run_options o = { .mpi = MPI_KIND_OPENMPI,
 				 .library = "gpu.so",
@@ -151,7 +144,7 @@ static void steps(void **state)
 }
 
 /* a broker here, and all proxies on another node */
-static void broker_apart(void **state)
+TEST(broker_apart)
 {
 	struct run_options o = { .mpi = MPI_KIND_MPICH,
 				 .library = "gpu.so",
@@ -174,7 +167,7 @@ static void broker_apart(void **state)
 	command_free(&c);
 }
 
-static void variables_of_steps(void **state)
+TEST(variables_of_steps)
 {
 	assert_true(step_is_foreign("SLURM_NTASKS=3"));
 	assert_true(step_is_foreign("SLURM_HOSTFILE=/x"));
@@ -184,17 +177,4 @@ static void variables_of_steps(void **state)
 	assert_false(step_is_foreign("PATH=/bin"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_of_nodes),
-		cmocka_unit_test(wrong_lists),
-		cmocka_unit_test(resources),
-		cmocka_unit_test(parts_of_a_gpu),
-		cmocka_unit_test(steps),
-		cmocka_unit_test(broker_apart),
-		cmocka_unit_test(variables_of_steps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

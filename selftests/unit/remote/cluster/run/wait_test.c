@@ -3,16 +3,10 @@
  * Signals that come before PROGRAM runs: the first one that ends a program is kept, and then
  * PROGRAM is not started; a changed size of the terminal is none.
  */
-#include <setjmp.h>
-#include <stdarg.h>
+#include <selftests/unit_test.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,7 +46,7 @@ static int end(void **state)
 	return 0;
 }
 
-static void first_signal_is_kept(void **state)
+TEST(first_signal_is_kept)
 {
 	struct run *r = *state;
 
@@ -69,7 +63,7 @@ static void first_signal_is_kept(void **state)
 	assert_int_equal(r->status, SIGINT);
 }
 
-static void program_is_not_begun(void **state)
+TEST(program_is_not_begun)
 {
 	struct run *r = *state;
 
@@ -80,7 +74,7 @@ static void program_is_not_begun(void **state)
 	assert_int_equal(complaints, 1);
 }
 
-static void program_runs(void **state)
+TEST(program_runs)
 {
 	struct run *r = *state;
 
@@ -91,13 +85,4 @@ static void program_runs(void **state)
 	assert_int_equal(complaints, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(first_signal_is_kept, begin, end),
-		cmocka_unit_test_setup_teardown(program_is_not_begun, begin, end),
-		cmocka_unit_test_setup_teardown(program_runs, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(begin, end)
