@@ -77,10 +77,7 @@ check-fresh: ## README's two commands on fresh Debians 12 and 13 (hours; resumes
 bench-model: setup model plugin ## latency, bandwidth and switch times of the model (table, and build/bench/model.json)
 	selftests/bench/bench-model.sh
 
-bench-guest-shares: setup model plugin ## shares, a cap and latency of stock guests (table, and build/bench/guest-shares.json); fails out of bounds
-	KVGPU_JUDGE=1 KERNELS=base selftests/guest/run.sh long shares
-
 clean: ## removes what was built from this tree (not what was fetched)
 	rm -rf '$(O)' build
 
-.PHONY: help setup demo check check-fast check-long check-fresh supported bench-model bench-shares bench-guest-shares clean
+.PHONY: help setup demo check check-fast check-long check-fresh supported bench-model bench-shares clean

@@ -283,7 +283,7 @@ for role in base newest; do
 	cycles cycles unload native
 	cuda cuda
 	crowd crowd
-	paced hang shares
+	paced hang
 	compute compute
 	EOT
 done

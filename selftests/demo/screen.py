@@ -69,9 +69,9 @@ def short_of_it(d):
         if all(abs(v["share"] - v["weight"] / total) <= 0.05 for v in known):
             return "The GPU was short: weights decided."
         return ("Together they had nearly all of the GPU, but not by\n"
-                "  their weights: not each asked for its part all the time. `make bench-guest-shares` shows weights.")
+                "  their weights: not each asked for its part all the time. `make bench-shares` shows weights.")
     return (f"They asked for {100 * sum(shares):.0f} % of the GPU: it was not short,\n"
-            "  so their weights did not decide. `make bench-guest-shares` shows weights on a GPU that is.")
+            "  so their weights did not decide. `make bench-shares` shows weights on a GPU that is.")
 
 
 def cuda(d):

@@ -182,8 +182,7 @@ cuda_errors()
 		"t2 has no strike and no fault of t1's errors" "t1: $(counter t1 strikes) strikes, $(counter t1 faults) faults"
 }
 
-# compute_steps: kernels of two guests together ask for more than the GPU can do. The shares are
-# recorded and not judged.
+# compute_steps: kernels of two guests together ask for more than the GPU can do
 compute_steps()
 {
 	if ! cuda_staged; then
@@ -191,14 +190,14 @@ compute_steps()
 		return
 	fi
 	guest_there t1 1g --mem 1G && guest_there t2 1g --mem 1G || return
-	rm -f "$OUT/compute.jsonl" "$share/stop"
+	rm -f "$share/stop"
 	compute_busy t1 &
 	compute_busy t2 &
 	await_counter 120 t1 gpu_time_ns "-gt $(($(counter t1 gpu_time_ns) + 200000000))"
 	await_counter 120 t2 gpu_time_ns "-gt $(($(counter t2 gpu_time_ns) + 200000000))"
-	compute_measured "kernels of two guests, equal" weights:1,1
+	compute_measured "kernels of two guests, equal"
 	knob t2 weight 300
-	compute_measured "kernels of two guests, weights 1:3" weights:1,3
+	compute_measured "kernels of two guests, weights 1:3"
 	: >"$share/stop"
 	wait
 	rm -f "$share/stop"
@@ -214,11 +213,10 @@ compute_busy()
 	LIMIT=900 in_image "$1" env LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/programs/keep_busy /mnt/stop >"$OUT/compute-$1.log" 2>&1
 }
 
-# compute_measured TEXT WANT: samples GPU times of t1 and t2, and records their shares; each must go on
-# getting some; WANT as in shares.py
+# compute_measured TEXT: samples GPU times of t1 and t2; each must go on getting some
 compute_measured()
 {
 	sample_shares "$OUT/compute.samples" 11 2 t1 t2
-	shares_said "$1: measured" record "$OUT/compute.jsonl" "$1" "$2" "$OUT/compute.samples" "$OUT"/compute-t[12].log
+	shares_said "$1: their shares" progress "$OUT/compute.samples" t1 t2
 	all_go_on "$1: both go on" t1 t2
 }

@@ -21,8 +21,8 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 . selftests/guest/plug_steps.sh
 # shellcheck source=selftests/guest/several_steps.sh
 . selftests/guest/several_steps.sh
-# shellcheck source=selftests/guest/shares_steps.sh
-. selftests/guest/shares_steps.sh
+# shellcheck source=selftests/guest/busy.sh
+. selftests/guest/busy.sh
 # shellcheck source=selftests/guest/crowd_steps.sh
 . selftests/guest/crowd_steps.sh
 # shellcheck source=selftests/guest/hang_steps.sh
@@ -38,8 +38,8 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 # shellcheck source=selftests/guest/symptoms_steps.sh
 . selftests/guest/symptoms_steps.sh
 
-parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda libraries tenant crowd unload native hang shares compute cards lives symptoms)
-paced_parts=(hang shares)	# these parts run in a server whose copy engines are paced
+parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda libraries tenant crowd unload native hang compute cards lives symptoms)
+paced_parts=(hang)		# these parts run in a server whose copy engines are paced
 compute_parts=(compute)		# these in a server whose graphics engine is paced
 cards_parts=(cards)		# these in a server with two cards
 lives_parts=(lives symptoms)	# these in one with two cards that nobody has POSTed, and an IOMMU; all other parts in a plain server

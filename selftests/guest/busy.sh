@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: measures which share two guests get of a GPU whose paced copy engines are the
-# bottleneck, and how long small copies wait. The measured values are judged only with KVGPU_JUDGE
-# (make bench-guest-shares), on a machine that does nothing else.
+# Sourced by run.sh: guests that keep the GPU at work, and whether each gets some of it.
 
-SHARES_WINDOWS=${SHARES_WINDOWS:-5}
-SHARES_WINDOW_S=2
 BUSY_AT_MOST_S=3600	# all_busy_end() ends them; one that runs as long as this hangs
 
 # sample_shares FILE SAMPLES SECONDS GUEST...: writes the output of inside/shares.sh to FILE
@@ -35,25 +31,6 @@ all_go_on()
 		await_counter 90 "$name" gpu_time_ns "-gt $(counter "$name" gpu_time_ns)" || bad+=" $name"
 	done
 	result "$([ -z "$bad" ]; echo $?)" "$text" "${bad:+nothing more for$bad}"
-}
-
-shares_steps()
-{
-	rm -f "$OUT/shares.jsonl"
-	guest_there t1 512m && guest_there t2 512m || return
-	measure "one guest" weights:1 t1:busy
-	measure "two equal" weights:1,1 t1:busy t2:busy
-	knob t2 weight 300
-	measure "weights 1:3" weights:1,3 t1:busy t2:busy
-	knob t2 weight 100
-	knob t1 cap 20
-	measure "cap 20 %" cap:20 t1:busy t2:busy
-	knob t1 cap 100
-	measure "small copies, alone" any t1:latency
-	measure "small copies beside a greedy guest" any t1:latency t2:busy
-	SLICE_US=$(card_knob slice_us) shares_said "shares and latencies are in guest-shares.json" \
-		report "$OUT/shares.jsonl" build/bench/guest-shares.json
-	no_trouble "shares of guests"
 }
 
 knob()
@@ -101,23 +78,4 @@ busy_relayed()
 {
 	sed "s/^\(ok\|not ok\) \([0-9]*\) - /&$1: $2: /; /^# progress/d" "$OUT/share-$2.log" >"$OUT/share.log"
 	relay "$1: client in $2" "$(cat "$OUT/share-$2.rc")" <"$OUT/share.log"
-}
-
-# measure NAME WANT GUEST:SUBTEST...: runs the subtests, and records the guests' shares while they
-# run; WANT as in shares.py
-measure()
-{
-	local text=$1 want=$2 each
-	local -a names=() logs=()
-	shift 2
-	for each; do
-		names+=("${each%:*}")
-		logs+=("$OUT/share-${each%:*}.log")
-		busy_begins "${each%:*}" "${each#*:}" || result 1 "$text: ${each%:*} gets to work"
-	done
-	sleep 1
-	sample_shares "$OUT/shares.samples" $((SHARES_WINDOWS + 1)) $SHARES_WINDOW_S "${names[@]}"
-	all_busy_end
-	for each in "${names[@]}"; do busy_relayed "$text" "$each"; done
-	shares_said "$text: measured" record "$OUT/shares.jsonl" "$text" "$want" "$OUT/shares.samples" "${logs[@]}"
 }
