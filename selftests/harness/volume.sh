@@ -14,14 +14,8 @@ STEPS=$((10000000 / pieces)) OPERATIONS=$((100000000 / pieces))
 SEEDS=10 EACH=8000
 JOBS=${JOBS:-$(nproc)} VOLUME_SECONDS=${VOLUME_SECONDS:-2200}
 day=${SEED:-$(date +%Y%m%d)}
-results=0 failures=0
-
-result() # STATUS NAME [WHAT]
-{
-	results=$((results + 1))
-	[ "$1" -eq 0 ] || failures=$((failures + 1))
-	printf '%s %d - %s%s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$2" "${3:+ # $3}"
-}
+# shellcheck source=selftests/result.sh
+. selftests/result.sh
 
 make -s harness || exit 1
 fuzz=$(make -s print-harness-fuzz)

@@ -3,38 +3,21 @@
  * faults MODE CUBIN: what a program sees when something happens to it or to its server. It prints
  * "ready" when the time for that has come, and then what it saw; exit code 0: that was right.
  */
-#include <cuda/api/api.h>
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { WAITERS = 4, BIG = 8 << 20, LONG_ROUNDS = 2000000000, ASKS = 20000, LAUNCHES = 20000 };
-enum { HELD_S = 60 };
+#include "must.h"
+
+enum { WAITERS = 4, BIG = 8 << 20, LONG_ROUNDS = 2000000000, HELD_S = 60 };
 
 static CUcontext ctx;
 static CUmodule module;
-static CUfunction spin, add;
+static CUfunction spin;
 static CUdeviceptr out;
-
-static void must(CUresult r, const char *what)
-{
-	const char *name = "?";
-
-	if (!r)
-		return;
-	cuGetErrorName(r, &name);
-	printf("%s: %s\n", what, name);
-	exit(2);
-}
-#define MUST(call) must(call, #call)
 
 static void begin(const char *cubin)
 {
@@ -42,7 +25,6 @@ static void begin(const char *cubin)
 	MUST(cuCtxCreate_v2(&ctx, 0, 0));
 	MUST(cuModuleLoad(&module, cubin));
 	MUST(cuModuleGetFunction(&spin, module, "spin"));
-	MUST(cuModuleGetFunction(&add, module, "add"));
 	MUST(cuMemAlloc_v2(&out, BIG));
 }
 
@@ -51,14 +33,6 @@ static void launch_spin(int rounds, CUstream s)
 	void *params[] = { &out, &rounds };
 
 	MUST(cuLaunchKernel(spin, 1, 1, 1, 32, 1, 1, 0, s, params, NULL));
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
 static int ready(void)
@@ -563,47 +537,6 @@ static int exceptions(const char *cubin)
 	return wrong;
 }
 
-/* ----------------------------------------------------- not judged: what calls cost here and now */
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static int costs(void)
-{
-	static double each[ASKS];
-	CUdeviceptr a = out;
-	int n = 1, i;
-	void *params[] = { &a, &a, &a, &n };
-	double start;
-	size_t value;
-
-	for (i = 0; i < ASKS; i++) {
-		start = now();
-		MUST(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
-		each[i] = now() - start;
-	}
-	qsort(each, ASKS, sizeof(each[0]), compare);
-	printf("asked call: p50 %.2f us, p99 %.2f us\n", each[ASKS / 2] * 1e6,
-	       each[ASKS * 99 / 100] * 1e6);
-	start = now();
-	for (i = 0; i < LAUNCHES; i++)
-		MUST(cuMemsetD32_v2(out, i, 1));
-	printf("queued memset: %.2f us for the caller, ", (now() - start) / LAUNCHES * 1e6);
-	MUST(cuCtxSynchronize());
-	printf("%.2f us with its end\n", (now() - start) / LAUNCHES * 1e6);
-	start = now();
-	for (i = 0; i < LAUNCHES / 10; i++)
-		MUST(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
-	printf("queued launch: %.2f us for the caller, ", (now() - start) / (LAUNCHES / 10) * 1e6);
-	MUST(cuCtxSynchronize());
-	printf("%.2f us with its end\n", (now() - start) / (LAUNCHES / 10) * 1e6);
-	return 0;
-}
-
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -622,7 +555,6 @@ static const struct {
 	{ "pinned", pinned },
 	{ "late", late },
 	{ "pinned_elsewhere", pinned_elsewhere },
-	{ "costs", costs },
 };
 
 int main(int argc, char **argv)

@@ -5,6 +5,8 @@
 # be noticed. The seed is the day's number, if none is given. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=selftests/result.sh
+. selftests/result.sh
 frames=${1:?how many frames} seed=${2:-$(($(date +%s) / 86400))}
 flood=$(make -s remote-flood) || { echo "flood.sh: it does not build" >&2; exit 2; }
 flood=${flood##*$'\n'}
@@ -12,19 +14,6 @@ remote=$(make -s print-remote)
 work=$(mktemp -d)
 server='' loops=()
 trap 'end_all; rm -rf "$work"' EXIT
-
-number=0 failed=0
-# result STATUS NAME [COMMENT]
-result()
-{
-	number=$((number + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $number - $2 # ${3-}"
-	else
-		echo "not ok $number - $2 # ${3-}"
-		failed=1
-	fi
-}
 
 # until_true COMMAND...: repeats the command until it succeeds, for a while
 until_true()
@@ -206,9 +195,9 @@ run_attack
 stop_loops
 result $? "programs beside it saw no error and no wrong byte" "$(rounds) rounds, $(grep -c '^rounds=' "$work/honest.aperture") and $(
 	grep -c '^rounds=' "$work/honest.unix") programs"
-[ $failed = 0 ] || tail -n 3 "$work"/honest.* | sed 's/^/# /'
+[ $failures = 0 ] || tail -n 3 "$work"/honest.* | sed 's/^/# /'
 judge_end
 judge_drain
-[ $failed = 0 ] || tail -n 20 "$work/server.log" | sed 's/^/# /'
-echo "1..$number"
-exit $failed
+[ $failures = 0 ] || tail -n 20 "$work/server.log" | sed 's/^/# /'
+echo "1..$results"
+exit $((failures > 0))

@@ -10,6 +10,8 @@
 #   is too old, one line that says so.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=selftests/result.sh
+. selftests/result.sh
 # a packager may have left it out, and no runtime of NVIDIA's works without
 if [ ! -e cuda/api/export/check.c ]; then
 	echo "1..0 # SKIP cuda/api/export/check.c was left out"
@@ -26,24 +28,9 @@ server=
 trap 'stop_server; rm -rf "$work"' EXIT
 mkdir "$work/client"
 ln -s "$remote/libcuda.so.1" "$work/client/"
-number=0 failed=0
-
-# result STATUS NAME [COMMENT]
-result()
-{
-	number=$((number + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $number - $2 # ${3-}"
-	else
-		echo "not ok $number - $2 # ${3-}"
-		failed=1
-	fi
-}
-
 skipped()
 {
-	number=$((number + 1))
-	echo "ok $number - $1 # SKIP $2 (selftests/cuda/toolkit.sh fetch)"
+	result 0 "$1" "SKIP $2 (selftests/cuda/toolkit.sh fetch)"
 }
 
 # start_server LIBRARY
@@ -229,5 +216,5 @@ run_early
 run_11
 run_several
 run_12
-echo "1..$number"
-exit $failed
+echo "1..$results"
+exit $((failures > 0))

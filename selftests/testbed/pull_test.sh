@@ -9,13 +9,8 @@ cd "$(dirname "$0")/../.." || exit 1
 export LC_ALL=C.UTF-8
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-n=0 bad=0
-
-result() # STATUS NAME [DETAIL]
-{
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2${3:+ # ${3//\#/}}"; bad=1; fi
-}
+# shellcheck source=selftests/result.sh
+. selftests/result.sh
 
 skip() { echo "1..0 # SKIP $*"; exit 0; }
 
@@ -56,5 +51,5 @@ made >"$scratch/fresh"
 comm -23 <(sort "$scratch/fresh") <(sort "$scratch/pulled") >"$scratch/differ"
 [ -s "$scratch/fresh" ] && [ ! -s "$scratch/differ" ]
 result $? "$(wc -l <"$scratch/fresh") programs are what a fresh build makes" "$(cut -c67- "$scratch/differ" | xargs | cut -c1-500)"
-echo "1..$n"
-exit $bad
+echo "1..$results"
+[ $failures -eq 0 ]
