@@ -4,23 +4,12 @@
  * all come as they were sent, from and to pageable and pinned memory, one after the other and
  * without waiting. dies: copies until device 0 gives an error, and says which.
  */
-#include <cuda/api/api.h>
-
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 12 << 20, ROUNDS = 3 };
+#include "../remote/must.h"
 
-static void must(CUresult r, const char *what)
-{
-	if (!r)
-		return;
-	fprintf(stderr, "%s: error %d\n", what, r);
-	exit(2);
-}
-#define MUST(call) must(call, #call)
+enum { MOST = 12 << 20, ROUNDS = 3 };
 
 /* words differ from their neighbours and from the last round's */
 static void paint(uint8_t *at, size_t n, uint32_t seed)

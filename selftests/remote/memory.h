@@ -1,41 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What graph_memory.c, managed.c and mapped.c begin with: a context, a stream, two pieces of device
- * memory, and checks that count what is wrong.
+ * memory, kernels, and checks that count what is wrong.
  */
 #ifndef KVGPU_TESTS_REMOTE_MEMORY_H
 #define KVGPU_TESTS_REMOTE_MEMORY_H
 
-#include <cuda/api/api.h>
-
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "must.h"
 
 enum { N = 3 << 20 }; /* bytes of each piece */
 
 static CUcontext ctx;
 static CUstream s;
 static CUdeviceptr one, two; /* N bytes each */
+static CUfunction add, spin, store;
 static unsigned int bad;
-
-static const char *name_of(CUresult r)
-{
-	const char *name = "?";
-
-	cuGetErrorName(r, &name);
-	return name;
-}
-
-static void must(CUresult r, const char *what)
-{
-	if (!r)
-		return;
-	printf("%s: %s\n", what, name_of(r));
-	exit(2);
-}
-#define MUST(call) must(call, #call)
 
 static void want(bool ok, const char *what)
 {
@@ -52,6 +33,14 @@ static void want_error(CUresult got, CUresult expected, const char *what)
 }
 
 #define AT(p) ((CUdeviceptr)(uintptr_t)(p))
+
+__attribute__((unused)) static void launch_add(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, int n,
+					       CUstream stream)
+{
+	void *params[] = { &a, &b, &c, &n };
+
+	MUST(cuLaunchKernel(add, (n + 127) / 128, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+}
 
 static int *shared_with_function;
 
@@ -84,13 +73,13 @@ __attribute__((unused)) static void functions_of(int *at)
 
 struct mode {
 	const char *name;
-	int (*run)(void);
+	void (*run)(void);
 };
 
-/* main() of PROGRAM MODE CUBIN. @load: takes functions out of the cubin, or NULL. */
-static int run_mode(int argc, char **argv, const struct mode *modes, unsigned int n,
-		    void (*load)(const char *cubin))
+/* main() of PROGRAM MODE CUBIN */
+static int run_mode(int argc, char **argv, const struct mode *modes, unsigned int n)
 {
+	CUmodule module;
 	unsigned int i;
 
 	for (i = 0; argc == 3 && i < n; i++)
@@ -100,9 +89,13 @@ static int run_mode(int argc, char **argv, const struct mode *modes, unsigned in
 			MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
 			MUST(cuMemAlloc_v2(&one, N));
 			MUST(cuMemAlloc_v2(&two, N));
-			if (load)
-				load(argv[2]);
-			return modes[i].run();
+			MUST(cuModuleLoad(&module, argv[2]));
+			MUST(cuModuleGetFunction(&add, module, "add"));
+			MUST(cuModuleGetFunction(&spin, module, "spin"));
+			MUST(cuModuleGetFunction(&store, module, "store"));
+			modes[i].run();
+			printf("%s: %u things wrong\n", argv[1], bad);
+			return bad != 0;
 		}
 	fprintf(stderr, "usage: %s MODE CUBIN\n", argv[0]);
 	return 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What programs on several servers or on kvgpu-run begin with: a call with another result than
+ * What programs on remoting begin with: a call with another result than
  * wanted, or a thing that is not so, ends the program with its line.
  */
 #ifndef KVGPU_SELFTESTS_REMOTE_MUST_H
@@ -13,14 +13,19 @@
 #include <stdlib.h>
 #include <time.h>
 
-static inline void must(CUresult r, CUresult wanted, int line, const char *what)
+static inline const char *name_of(CUresult r)
 {
 	const char *name = "?";
 
+	cuGetErrorName(r, &name);
+	return name;
+}
+
+static inline void must(CUresult r, CUresult wanted, int line, const char *what)
+{
 	if (r == wanted)
 		return;
-	cuGetErrorName(r, &name);
-	printf("line %d: %s: %s\n", line, what, name);
+	printf("line %d: %s: %s\n", line, what, name_of(r));
 	exit(2);
 }
 #define MUST(call)	   must(call, CUDA_SUCCESS, __LINE__, #call)

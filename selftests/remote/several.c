@@ -3,8 +3,6 @@
  * several MODE CUBIN: a program whose KVGPU_REMOTE names two servers or more, each with one device.
  * Exit code 0: what it saw was right. "dies" prints "ready" when the second server is to be killed.
  */
-#include <cuda/api/api.h>
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>

@@ -4,27 +4,16 @@
  * from when the file GO is there until it is killed. many: kernels in several streams; each: one by
  * one; fills: fills and kernels in one stream; hoard: in many streams, which it destroys
  */
-#include <cuda/api/api.h>
-
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "must.h"
 
 enum { STREAMS = 24 };
 
 static CUfunction spin;
 static CUdeviceptr out;
 static unsigned int client;
-
-static void must(CUresult r, const char *what)
-{
-	if (!r)
-		return;
-	printf("%s: %d\n", what, r);
-	exit(2);
-}
-#define MUST(call) must(call, #call)
 
 static void launch(unsigned int us, CUstream s)
 {
