@@ -5,7 +5,7 @@
 FIRMWARE	:= $(O)/firmware/kvgpu-firmware
 FIRMWARE_SRC	:= $(sort $(wildcard firmware/*.c))
 # kvgpu.mk sets KVGPU_VERSION
-FIRMWARE_CFLAGS	= -DKVGPU_VERSION='"$(KVGPU_VERSION)"' -D_GNU_SOURCE -include include/user/older_libc.h -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror
+FIRMWARE_CFLAGS	= -DKVGPU_VERSION='"$(KVGPU_VERSION)"' -D_GNU_SOURCE -include include/user/older_libc.h -std=gnu11 -O2 -g -Wall -Wextra -Wswitch-enum -Wno-unused-parameter -Werror
 FIRMWARE_LDLIBS	:= -lelf -llzma -lz
 
 $(FIRMWARE): $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h) include/user/command_line.h firmware/firmware.mk kvgpu.mk

@@ -10,7 +10,7 @@ PLUGIN		:= $(O)/gpu-model/gk110-barmap.so
 PLUGIN_SRC	:= $(sort $(wildcard gpu-model/plugin/*.c))
 
 MODEL_CPPFLAGS	:= -Iinclude -Iinclude/user -Igpu-model
-MODEL_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread
+MODEL_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wswitch-enum -Wno-unused-parameter -Werror -pthread
 MODEL_LDLIBS	:= -pthread -lm
 
 $(O)/gpu-model/%.o: gpu-model/%.c gpu-model/model.mk

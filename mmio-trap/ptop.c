@@ -70,6 +70,7 @@ static u32 ptop_device_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 		return ptop_data_word(&topo->engine[e]);
 	case WORD_ENUM:
 		return ptop_enum_word(&topo->engine[e]);
+	case WORD_TYPE:
 	default:
 		return FIELD_PREP(PTOP_TYPE, topo->engine[e].type) | PTOP_KIND_TYPE;
 	}

@@ -6,7 +6,7 @@ REMOTE_GEN	:= $(GENERATED)/remote/gen
 REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE -include include/user/older_libc.h
 # link-time optimization: a queued launch calls functions of many files
 REMOTE_LTO	:= -O2 -flto=auto
-REMOTE_CFLAGS	= -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread $(REMOTE_LTO)
+REMOTE_CFLAGS	= -std=gnu11 -g -Wall -Wextra -Wswitch-enum -Wno-unused-parameter -Werror -pthread $(REMOTE_LTO)
 REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c \
 		   prototypes.h entries.inc refused.inc outside.inc nvml_calls.h nvml_calls.inc nvml_names.inc)
 

@@ -167,6 +167,8 @@ UNIT_TESTS += $(TRAP_TESTS)
 $(foreach t,$(TRAP_TESTS),$(eval SRC_$(t) := $(TRAP_SRC) selftests/unit/mmio-trap/guest.c))
 FUZZ_TESTS += mmio-trap/access_fuzz
 FUZZSRC_mmio-trap/access_fuzz	:= $(TRAP_SRC)
+# it names each command, whose form it checks
+$(O)/fuzzobj/selftests/fuzz/mmio-trap/access_fuzz.o: SAN_CFLAGS += -Werror=switch-enum
 
 $(O)/regdoc: selftests/docs/regdoc.c $(TRAP_SRC) $(wildcard mmio-trap/*.h include/kvgpu/*.h include/gk110/*.h)
 	@mkdir -p $(@D)

@@ -4,7 +4,7 @@
 TOP		:= $(O)/tools/kvgpu-top
 TOP_SRC		:= tools/http.c tools/json.c tools/main.c tools/mix.c tools/plan.c tools/prometheus.c tools/rates.c tools/sample.c tools/table.c tools/terminal.c
 TOP_HDR		:= include/user/command_line.h tools/http.h tools/output.h tools/plan.h tools/rates.h tools/sample.h tools/terminal.h
-TOP_CFLAGS	:= -Iinclude/user -D_GNU_SOURCE -include include/user/older_libc.h -std=gnu11 -O2 -g -Wall -Wextra -Werror
+TOP_CFLAGS	:= -Iinclude/user -D_GNU_SOURCE -include include/user/older_libc.h -std=gnu11 -O2 -g -Wall -Wextra -Wswitch-enum -Werror
 
 # kvgpu.mk sets KVGPU_VERSION
 $(TOP): $(TOP_SRC) $(TOP_HDR) tools/tools.mk kvgpu.mk

@@ -120,6 +120,9 @@ CUresult link_add(CUlinkState s, CUjitInputType type, const void *data, size_t s
 	case CU_JIT_INPUT_FATBINARY:
 		r = add_image(s, data, size);
 		break;
+	case CU_JIT_INPUT_OBJECT:
+	case CU_JIT_INPUT_LIBRARY:
+	case CU_JIT_INPUT_NVVM:
 	default:
 		jit_say(&s->jit, "only PTX, cubins and fat binaries can be linked here");
 		r = CUDA_ERROR_NOT_SUPPORTED;

@@ -35,7 +35,7 @@ static void in_child(void)
 
 nvmlReturn_t nvml_error(CUresult r)
 {
-	switch (r) {
+	switch ((int)r) {
 	case CUDA_SUCCESS:
 		return NVML_SUCCESS;
 	case CUDA_ERROR_NOT_SUPPORTED:

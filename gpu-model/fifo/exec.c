@@ -17,9 +17,16 @@ static bool taken(enum run r)
 	case RUN_HOST_FAULT:
 	case RUN_ENGINE_FAULT:
 		return false;
-	default:
-		return true;
+	case RUN_GO:
+	case RUN_DRY:
+	case RUN_YIELD:
+	case RUN_ACQUIRE:
+	case RUN_ACQUIRE_SWITCH:
+	case RUN_INTR:
+	case RUN_HALT:
+		break;
 	}
+	return true;
 }
 
 static void top_level_update(struct pbdma *p)

@@ -172,7 +172,8 @@ static enum next decide(struct pbdma *p)
 		return fault_release(p) ? unload_now(p) : NEXT_SLEEP;
 	case PB_ENGINE_HALT:
 		return held_by_halt(p);
-	default:
+	case PB_RUN:
+	case PB_ACQUIRE:
 		break;
 	}
 	if (p->preempt)

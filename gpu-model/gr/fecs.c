@@ -465,7 +465,8 @@ void fecs_write(struct gk110 *g, uint32_t off, uint32_t val)
 	case FALCON_OTHER:
 		other_write(g, off, val);
 		break;
-	default:
+	case FALCON_NONE:
+	case FALCON_INTR_CHANGED:
 		break;
 	}
 }

@@ -110,10 +110,10 @@ static enum eng_ret run_grid(struct gr_exec *x, uint32_t qmd_addr, const struct 
 		return trap_sked(x, GR_SKED_TOTAL_TEMP_SIZE);
 	case SM_RESET:
 		return ENG_AGAIN;
-	default:
-		return trap_sm(x, grid.trap.gpc, grid.trap.tpc, grid.trap.warp_esr,
-			       grid.trap.global_esr);
+	case SM_TRAP:
+		break;
 	}
+	return trap_sm(x, grid.trap.gpc, grid.trap.tpc, grid.trap.warp_esr, grid.trap.global_esr);
 }
 
 static enum eng_ret launch_one(struct gr_exec *x, uint32_t qmd_addr, uint64_t warps, struct qmd *q)

@@ -210,7 +210,7 @@ static void pmu_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 		return;
 	case FALCON_OTHER:
 		break;
-	default:
+	case FALCON_NONE:
 		return;
 	}
 	if (mutex_write(g, off, val))

@@ -41,9 +41,11 @@ static uint64_t window_size(enum bar_window w)
 		return GK110_BAR1_SIZE;
 	case WIN_BAR3:
 		return GK110_BAR3_SIZE;
-	default:
-		return PRAMIN_SIZE;
+	case WIN_PRAMIN:
+	case NR_WIN:
+		break;
 	}
+	return PRAMIN_SIZE;
 }
 
 static int physical(struct gk110 *g, enum mem_target t, uint64_t addr, size_t want, bool write,

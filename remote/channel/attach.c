@@ -100,6 +100,7 @@ enum attach_step attach_server_step(struct attach_server *s)
 		shared_store_release(&s->page->server, ATTACH_WORD(s->generation, ATTACH_TAKEN));
 		s->at = S_SERVES;
 		return ATTACH_DONE;
+	case S_SERVES:
 	default:
 		return still_there(s) ? ATTACH_DONE : ATTACH_GONE;
 	}
@@ -214,6 +215,7 @@ enum attach_step attach_client_step(struct attach_client *c)
 		return ATTACH_OTHER_VERSION;
 	case C_REFUSED:
 		return ATTACH_OTHER_VERSION;
+	case C_ATTACHED:
 	default:
 		if (server_says(c) == ATTACH_WORD(c->generation, ATTACH_TAKEN))
 			return ATTACH_DONE;

@@ -378,7 +378,9 @@ static int request_attach(struct attach_client *c, int life, uint64_t until, con
 			}
 			pause_longer(&pause);
 			break;
-		default:
+		case ATTACH_AT_ONCE:
+		case ATTACH_CLEAR:
+		case ATTACH_GONE:
 			break;
 		}
 	}
@@ -615,7 +617,9 @@ static int look_for_request(void *arg)
 			break;
 		case ATTACH_LOOK_LATER:
 			return 0;
-		default:
+		case ATTACH_AT_ONCE:
+		case ATTACH_OTHER_VERSION:
+		case ATTACH_GONE:
 			break;
 		}
 }

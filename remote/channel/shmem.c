@@ -446,7 +446,7 @@ int shmem_get(struct shmem *a, struct kvgpu_ring_consumer *c, uint64_t timeout_n
 			break;
 		case KVGPU_WAIT_TIMEOUT:
 			return shmem_is_gone(a) ? -ECONNRESET : 0;
-		default:
+		case KVGPU_WAIT_GONE:
 			return -ECONNRESET;
 		}
 	}

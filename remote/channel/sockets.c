@@ -239,9 +239,11 @@ int address_connect(const struct address *a, const char **why)
 	case ADDRESS_VSOCK:
 		vm = vm_of(a);
 		return connect_to(AF_VSOCK, &vm, sizeof(vm), why);
-	default:
-		return with_each(a, 0, connect_to, why);
+	case ADDRESS_TCP:
+	case ADDRESS_TLS:
+		break;
 	}
+	return with_each(a, 0, connect_to, why);
 }
 
 /* a socket file without a listener was left by a server that was killed: replace it */
@@ -285,10 +287,11 @@ int address_listen(const struct address *a, const char **why)
 	case ADDRESS_VSOCK:
 		vm = vm_of(a);
 		return listen_at(AF_VSOCK, &vm, sizeof(vm), why);
-	default:
-		return *a->host ? with_each(a, AI_PASSIVE, listen_at, why) :
-				  listen_everywhere(a, why);
+	case ADDRESS_TCP:
+	case ADDRESS_TLS:
+		break;
 	}
+	return *a->host ? with_each(a, AI_PASSIVE, listen_at, why) : listen_everywhere(a, why);
 }
 
 union peer {

@@ -320,6 +320,9 @@ CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *p)
 		return cuGraphEventWaitNodeSetEvent(node, p->eventWait.event);
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
 		return cuGraphEventRecordNodeSetEvent(node, p->eventRecord.event);
+	case CU_GRAPH_NODE_TYPE_GRAPH:
+	case CU_GRAPH_NODE_TYPE_EMPTY:
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
 	default:
 		return refuse_type();
 	}
@@ -357,6 +360,8 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
 		return cuGraphExecEventWaitNodeSetEvent(exec, node, p->eventWait.event);
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
 		return cuGraphExecEventRecordNodeSetEvent(exec, node, p->eventRecord.event);
+	case CU_GRAPH_NODE_TYPE_EMPTY:
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
 	default:
 		return refuse_type();
 	}

@@ -53,9 +53,10 @@ static CUresult open_address(struct end *e, CUdeviceptr at, bool host, const uin
 		e->word[END_WHERE] = at;
 		route_address(&e->at, at);
 		return CUDA_SUCCESS;
-	default:
-		return CUDA_ERROR_INVALID_VALUE;
+	case SIDE_NOWHERE:
+		break;
 	}
+	return CUDA_ERROR_INVALID_VALUE;
 }
 
 /* a pitch or height of 0 means the least possible */
@@ -146,6 +147,8 @@ static CUresult check_end(const struct route *to, const struct end *e, const uin
 		return CUDA_SUCCESS;
 	case CU_MEMORYTYPE_ARRAY:
 		return array_holds(at, e->array, &w[END_X], size);
+	case CU_MEMORYTYPE_DEVICE:
+	case CU_MEMORYTYPE_UNIFIED:
 	default:
 		if (!first_byte(w, size, w[END_WHERE], &first) ||
 		    !multiply_add(&bytes, size[1] - 1, w[END_PITCH]) ||

@@ -188,6 +188,7 @@ static CUresult copy_run(struct server *s, const struct q_run *q, CUstream strea
 		return CALL(s, cuMemcpyAtoA_v2, dst, q->dst_offset, src, q->src_offset, q->bytes);
 	case RUN_IN_TO_ARRAY:
 		return CALL(s, cuMemcpyHtoAAsync_v2, dst, q->dst_offset, src, q->bytes, stream);
+	case RUN_ARRAY_TO_OUT:
 	default:
 		return CALL(s, cuMemcpyAtoHAsync_v2, s->arena + q->dst, src, q->src_offset,
 			    q->bytes, stream);
@@ -292,10 +293,8 @@ CUresult side_open(struct server *s, const uint64_t *end, const uint64_t *size, 
 			return CUDA_ERROR_INVALID_HANDLE;
 		side->array = what;
 		return CUDA_SUCCESS;
-	/*
-	 * CU_MEMORYTYPE_UNIFIED is refused: the library might take the address for host memory of
-	 * this process
-	 */
+	/* refused: the library might take the address for host memory of this process */
+	case CU_MEMORYTYPE_UNIFIED:
 	default:
 		return CUDA_ERROR_INVALID_VALUE;
 	}

@@ -20,6 +20,8 @@ HARNESS_CPPFLAGS := -I. -I$(HARNESS_INCLUDE) -Iinclude -Iinclude/user
 # itself (mdev/region_ioctl.c).
 HARNESS_CFLAGS	:= -D_GNU_SOURCE $(SAN_CFLAGS) -fPIC -fno-semantic-interposition -Wno-sign-compare -Wno-missing-field-initializers -Wno-empty-body -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-function -DKVGPU_PROBED -DKVGPU_HAVE_VFIO_FREE_DEVICE -DKVGPU_HAVE_VFIO_IOMMUFD -DKVGPU_HAVE_HUGE_FAULT_ORDER
 HARNESS_OPT	:= -O2
+# In the module a switch over an enum names each enumerator, also where it has a default.
+$(patsubst %.c,$(HARNESS)/pic/%.o,$(HARNESS_ROOMS)): HARNESS_OPT += -Werror=switch -Werror=switch-enum
 HARNESS_OBJ	:= $(patsubst %.c,$(HARNESS)/pic/%.o,$(HARNESS_ROOMS) $(HARNESS_SRC))
 HARNESS_BINS	:= $(HARNESS_TOPICS:%=$(HARNESS)/%)
 HARNESS_FUZZ	:= $(HARNESS)/actors_fuzz

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Breaks constants of the encodings one by one; the compiler has to refuse each. Prints TAP. README.md
-# says what breaks.list has.
+# Breaks constants of the encodings one by one, and adds a command; the compiler has to refuse each.
+# Prints TAP. README.md says what breaks.list has.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 results=0 failures=0
@@ -56,5 +56,17 @@ while IFS='|' read -r file from to; do
 	result $status "$name: the compiler stops it"
 	cp "$file" "$work/tree/$file"
 done < selftests/layout/breaks.list
+
+# A command that is new: who carries it out, and who checks its form, has to know it.
+mkdir "$work/tree/mmio-trap"
+perl -pe 's/^\tKVGPU_CMD_CHAN_DISABLE,/\tKVGPU_CMD_CHAN_NEW,\n$&/' mmio-trap/trap.h > "$work/tree/mmio-trap/trap.h"
+paths="-I$work/tree -I. -I$kernel -Iinclude -Iinclude/user"
+for object in harness/pic/mdev/machine/command.o fuzzobj/selftests/fuzz/mmio-trap/access_fuzz.o; do
+	! make -s O="$work/o" HARNESS_CPPFLAGS="$paths" TEST_CPPFLAGS="$paths" "$work/o/$object" > "$work/said" 2>&1 &&
+		grep -q "error: enumeration value .*KVGPU_CMD_CHAN_NEW" "$work/said"
+	status=$?
+	[ $status -eq 0 ] || sed 's/^/# /' "$work/said" | head -n 5
+	result $status "a command that nobody knows: the compiler stops $(basename "$object" .o).c"
+done
 echo "1..$results"
 [ $failures -eq 0 ]

@@ -115,6 +115,7 @@ static CUresult check_end(CUcontext ctx, struct end *e, const struct box *b)
 		return check_linear(ctx, e, b);
 	case CU_MEMORYTYPE_ARRAY:
 		return check_array(ctx, e, b);
+	case CU_MEMORYTYPE_UNIFIED: /* resolve() leaves none */
 	default:
 		return CUDA_ERROR_INVALID_VALUE;
 	}

@@ -30,9 +30,10 @@ static CUresult resolve(CUcontext ctx, struct plane *p, bool unified)
 	case ON_DEVICE:
 		*p = (struct plane){ .va = at };
 		return CUDA_SUCCESS;
-	default:
-		return CUDA_ERROR_INVALID_VALUE;
+	case NOWHERE:
+		break;
 	}
+	return CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult carry_out(CUcontext ctx, CUstream s, struct request *q)

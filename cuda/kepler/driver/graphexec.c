@@ -201,9 +201,11 @@ static CUresult run_work(const struct graph_work *w, CUcontext ctx, CUstream s)
 	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
 		return run_event(w, ctx, s);
-	default:
-		return CUDA_SUCCESS;
+	case CU_GRAPH_NODE_TYPE_EMPTY:
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL: /* none is made */
+		break;
 	}
+	return CUDA_SUCCESS;
 }
 
 /*

@@ -39,9 +39,15 @@ static bool may_become(const struct graph_work *old, const struct graph_work *w)
 	case CU_GRAPH_NODE_TYPE_MEMSET:
 		return !memcmp(&old->set, &w->set, sizeof(w->set)) ||
 		       (old->set.height == 1 && w->set.height == 1);
-	default:
-		return true;
+	case CU_GRAPH_NODE_TYPE_HOST:
+	case CU_GRAPH_NODE_TYPE_GRAPH:
+	case CU_GRAPH_NODE_TYPE_EMPTY:
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+		break;
 	}
+	return true;
 }
 
 static void exchange(CUgraphNode node, struct graph_work *w)

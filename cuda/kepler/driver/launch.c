@@ -59,9 +59,11 @@ static uint32_t l1_kb(CUcontext ctx, CUfunction f)
 		return 16;
 	case CU_FUNC_CACHE_PREFER_EQUAL:
 		return 32;
-	default:
-		return 48;
+	case CU_FUNC_CACHE_PREFER_NONE:
+	case CU_FUNC_CACHE_PREFER_SHARED:
+		break;
 	}
+	return 48;
 }
 
 static void describe(CUcontext ctx, const struct kernel_request *q, struct device_launch *l)

@@ -185,6 +185,7 @@ static enum sampler_wrap wrap_of(CUaddress_mode mode, bool normalized)
 		return normalized ? WRAP_MIRROR : WRAP_EDGE;
 	case CU_TR_ADDRESS_MODE_BORDER:
 		return WRAP_BORDER;
+	case CU_TR_ADDRESS_MODE_CLAMP:
 	default:
 		return WRAP_EDGE;
 	}

@@ -174,7 +174,10 @@ enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget)
 			break;
 		case STEP_STOP:
 			return CTA_STOPPED;
-		default:
+		case STEP_NEXT:
+		case STEP_JUMP:
+		case STEP_WAIT:
+		case STEP_YIELD:
 			break;
 		}
 		used = w->issued - start;

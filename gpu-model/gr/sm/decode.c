@@ -127,17 +127,12 @@ static void set_short_imm(struct sm_insn *in, struct sm_operand *o, uint64_t wor
 			return;
 		}
 	}
-	switch (type) {
-	case SM_F32:
+	if (type == SM_F32)
 		set_number(o, v << 12, type);
-		break;
-	case SM_F64:
+	else if (type == SM_F64)
 		set_number(o, v << 44, type);
-		break;
-	default:
+	else
 		set_number(o, sign_extend(v, 20), SM_S32);
-		break;
-	}
 }
 
 static unsigned int alu_form(uint64_t word)

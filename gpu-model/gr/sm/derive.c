@@ -29,9 +29,15 @@ unsigned int sm_type_bits(enum sm_type type)
 	case SM_B128:
 	case SM_U128:
 		return 128;
-	default:
-		return 32;
+	case SM_U32:
+	case SM_S32:
+	case SM_F32:
+	case SM_B32:
+	case SM_F16X2:
+	case SM_F32_FTZ:
+		break;
 	}
+	return 32;
 }
 
 static unsigned int registers(enum sm_type type)

@@ -33,9 +33,10 @@ static uint32_t tid_part(const struct warp *w, unsigned int lane, enum axis axis
 		return tid % x;
 	case AXIS_Y:
 		return tid / x % y;
-	default:
-		return tid / x / y;
+	case AXIS_Z:
+		break;
 	}
+	return tid / x / y;
 }
 
 /*

@@ -144,7 +144,7 @@ static enum fill take_apart(struct tunnel *n, uint8_t *to)
 			break;
 		case PARSER_WRONG:
 			return FILL_ENDED;
-		default:
+		case PARSER_NONE:
 			return room ? FILL_DRY : FILL_FULL;
 		}
 	}
