@@ -33,7 +33,7 @@ include firmware/firmware.mk
 include tools/tools.mk
 include kvgpu.mk
 include cuda/cuda.mk
-include selftests/bench/bench.mk
+include selftests/system/bench/bench.mk
 
 # check, check-fast, check-long and demo refuse variables on make's command line that they do not
 # know. Without this, a slip such as "make check PART=unit" (for PARTS) would run all parts.
@@ -57,7 +57,7 @@ setup: ## packages, root file systems, kernels and QEMU of the test bed (called 
 	$(TB) setup
 
 demo: ## the main job end to end, shown: a server with a K20m, stock nouveau, guests on vGPUs, verified copies, CUDA
-	@selftests/demo/demo.sh
+	@selftests/system/demo/demo.sh
 
 check: ## the tests, but for the long ones (PARTS="unit guest": some); the last line begins with 'N passed, N failed'
 	@selftests/check.sh quick $(PARTS)
@@ -69,13 +69,13 @@ check-long: ## check, and everything slow, in parts (PARTS="..."); goes on where
 	@selftests/check.sh long $(PARTS)
 
 supported: ## takes the kernels that check and check-long passed on into docs/kernels.tsv and the table of docs/supported.md
-	@selftests/kernels/supported.sh merge
+	@selftests/module/kernels/supported.sh merge
 
-check-fresh: ## README's two commands on fresh Debians 12 and 13 (hours; resumes), and what they take; selftests/fresh/run.sh --list
-	@selftests/fresh/run.sh
+check-fresh: ## README's two commands on fresh Debians 12 and 13 (hours; resumes), and what they take; selftests/system/fresh/run.sh --list
+	@selftests/system/fresh/run.sh
 
 bench-model: setup model plugin ## latency, bandwidth and switch times of the model (table, and build/bench/model.json)
-	selftests/bench/bench-model.sh
+	selftests/system/bench/bench-model.sh
 
 clean: ## removes what was built from this tree (not what was fetched)
 	rm -rf '$(O)' build

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shared by the files of mmio-trap: the form of the tables, the register file, the interrupt tree.
- * Tests and selftests/docs/regdoc.c include it, too, by units.h; mdev/ must not.
+ * Tests and selftests/tooling/docs/regdoc.c include it, too, by units.h; mdev/ must not.
  */
 #ifndef KVGPU_MMIO_TRAP_INTERNAL_H
 #define KVGPU_MMIO_TRAP_INTERNAL_H

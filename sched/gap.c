@@ -11,9 +11,9 @@
 #include "sched/internal.h"
 
 /*
- * Mean gaps, ns; kvgpu_sched_sample_mean() chooses one. Rows of selftests/harness/topics/shares.c
- * have the first two. The last is for vGPUs without channels, too: their guests may ask for a
- * flush, which is done after a sample.
+ * Mean gaps, ns; kvgpu_sched_sample_mean() chooses one. Rows of
+ * selftests/module/harness/topics/shares.c have the first two. The last is for vGPUs without
+ * channels, too: their guests may ask for a flush, which is done after a sample.
  */
 #define SAMPLE_NS	 1000000ull
 #define SAMPLE_QUIET_NS	 4000000ull

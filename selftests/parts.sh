@@ -34,8 +34,8 @@ made() { mkdir -p "$KVGPU_CACHE/check" && flock "$KVGPU_CACHE/check/make.lock" m
 run_lint()
 {
 	tap_run "what is counted" 60 selftests/tap_test.sh
-	tap_run "comments" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/lint/comments_test.py
-	tap_run "what lint finds" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/lint/lint_test.py
+	tap_run "comments" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/tooling/lint/comments_test.py
+	tap_run "what lint finds" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/tooling/lint/lint_test.py
 	tap_step "lint" $LIMIT make -s lint
 	tap_step "documents from sources" $LIMIT make -s docs
 	tap_step "docs/rooms.svg is current" $LIMIT make -s check-rooms-doc
@@ -65,7 +65,7 @@ run_fuzz()
 	local t
 	made fuzz-tests
 	for t in $(make -s print-fuzz-tests | grep -E -- "/fuzz/${2-}"); do
-		tap_step "fuzz ${t#*/fuzz/} ($1 s)" $(($1 + 120)) selftests/fuzz/run.sh "$t" "$1"
+		tap_step "fuzz ${t#*/fuzz/} ($1 s)" $(($1 + 120)) selftests/fuzz.sh "$t" "$1"
 	done
 }
 
@@ -110,40 +110,40 @@ run_firmware()
 			[ -f "$f" ] && nouveau+=("$f") && break
 		done
 	done
-	tap_run "kvgpu-firmware" 300 selftests/firmware/firmware_test.sh "$(make -s print-firmware-asan)" "${nouveau[@]}"
+	tap_run "kvgpu-firmware" 300 selftests/module/firmware/firmware_test.sh "$(make -s print-firmware-asan)" "${nouveau[@]}"
 }
 
 run_tools()
 {
 	made top-asan firmware cluster
-	tap_run "command lines and man pages of all tools" 120 selftests/tools/pages_test.py "$(dirname "$(make -s print-top-asan)")" \
+	tap_run "command lines and man pages of all tools" 120 selftests/module/tools/pages_test.py "$(dirname "$(make -s print-top-asan)")" \
 		"$(dirname "$(make -s print-firmware)")" "$(make -s print-remote)"
-	tap_run "kvgpu-top" 300 selftests/tools/top_test.sh "$(make -s print-top-asan)"
-	tap_run "kvgpu-profile" 300 selftests/tools/profile_test.sh
-	tap_run "kvgpu-report" 120 selftests/tools/report_test.sh
-	tap_run "kvgpu-verify, without a card" 120 selftests/tools/verify_test.py
-	tap_run "kvgpu-card, without a card" 120 selftests/tools/card_test.py
+	tap_run "kvgpu-top" 300 selftests/module/tools/top_test.sh "$(make -s print-top-asan)"
+	tap_run "kvgpu-profile" 300 selftests/module/tools/profile_test.sh
+	tap_run "kvgpu-report" 120 selftests/module/tools/report_test.sh
+	tap_run "kvgpu-verify, without a card" 120 selftests/module/tools/verify_test.py
+	tap_run "kvgpu-card, without a card" 120 selftests/module/tools/card_test.py
 	tap_run "cuda-info" 300 selftests/cuda/info.sh "$(make -s cuda-inprocess)"
-	tap_run "make bench: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/report_test.py
-	tap_run "a hostile guest that is killed" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/hostile/inside_test.py
-	tap_run "debug kernel: complaints of its log" 60 selftests/debug/kernel_log_test.sh
-	tap_run "test bed: the VM that stays open" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/testbed/hold_vm_test.py
-	tap_run "make bench-shares: which windows were disturbed" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/disturbed_test.py
-	tap_run "make bench-remote: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/remote_report_test.py
+	tap_run "make bench: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/system/bench/report_test.py
+	tap_run "a hostile guest that is killed" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/module/hostile/inside_test.py
+	tap_run "debug kernel: complaints of its log" 60 selftests/module/debug/kernel_log_test.sh
+	tap_run "test bed: the VM that stays open" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/system/testbed/hold_vm_test.py
+	tap_run "make bench-shares: which windows were disturbed" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/system/bench/disturbed_test.py
+	tap_run "make bench-remote: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/system/bench/remote_report_test.py
 }
 
 run_monitoring()
 {
 	local suite
 	for suite in bookworm trixie; do
-		tap_run "Prometheus of $suite on kvgpu-top: metrics, alerts, console" 900 env KVGPU_SUITE=$suite selftests/monitoring/run.sh
+		tap_run "Prometheus of $suite on kvgpu-top: metrics, alerts, console" 900 env KVGPU_SUITE=$suite selftests/module/monitoring/run.sh
 	done
 }
 
 run_clouds()
 {
-	tap_run "XML of libvirt-xml/ by both Debians' schemas" 900 selftests/tools/xml_test.sh
-	tap_run "files of sysfs that clouds read" 300 selftests/clouds/sysfs_test.sh
+	tap_run "XML of libvirt-xml/ by both Debians' schemas" 900 selftests/module/tools/xml_test.sh
+	tap_run "files of sysfs that clouds read" 300 selftests/module/clouds/sysfs_test.sh
 }
 
 run_libraries()
@@ -160,25 +160,25 @@ run_libraries()
 
 run_kernels()
 {
-	tap_run "kernels: what passed, and what may fail" 300 selftests/kernels/test.sh
-	tap_step "docs/supported.md says what docs/kernels.tsv says" 60 selftests/kernels/supported.sh check
-	tap_run "kvgpu.ko on kernels that it does not know" 600 selftests/kbuild/run.sh
+	tap_run "kernels: what passed, and what may fail" 300 selftests/module/kernels/test.sh
+	tap_step "docs/supported.md says what docs/kernels.tsv says" 60 selftests/module/kernels/supported.sh check
+	tap_run "kvgpu.ko on kernels that it does not know" 600 selftests/module/kbuild/run.sh
 }
 
 run_shown()
 {
-	tap_run "documents: their command blocks" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/documents/run.py quick
-	tap_run "demo: what it and make show" 300 selftests/demo/shown_test.sh
-	tap_run "fresh machines: README.md and the table" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/fresh/table_test.py
+	tap_run "documents: their command blocks" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/system/documents/run.py quick
+	tap_run "demo: what it and make show" 300 selftests/system/demo/shown_test.sh
+	tap_run "fresh machines: README.md and the table" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/system/fresh/table_test.py
 }
 
 # run_boards: stock nouveau on dies of three boards, then CUDA in two guests on each board
 run_boards()
 {
 	local board
-	tap_run "native: stock nouveau on the model's boards" $LIMIT selftests/native/run.sh boards
+	tap_run "native: stock nouveau on the model's boards" $LIMIT selftests/model/native/run.sh boards
 	for board in k20m k20x k40m; do
-		tap_run "guest: CUDA on vGPUs of a $board" $LIMIT env KERNELS=base BOARD=$board selftests/guest/run.sh quick cuda
+		tap_run "guest: CUDA on vGPUs of a $board" $LIMIT env KERNELS=base BOARD=$board selftests/system/guest/run.sh quick cuda
 	done
 }
 
@@ -191,9 +191,9 @@ part lint-all	q	40	tap_step "lint, with checkpatch and the pure rooms" $LIMIT ma
 part builds	fqb	60	run_builds
 part module	fqb	60	tap_step "kvgpu.ko builds" $LIMIT make -s module
 part unit	fq	100	run_unit_tests
-part harness	fq	130	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh quick
+part harness	fq	130	tap_run "harness: mdev without a VM" $LIMIT selftests/module/harness/run.sh quick
 part fuzz	fq	90	run_fuzz "${FUZZ_SECONDS:-2}"
-part layout	fq	5	tap_run "encodings that the compiler refuses" 120 selftests/layout/run.sh
+part layout	fq	5	tap_run "encodings that the compiler refuses" 120 selftests/module/layout/run.sh
 part firmware	fq	5	run_firmware
 part tools	fq	15	run_tools
 part libraries	fq	15	run_libraries
@@ -204,78 +204,78 @@ part runtimes q	40	tap_run "remoting: NVIDIA's own CUDA runtimes" $LIMIT selftes
 part cudart-quick q	30	tap_run "CUDA: what programs of others found" 600 selftests/cuda/runtime/run.sh quick
 part cuda-libraries q 30	tap_run "CUDA: NVIDIA's libraries on a GPU inside the process" 600 selftests/cuda/libraries/here.sh
 part remote-flood q	10	tap_run "remoting: 200,000 frames that attack a whole server" 600 selftests/remote/flood.sh 200000
-part cluster	q	70	tap_run "remoting: programs on several GPUs, kvgpu-run" $LIMIT selftests/cluster/run.sh quick
+part cluster	q	70	tap_run "remoting: programs on several GPUs, kvgpu-run" $LIMIT selftests/remote/cluster/run.sh quick
 part remote-arm q	15	tap_run "remoting: clients for arm64" 300 selftests/remote/run.sh arm
 part kernels	q	30	run_kernels
 part shown	fq	20	run_shown
-part modules	q	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh quick
-part archive	q	60	tap_run "set-up: a rehearsal against an archive that moves on" $LIMIT selftests/testbed/archive_test.sh
-part places	q	60	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh quick
-part fresh-cells	q	35	tap_run "fresh machines: cells" $LIMIT selftests/fresh/fresh_test.sh
+part modules	q	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/module/kernels/build.sh quick
+part archive	q	60	tap_run "set-up: a rehearsal against an archive that moves on" $LIMIT selftests/system/testbed/archive_test.sh
+part places	q	60	tap_run "set-up: the tree in other places" $LIMIT selftests/system/testbed/place_test.sh quick
+part fresh-cells	q	35	tap_run "fresh machines: cells" $LIMIT selftests/system/fresh/fresh_test.sh
 part clouds	q	10	run_clouds
-part install	q	60	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh quick
-part testbed	qs	120	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
-part native	qs	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/native/run.sh quick
-part guest	qs	382	tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT selftests/guest/run.sh quick
-part vfio	qs	131	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/vfio/run.sh quick
-part tenants	qs	100	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh quick
+part install	q	60	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/system/install/run.sh quick
+part testbed	qs	120	tap_run "test bed" $LIMIT selftests/system/testbed/tb_test.sh quick
+part native	qs	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/model/native/run.sh quick
+part guest	qs	382	tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT selftests/system/guest/run.sh quick
+part vfio	qs	131	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/module/vfio/run.sh quick
+part tenants	qs	100	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/module/tenants/run.sh quick
 part remote-tiny	qs	125	tap_run "remoting: a VM on another VM's GPU, tiny guests" $LIMIT selftests/remote/tiny-vms.sh
-part hostile	qs	120	tap_run "hostile: guests that attack" $LIMIT selftests/hostile/run.sh quick
+part hostile	qs	120	tap_run "hostile: guests that attack" $LIMIT selftests/module/hostile/run.sh quick
 
 # ------------------------------------------------------------------ parts of check-long alone
 
 part fuzz-model	l	1400	run_fuzz "${FUZZ_SECONDS:-120}" gpu-model
 part fuzz-rooms	l	1100	run_fuzz "${FUZZ_SECONDS:-120}" '(hw|mmio-trap|gtt-shadow|sched|cuda|tools|remote)'
 part seeds	l	400	run_seeds
-part disasm	l	1500	tap_run "decoder against nvdisasm" $LIMIT selftests/cuda/disasm/run.sh long
+part disasm	l	1500	tap_run "decoder against nvdisasm" $LIMIT selftests/model/disasm/run.sh long
 part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/cuda/runtime/run.sh
 part tenant	l	240	tap_run "CUDA as a tenant types it, on a GPU inside the process" $LIMIT selftests/cuda/tenant/here.sh
 part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh
 part remote-long l	900	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh long
-part cluster-long l	400	tap_run "remoting: programs on several GPUs, kvgpu-run, also over both MPIs of Debian's" $LIMIT selftests/cluster/run.sh long
-part cluster-cut l	170	tap_run "remoting: a cluster whose network is cut" $LIMIT selftests/cluster/cut.sh
-part cluster-many l	50	tap_run "remoting: 64 proxies" 900 selftests/cluster/many.sh
-part slurm l	330	tap_run "remoting: kvgpu-run in jobs of Slurm" $LIMIT selftests/slurm/run.sh
+part cluster-long l	400	tap_run "remoting: programs on several GPUs, kvgpu-run, also over both MPIs of Debian's" $LIMIT selftests/remote/cluster/run.sh long
+part cluster-cut l	170	tap_run "remoting: a cluster whose network is cut" $LIMIT selftests/remote/cluster/cut.sh
+part cluster-many l	50	tap_run "remoting: 64 proxies" 900 selftests/remote/cluster/many.sh
+part slurm l	330	tap_run "remoting: kvgpu-run in jobs of Slurm" $LIMIT selftests/remote/slurm/run.sh
 part remote-vms-long ls	1200	tap_run "remoting: a VM on another VM's GPU" $LIMIT selftests/remote/vms.sh long
 part remote-arm-long l	900	tap_run "remoting: clients for arm64" $LIMIT selftests/remote/run.sh arm-long
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
-part nova	l	30	tap_run "Nova's functions for vGPUs on a copy of sysfs" 900 selftests/clouds/nova.sh
+part nova	l	30	tap_run "Nova's functions for vGPUs on a copy of sysfs" 900 selftests/module/clouds/nova.sh
 part monitoring l	60	run_monitoring
-part install-packages l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long package
-part install-apt l	1500	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long apt_roots
-part install-apt-machine ls	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long apt_machine
-part install-kernels l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long kernels
-part install-machine ls	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long machine
-part install-secureboot ls	700	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long secureboot
-part verify ls	400	tap_run "kvgpu-verify on cards that nobody has POSTed, and on defective ones" $LIMIT selftests/verify/run.sh
-part harness-long l	1500	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh long
+part install-packages l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/system/install/run.sh long package
+part install-apt l	1500	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/system/install/run.sh long apt_roots
+part install-apt-machine ls	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/system/install/run.sh long apt_machine
+part install-kernels l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/system/install/run.sh long kernels
+part install-machine ls	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/system/install/run.sh long machine
+part install-secureboot ls	700	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/system/install/run.sh long secureboot
+part verify ls	400	tap_run "kvgpu-verify on cards that nobody has POSTed, and on defective ones" $LIMIT selftests/module/verify/run.sh
+part harness-long l	1500	tap_run "harness: mdev without a VM" $LIMIT selftests/module/harness/run.sh long
 for piece in 1 2 3 4; do
-	part harness-volume-$piece l 900 tap_run "harness: ten million steps, a hundred million hostile operations" $LIMIT env JOBS=1 selftests/harness/volume.sh $piece 4
+	part harness-volume-$piece l 900 tap_run "harness: ten million steps, a hundred million hostile operations" $LIMIT env JOBS=1 selftests/module/harness/volume.sh $piece 4
 done
 for piece in 1 2 3 4; do part remote-flood-$piece l 400 run_flood $piece; done
 for piece in 1 2 3 4; do part remote-answers-$piece l 400 run_answers $piece; done
 part remote-flood-server l 900	tap_run "remoting: 100 million frames that attack a whole server" $LIMIT selftests/remote/flood.sh 100000000
-part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh long
-part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/kernels/matrix.sh
-part pulled	l	600	tap_run "set-up: a tree that was built long ago" $LIMIT selftests/testbed/pull_test.sh
-part untidy	lbs	2400	tap_run "the quick check twice, on a machine that is not tidy" 9000 selftests/testbed/untidy_test.sh
-part places-long ls	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long
-part documents	ls	900	tap_run "documents: their command blocks" $LIMIT env PYTHONDONTWRITEBYTECODE=1 selftests/documents/run.py long
-part testbed-guests ls	400	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long guest end
-part testbed-more ls	900	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long crash full kernel fresh_setup end
+part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/module/kernels/build.sh long
+part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/module/kernels/matrix.sh
+part pulled	l	600	tap_run "set-up: a tree that was built long ago" $LIMIT selftests/system/testbed/pull_test.sh
+part untidy	lbs	2400	tap_run "the quick check twice, on a machine that is not tidy" 9000 selftests/system/testbed/untidy_test.sh
+part places-long ls	400	tap_run "set-up: the tree in other places" $LIMIT selftests/system/testbed/place_test.sh long
+part documents	ls	900	tap_run "documents: their command blocks" $LIMIT env PYTHONDONTWRITEBYTECODE=1 selftests/system/documents/run.py long
+part testbed-guests ls	400	tap_run "test bed" $LIMIT selftests/system/testbed/tb_test.sh long guest end
+part testbed-more ls	900	tap_run "test bed" $LIMIT selftests/system/testbed/tb_test.sh long crash full kernel fresh_setup end
 for role in base oldest newest; do
 	part native-$role ls 900 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
-		selftests/native/run.sh $role k20m bare load client self-test mesa attacks engines reload
+		selftests/model/native/run.sh $role k20m bare load client self-test mesa attacks engines reload
 	part native-$role-cuda ls 1200 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
-		selftests/native/run.sh $role k20m load cuda
-	part vfio-$role ls 700 tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT env KERNELS=$role selftests/vfio/run.sh long
+		selftests/model/native/run.sh $role k20m load cuda
+	part vfio-$role ls 700 tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT env KERNELS=$role selftests/module/vfio/run.sh long
 done
-part native-libraries ls 320	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/native/run.sh base k20m load libraries
-part native-compute ls	1800	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/native/run.sh base k20m load opencl vulkan clpeak
+part native-libraries ls 320	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/model/native/run.sh base k20m load libraries
+part native-compute ls	1800	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/model/native/run.sh base k20m load opencl vulkan clpeak
 for role in base newest; do
 	while read -r name parts; do
 		# shellcheck disable=SC2086
-		part "guest-$role-$name" ls 1200 tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT env KERNELS=$role selftests/guest/run.sh long $parts
+		part "guest-$role-$name" ls 1200 tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT env KERNELS=$role selftests/system/guest/run.sh long $parts
 	done <<-'EOT'
 	client instances client steady reload
 	opencl opencl
@@ -289,23 +289,23 @@ for role in base newest; do
 done
 part boards	ls	1800	run_boards
 for p in libraries tenant; do
-	part guest-$p ls 1500 tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT env KERNELS=base selftests/guest/run.sh long $p
+	part guest-$p ls 1500 tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT env KERNELS=base selftests/system/guest/run.sh long $p
 done
-part cards	ls	700	tap_run "guest: a server with two cards" $LIMIT env KERNELS=base selftests/guest/run.sh long cards
-part lives	ls	900	tap_run "guest: a card's three lives" $LIMIT env KERNELS=base selftests/guest/run.sh long lives
-part symptoms ls	600	tap_run "guest: what breaks, as docs/admin.md shows it" $LIMIT env KERNELS=base selftests/guest/run.sh long symptoms
-part tenants-long ls	900	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh long
+part cards	ls	700	tap_run "guest: a server with two cards" $LIMIT env KERNELS=base selftests/system/guest/run.sh long cards
+part lives	ls	900	tap_run "guest: a card's three lives" $LIMIT env KERNELS=base selftests/system/guest/run.sh long lives
+part symptoms ls	600	tap_run "guest: what breaks, as docs/admin.md shows it" $LIMIT env KERNELS=base selftests/system/guest/run.sh long symptoms
+part tenants-long ls	900	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/module/tenants/run.sh long
 for type in 512m 1g; do
 	for seed in 1 2 3; do
-		part hostile-$type-$seed ls 1800 tap_run "hostile: guests that attack" $LIMIT env HOSTILE_TYPES=$type HOSTILE_SEEDS=$seed selftests/hostile/run.sh long
+		part hostile-$type-$seed ls 1800 tap_run "hostile: guests that attack" $LIMIT env HOSTILE_TYPES=$type HOSTILE_SEEDS=$seed selftests/module/hostile/run.sh long
 	done
 done
 for kind in registers runlists blocks invalidates bells; do
-	part hostile-volume-$kind ls 2000 tap_run "hostile: one in numbers, beside seven that verify" $LIMIT selftests/hostile/run.sh volume $kind
+	part hostile-volume-$kind ls 2000 tap_run "hostile: one in numbers, beside seven that verify" $LIMIT selftests/module/hostile/run.sh volume $kind
 done
-part bench	ls	1200	tap_run "make bench: what each operation costs, against bounds" $LIMIT selftests/bench/run.sh
+part bench	ls	1200	tap_run "make bench: what each operation costs, against bounds" $LIMIT selftests/system/bench/run.sh
 part debug-kernel l	900	tap_step "the debug kernel is built" $LIMIT testbed/tb setup --debug-kernel
 for p in vfio failnth tenants guest; do
-	part debug-$p ls 1500 tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" $LIMIT selftests/debug/run.sh $p unload leaks
+	part debug-$p ls 1500 tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" $LIMIT selftests/module/debug/run.sh $p unload leaks
 done
-part debug-ends ls 1500 tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" $LIMIT selftests/debug/run.sh guest kill reboot unload leaks
+part debug-ends ls 1500 tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" $LIMIT selftests/module/debug/run.sh guest kill reboot unload leaks

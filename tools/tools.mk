@@ -28,9 +28,9 @@ print-top-server: ; @echo '$(O)/tools/server/kvgpu-top'
 print-top-asan: ; @echo '$(O)/asan/kvgpu-top'
 
 verify-programs: ## what kvgpu-verify --programs build/verify uses on this machine (wants libdrm-dev)
-	@for d in vfio tenants client; do $(MAKE) -s -C selftests/$$d OUT='$(CURDIR)/build/verify' || exit 1; done
+	@for d in module/vfio module/tenants system/client; do $(MAKE) -s -C selftests/$$d OUT='$(CURDIR)/build/verify' || exit 1; done
 
 verify: setup model plugin ## kvgpu-verify, unattended, in servers with an un-POSTed card and with eight defective ones
-	selftests/verify/run.sh
+	selftests/module/verify/run.sh
 
 .PHONY: verify verify-programs top top-server top-asan print-top print-top-server print-top-asan

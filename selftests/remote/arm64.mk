@@ -4,7 +4,7 @@
 # headers are needed, which are the same for all CPUs.
 ARM64		:= $(O)/arm64
 ARM64_CC	:= $(CCACHE) aarch64-linux-gnu-gcc
-ARM64_CPPFLAGS	:= -Iselftests/remote/arm -I. -I$(REMOTE_GEN) -Iselftests/unit/remote/server -D_GNU_SOURCE -idirafter /usr/include
+ARM64_CPPFLAGS	:= -Iselftests/remote/arm -I. -I$(REMOTE_GEN) -Iselftests/remote/unit/remote/server -D_GNU_SOURCE -idirafter /usr/include
 ARM64_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -fPIC -pthread
 
 ARM64_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(ARM64)/obj/%.o) $(addprefix $(ARM64)/obj/gen/,stubs.o refused.o names.o)
@@ -17,9 +17,9 @@ $(addprefix $(ARM64)/obj/gen/,stubs.o refused.o): ARM64_CPPFLAGS += -DKVGPU_INSI
 $(ARM64_CLIENT_OBJ) $(ARM64_RT_OBJ): ARM64_CFLAGS += -fvisibility=hidden
 # tests in which the hooks of $(RING_MODEL) replace accesses to shared memory
 ARM64_HOOKED	:= $(addprefix remote/,ring/interleave_test ring/hostile_test channel/attach_test)
-$(foreach t,$(ARM64_HOOKED),$(ARM64)/obj/selftests/unit/$(t).o $(patsubst %.c,$(ARM64)/obj/%.o,$(SRC_$(t)))): \
+$(foreach t,$(ARM64_HOOKED),$(ARM64)/obj/$(call unit_at,$(t)).o $(patsubst %.c,$(ARM64)/obj/%.o,$(SRC_$(t)))): \
 	ARM64_CPPFLAGS := -I$(RING_MODEL) $(ARM64_CPPFLAGS)
-$(ARM64)/obj/selftests/unit/remote/ring/%.o: ARM64_CPPFLAGS += -U_GNU_SOURCE
+$(ARM64)/obj/selftests/remote/unit/remote/ring/%.o: ARM64_CPPFLAGS += -U_GNU_SOURCE
 $(ARM64)/obj/gen/%.o: $(REMOTE_GEN)/%.c
 	@mkdir -p $(@D)
 	$(call Q,CC)$(ARM64_CC) $(ARM64_CPPFLAGS) $(ARM64_CFLAGS) -MMD -MP -c $< -o $@
@@ -40,13 +40,13 @@ $(ARM64)/faults: $(ARM64)/obj/selftests/remote/faults.o
 $(ARM64)/runtime: $(ARM64)/obj/selftests/remote/runtime.o
 $(ARM64)/cuda-info: $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard cuda/info/*.c))
 $(ARM64)/obj/cuda/info/main.o: ARM64_CPPFLAGS += -DKVGPU_VERSION='"$(KVGPU_VERSION)"'
-$(ARM64)/kvgpu-cuda-driver: $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard selftests/cuda/driver/*.c) selftests/client/tap.c)
-$(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard selftests/cuda/driver/*.c)): ARM64_CPPFLAGS += -Iselftests/client
+$(ARM64)/kvgpu-cuda-driver: $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard selftests/cuda/driver/*.c) selftests/system/client/tap.c)
+$(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard selftests/cuda/driver/*.c)): ARM64_CPPFLAGS += -Iselftests/system/client
 $(ARM64_PROGRAMS): $(ARM64)/libcuda.so.1 $(ARM64)/libcudart.so.11.0
 	$(ARM64_LINK) $(ARM64)/libcudart.so.11.0 $(ARM64)/libcuda.so.1 -Wl,--as-needed -Wl,-rpath,'$$ORIGIN' -lm -o $@
 
 define arm64_rule
-$(ARM64)/unit/$(1): $(ARM64)/obj/selftests/unit/$(1).o $(patsubst %.c,$(ARM64)/obj/%.o,$(SRC_$(1)))
+$(ARM64)/unit/$(1): $(ARM64)/obj/$(call unit_at,$(1)).o $(patsubst %.c,$(ARM64)/obj/%.o,$(SRC_$(1)))
 	@mkdir -p $$(@D)
 	$$(ARM64_LINK) -ldl $(LIBS_$(1)) -o $$@
 endef

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Sourced by run.sh and ../cluster/run.sh: programs, and servers of theirs, that are started with descriptors closed, signals ignored or
+# Sourced by run.sh and cluster/run.sh: programs, and servers of theirs, that are started with descriptors closed, signals ignored or
 # blocked, small limits, odd folders. inherits.c is the program.
-# Set before: $work, with the program inherits in it, and $cubin; result(), as lib.sh of ../cluster has it.
+# Set before: $work, with the program inherits in it, and $cubin; result(), as lib.sh of cluster has it.
 # Set here: inherited (ways to start a program).
 
 : "${work:?}"

@@ -268,7 +268,7 @@ run_faults()
 	step "a thread that waits holds up no other" "$bin/faults" beside "$cubin"
 	step "a stream that had nothing to do is waited for when it has" "$bin/faults" settled "$cubin"
 	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
-	step "a copy of a few bytes tells of an exception before it" "$bin/faults" exceptions selftests/unit/gpu-model/gr/sm/kernels.cubin
+	step "a copy of a few bytes tells of an exception before it" "$bin/faults" exceptions selftests/model/unit/gpu-model/gr/sm/kernels.cubin
 	step "fork after cuInit()" "$bin/faults" after_fork "$cubin"
 	step "PTX is refused, each time" "$bin/faults" ptx "$cubin"
 	until_ready faults child_lives && wait $program && no_children

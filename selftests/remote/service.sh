@@ -194,7 +194,7 @@ run_admin()
 	result $? "it is listed as JSON" "$(head -c 900 "$work/list.json")"
 	ctl list --interval 0 | grep -q '^1 .*served .*tls:ann .*tcp:127.0.0.1'
 	result $? "and in a table"
-	ctl metrics > "$work/metrics" && selftests/tools/prometheus-check.py < "$work/metrics" > "$work/wrong" &&
+	ctl metrics > "$work/metrics" && selftests/module/tools/prometheus-check.py < "$work/metrics" > "$work/wrong" &&
 		grep -q '^kvgpu_remote_client_memory_bytes{who="tls:ann",slot="0"} [1-9]' "$work/metrics"
 	result $? "and for Prometheus" "$(head -n 1 "$work/wrong")"
 	line=$(jq -r '.clients[0] | "\(.pid) \(.user)"' "$work/list.json")

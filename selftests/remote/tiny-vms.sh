@@ -5,10 +5,10 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export KVGPU_TB_NAME=${KVGPU_TB_NAME:-remote-tiny}
-# shellcheck source=selftests/native/cell.sh
-. selftests/native/cell.sh
-# shellcheck source=selftests/guest/guest.sh
-. selftests/guest/guest.sh
+# shellcheck source=selftests/model/native/cell.sh
+. selftests/model/native/cell.sh
+# shellcheck source=selftests/system/guest/guest.sh
+. selftests/system/guest/guest.sh
 # a few batches tell
 CALLS=20000 CALLS_S=20
 # shellcheck source=selftests/remote/vms/pair.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # tb help, which tb also prints for --help and -h as the first word after a command. Every command
-# and option for a person must be here; selftests/documents checks documents against this text.
+# and option for a person must be here; selftests/system/documents checks documents against this text.
 
 cmd_help()
 {

@@ -2,7 +2,7 @@
 """The questions T1 to T27 of docs/supported.md, as far as the stages of one run answer them. An answer is what was seen;
 nothing here judges whether it is good."""
 
-GUEST = "open: wants a hostile guest (selftests/hostile)"
+GUEST = "open: wants a hostile guest (selftests/module/hostile)"
 
 
 def by_stage(stage, answer):
@@ -60,7 +60,7 @@ QUESTIONS = {
     "T8": by_stage("contexts", "a context of the host's was restored; its registers were not compared"),
     "T9": by_stage("isolation", "copies to unmapped memory ended; look for IOMMU faults in the kernel's log"),
     "T10": memory,
-    "T11": "open: wants a guest with Mesa (selftests/mesa)",
+    "T11": "open: wants a guest with Mesa (selftests/model/mesa)",
     "T12": by_stage("isolation", "entries worked and refused as the header says"),
     "T13": "open: look at debugfs sched beside two guests",
     "T14": unless_said("invalidate", ("isolation",), "yes, beside unmaps; beside a flood: wants a hostile guest", "no"),

@@ -7,7 +7,7 @@
  * ends without a context. Exit code 1: a result was wrong.
  *
  * --marks: one sample more, not among the values, that stops before and after each phase,
- * as ../../client/mark.h says.
+ * as ../../system/client/mark.h says.
  */
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "tap.h" /* selftests/client/tap.h */
+#include "tap.h" /* selftests/system/client/tap.h */
 
 /* "": CUDA_SUCCESS */
 const char *error_name(CUresult r);

@@ -4,11 +4,11 @@
 # shared libubsan does not heed log_path, and a client's process has no standard error to be read.
 FLOOD		:= $(O)/flood
 FLOOD_GPU_SRC	:= $(addprefix selftests/remote/flood/,gpu.c queue.c memory.c exports.c) \
-		   $(addprefix selftests/unit/remote/server/,library.c graphs.c)
-FLOOD_ATTACK_SRC := $(addprefix selftests/remote/flood/,attack.c link.c breaks.c) selftests/unit/remote/server/flood.c \
-		   selftests/unit/remote/ring/carrier.c $(wildcard remote/ring/*.c) remote/wire/cursor.c
+		   $(addprefix selftests/remote/unit/remote/server/,library.c graphs.c)
+FLOOD_ATTACK_SRC := $(addprefix selftests/remote/flood/,attack.c link.c breaks.c) selftests/remote/unit/remote/server/flood.c \
+		   selftests/remote/unit/remote/ring/carrier.c $(wildcard remote/ring/*.c) remote/wire/cursor.c
 FLOOD_GPU_CFLAGS := $(SAN_CFLAGS) -fsanitize=address -fPIC
-FLOOD_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -Iselftests/unit/remote/server -D_GNU_SOURCE
+FLOOD_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -Iselftests/remote/unit/remote/server -D_GNU_SOURCE
 
 $(FLOOD)/gpu/%.o: %.c | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A libcuda.so.1 for kvgpu-remoted under a flood of frames: the fake library of the unit tests
- * (selftests/unit/remote/server/fake.h) with a thread of its own, and with memory for those clients
- * that verify. To a client that says so (page.h) it answers by chance that work is not done, gives
- * errors, and prints.
+ * (selftests/remote/unit/remote/server/fake.h) with a thread of its own, and with memory for those
+ * clients that verify. To a client that says so (page.h) it answers by chance that work is not
+ * done, gives errors, and prints.
  *
  * KVGPU_FLOOD_FAULT, which shows that the flood notices: "crash N" ends the process of a client
  * that attacks in its N-th call, by a signal; "byte N" spoils the N-th copy to a client that

@@ -7,7 +7,7 @@
 #define KVGPU_SELFTESTS_REMOTE_FLOOD_LINK_H
 
 #include <remote/channel/layout.h>
-#include <selftests/unit/remote/ring/carrier.h>
+#include <selftests/remote/unit/remote/ring/carrier.h>
 
 #include "flood.h"
 
