@@ -41,7 +41,7 @@ what_is()
 	eval "words=(${part_command[$1]})"
 	case ${words[0]}:$1 in
 	tap_*) printf '%s\n' "${words[1]}" ;;
-	*:lint-all) echo "style of all files, with checkpatch" ;;
+	*:lint-long) echo "style: checkpatch, what the pure rooms call" ;;
 	*:lint) echo "style of all files; documents from sources" ;;
 	*:builds) echo "what later parts run, built" ;;
 	*:unit) echo "unit tests of all rooms, with sanitizers" ;;

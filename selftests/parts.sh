@@ -187,7 +187,7 @@ run_boards()
 FUZZ_SECONDS=${FUZZ_SECONDS:-}
 
 part lint	fq	20	run_lint
-part lint-all	q	40	tap_step "lint, with checkpatch and the pure rooms" $LIMIT make -s lint-all
+part lint-long	q	20	tap_step "lint: checkpatch and the pure rooms" $LIMIT make -s lint-long
 part builds	fqb	60	run_builds
 part module	fqb	60	tap_step "kvgpu.ko builds" $LIMIT make -s module
 part unit	fq	100	run_unit_tests

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""run.py [--all] [--times] [--only RULE,...] [TREE]: checks the tree for the rules of
+"""run.py [--long] [--times] [--only RULE,...] [TREE]: checks the tree for the rules of
 docs/house-style.md that have a star. Prints each fault with its place; exit code 1 if there is
-any. Without --all (or --only) the rules that take long are left out."""
+any. The rules that take long are left out; with --long they are all that is checked."""
 import argparse
 import pathlib
 import resource
@@ -63,7 +63,7 @@ def cpu():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--all", action="store_true", help="also the rules that take long")
+    parser.add_argument("--long", action="store_true", help="the rules that take long, in place of the others")
     parser.add_argument("--only", help="these rules", type=lambda words: words.split(","))
     parser.add_argument("--times", action="store_true", help="say how much time each took")
     parser.add_argument("tree", nargs="?", default=pathlib.Path(__file__).resolve().parents[3])
@@ -73,7 +73,7 @@ def main():
             parser.error(f"there is no rule {rule}; there are {' '.join(RULES)}")
     tree, wrong = trees.Tree(args.tree), 0
     for rule, (check, long) in RULES.items():
-        if rule not in args.only if args.only else long and not args.all:
+        if rule not in args.only if args.only else long != args.long:
             continue
         began = cpu(), time.monotonic()
         for line in check(tree):
