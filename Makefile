@@ -37,11 +37,13 @@ include selftests/system/bench/bench.mk
 
 # check, check-fast, check-long and demo refuse variables on make's command line that they do not
 # know. Without this, a slip such as "make check PART=unit" (for PARTS) would run all parts.
-CHECK_VARIABLES	:= AGAIN CC FUZZ_SECONDS KVGPU_CACHE KVGPU_CHECK_LANES O PARTS V
+CHECK_VARIABLES	:= AGAIN CC CHANGED FUZZ_SECONDS KVGPU_CACHE KVGPU_CHECK_LANES O PARTS PRODUCT STALE V
 ifneq ($(filter check check-fast check-long demo,$(MAKECMDGOALS)),)
 wrong		:= $(filter-out -% $(CHECK_VARIABLES),$(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v))))
 $(if $(wrong),$(error make $(MAKECMDGOALS) knows no variable $(wrong); it knows: $(CHECK_VARIABLES)))
 endif
+# what make's command line has of these; the environment's are not meant for this
+NARROW		= $(foreach v,PRODUCT CHANGED STALE,$(if $(filter command,$(origin $(v))),'$(v)=$($(v))'))
 
 help: ## what there is to make
 	@echo "kvgpu: share one NVIDIA GK110 among KVM guests"; echo
@@ -58,15 +60,16 @@ setup: ## packages, root file systems, kernels and QEMU of the test bed (called 
 
 demo: ## the main job end to end, shown: a server with a K20m, stock nouveau, guests on vGPUs, verified copies, CUDA
 	@selftests/system/demo/demo.sh
+	@selftests/check.sh passed demo
 
-check: ## the tests, but for the long ones (PARTS="unit guest": some); the last line begins with 'N passed, N failed'
-	@selftests/check.sh quick $(PARTS)
+check: ## the tests, but for the long ones (PARTS="unit guest" PRODUCT=remote CHANGED=HEAD~5: what judges these); ends with 'N passed, N failed'
+	@selftests/check.sh quick $(NARROW) $(PARTS)
 
-check-fast: ## the inner loop: what changed is built and looked at, all unit tests, 2 s a fuzz target
-	@selftests/check.sh fast $(PARTS)
+check-fast: ## the inner loop: what changed is built and looked at, all unit tests, 2 s a fuzz target (PARTS= PRODUCT= CHANGED=)
+	@selftests/check.sh fast $(NARROW) $(PARTS)
 
-check-long: ## check, and everything slow, in parts (PARTS="..."); goes on where it stopped, for one commit
-	@selftests/check.sh long $(PARTS)
+check-long: ## check, and everything slow (PARTS= PRODUCT= CHANGED=); goes on where it stopped; STALE=1: what of it changed since it passed
+	@selftests/check.sh long $(NARROW) $(PARTS)
 
 supported: ## takes the kernels that check and check-long passed on into docs/kernels.tsv and the table of docs/supported.md
 	@selftests/module/kernels/supported.sh merge

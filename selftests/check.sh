@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # check.sh list: prints the parts, and what each of them tests.
-# check.sh fast|quick|long [PART...]: runs make check-fast, make check or make check-long.
+# check.sh fast|quick|long [PRODUCT=NAMES | CHANGED=COMMITS] [STALE=1] [PART...]: runs make check-fast,
+# make check or make check-long. With PRODUCT, parts that judge one of these products; with CHANGED,
+# one of those that differ from a commit, or that a range touches, or that have files that are not
+# committed (products.sh). With STALE, long parts and commands whose files changed since they passed.
+# check.sh stale [PRODUCT...]: prints the names of these, of some products.
+# check.sh passed NAME: notes that a long part or command has passed just now.
 #
 # It does the test bed's set-up, then runs the parts that parts.sh defines: first those that build,
 # one at a time, then the others, two at a time, the longest first. A part that fails does not keep
@@ -12,10 +17,10 @@
 # Results are kept by commit, or by a hash of the files while the tree differs from its commit.
 # check-long does not run a part again that passed in the same state of the tree: after an
 # interruption, run it again and it goes on. AGAIN=1 runs everything, V=1 also shows the output of
-# parts that pass.
+# parts that pass. selftests/passed.tsv has with which files each long part and command passed last.
 set -u
 # what the caller's environment has of these would decide what tests do
-unset CDPATH BASH_ENV TMPDIR LD_LIBRARY_PATH LD_PRELOAD CUDA_VISIBLE_DEVICES BOARD KERNEL SEED GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+unset CDPATH BASH_ENV TMPDIR LD_LIBRARY_PATH LD_PRELOAD CUDA_VISIBLE_DEVICES BOARD KERNEL SEED PARTS PRODUCT CHANGED STALE GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 for name in $(compgen -v); do
 	case $name in KVGPU_TB_NAME | KVGPU_TB_BOOT | KVGPU_REMOTE* | KVGPU_INPROCESS* | KVGPU_CLUSTER* | KVGPU_PTXAS | SLURM_* | HARNESS_*) unset "$name" ;; esac
 done
@@ -30,9 +35,12 @@ export KVGPU_CACHE=${KVGPU_CACHE:-${HOME:-/root}/.cache/kvgpu}
 
 usage()
 {
-	echo "usage: selftests/check.sh fast|quick|long [PART...], or list; parts: ${part_names[*]}" >&2
+	echo "usage: selftests/check.sh fast|quick|long [PRODUCT=NAMES | CHANGED=COMMITS] [STALE=1] [PART...], or list, or stale [PRODUCT...], or passed NAME;" \
+		"parts: ${part_names[*]}" >&2
 	exit 2
 }
+
+wrong() { echo "check.sh: $*" >&2; exit 2; }
 
 # what_is NAME: prints what the part tests
 what_is()
@@ -46,6 +54,7 @@ what_is()
 	*:builds) echo "what later parts run, built" ;;
 	*:unit) echo "unit tests of all rooms, with sanitizers" ;;
 	*:fuzz*) echo "fuzz targets${words[2]:+ of ${words[2]}}, ${words[1]} s each" ;;
+	*:demo | *:bench-shares) echo "the command, by make check-long STALE=1 alone" ;;
 	*:firmware) echo "kvgpu-firmware on the nouveau.ko of each kernel" ;;
 	*:tools) echo "kvgpu-top, cuda-info, the benchmarks' reports" ;;
 	*:libraries) echo "symbols and binary interface of libcuda and libcudart" ;;
@@ -59,19 +68,21 @@ what_is()
 mode=${1-}
 case $mode in
 list)
-	printf '%-22s %-9s %8s  %s\n' part of seconds what
+	printf '%-22s %-9s %8s  %-34s  %s\n' part of seconds judges what
 	for name in "${part_names[@]}"; do
 		of=''
 		[[ ${part_modes[$name]} != *f* ]] || of+=fast,
 		[[ ${part_modes[$name]} != *q* ]] || of+=check,
 		[[ ${part_modes[$name]} != *l* ]] || of+=long,
-		printf '%-22s %-10s %7s  %s\n' "$name" "${of%,}" "${part_seconds[$name]}" "$(what_is "$name")"
+		[[ ${part_modes[$name]} != *c* ]] || of+=stale,
+		printf '%-22s %-10s %7s  %-34s  %s\n' "$name" "${of%,}" "${part_seconds[$name]}" "${part_products[$name]}" "$(what_is "$name")"
 	done
 	exit 0
 	;;
 fast) letters=f title="make check-fast" ;;
 quick) letters=q title="make check" ;;
 long) letters=ql title="make check-long" ;;
+stale | passed) letters=lc ;;
 part) ;;
 *) usage ;;
 esac
@@ -79,32 +90,84 @@ shift
 DIR=build/check
 LANES=${KVGPU_CHECK_LANES:-2}
 
-# check.sh part NAME RESULT: runs one part, for start_part; its score goes into the file RESULT. Its bed
-# has the part's name: parts of one suite may run side by side.
+# check.sh part NAME RESULT PRODUCTS: runs one part, for start_part; its score goes into the file RESULT.
+# Its bed has the part's name: parts of one suite may run side by side.
 if [ "$mode" = part ]; then
+	narrow=$3
 	[[ ${part_modes[$1]} != *s* ]] || export KVGPU_TB_NAME=$1
 	eval "${part_command[$1]}"
 	tap_save "$2"
 	exit 0
 fi
 
-chosen=()
+is_kept() { [[ ${part_modes[$1]} == *[lc]* ]]; }	# NAME: true if passed.tsv has the part
+
+if [ "$mode" = passed ]; then
+	[ $# = 1 ] && [ -n "${part_modes[$1]-}" ] && is_kept "$1" || usage
+	hash_parts "$1"
+	passes "$1" "$(date +%F)"
+	exit
+fi
+
+only_stale='' given=''
+[ "$mode" != stale ] || { set -- ${1+"PRODUCT=$*"}; only_stale=1; }
+while [[ ${1-} == *=* ]]; do
+	case $1 in
+	PRODUCT=?*)
+		narrow=${1#*=} narrow=${narrow// /,}
+		for name in ${narrow//,/ }; do
+			[[ " ${PRODUCT_NAMES[*]} " == *" $name "* ]] || wrong "there is no product '$name'; products: ${PRODUCT_NAMES[*]}"
+		done ;;
+	CHANGED=?*)
+		[ "$narrow" = all ] || wrong "PRODUCT or CHANGED, not both"
+		narrow=$(changed_products "${1#*=}") || wrong "$1: git knows no such commit; CHANGED=HEAD~5 is the last five" ;;
+	STALE=?*)
+		[ "$mode" = long ] || wrong "STALE is for check-long"
+		only_stale=1 letters=lc ;;
+	PRODUCT= | CHANGED= | STALE=) ;;
+	*) usage ;;
+	esac
+	given+=" $1"
+	shift
+done
+
+chosen=() kept=()
 for name in "${@:-${part_names[@]}}"; do
 	[ -n "${part_modes[$name]-}" ] || { echo "check.sh: there is no part '$name'" >&2; usage; }
-	if [ $# -gt 0 ] || [[ ${part_modes[$name]} == *[$letters]* ]]; then chosen+=("$name"); fi
+	[ $# -gt 0 ] || [[ ${part_modes[$name]} == *[$letters]* ]] || continue
+	! meets "${part_products[$name]}" "$narrow" || chosen+=("$name")
 done
+given+=${*:+ $*}
+for name in "${chosen[@]}"; do ! is_kept "$name" || kept+=("$name"); done
+[ ${#kept[@]} = 0 ] || hash_parts "${kept[@]}"
+if [ -n "$only_stale" ]; then
+	mapfile -t stale_parts < <(stale "${kept[@]}")
+	chosen=("${stale_parts[@]#* }")
+fi
+if [ "$mode" = stale ]; then
+	for line in "${stale_parts[@]}"; do printf '%-22s %-10s  %s\n' "${line#* }" "${line% *}" "$(what_is "${line#* }")"; done
+	echo "${#stale_parts[@]} of ${#kept[@]} have not passed with the files that they judge now; make check-long STALE=1 runs them"
+	exit 0
+fi
+if [ ${#chosen[@]} = 0 ]; then
+	[[ -n $only_stale || $given == *CHANGED=* ]] || wrong "none of the parts judges that:$given"
+	echo "check.sh: no part to run:$given"
+	tap_report
+	exit 0
+fi
 
 # ------------------------------------------------------------------ results and times of earlier runs
 
 # tree_state: prints a name for the contents of the tree: the commit if nothing differs from it,
-# else the commit (if there is one) and a hash of all files but those below build/ and .git/
+# else the commit (if there is one) and a hash of all files but those below build/ and .git/, and
+# passed.tsv
 tree_state()
 {
 	local commit
-	if commit=$(git rev-parse --short=12 HEAD 2>/dev/null) && [ -z "$(git status --porcelain 2>/dev/null)" ]; then
+	if commit=$(git rev-parse --short=12 HEAD 2>/dev/null) && [ -z "$(git status --porcelain -- . ":!$PASSED" 2>/dev/null)" ]; then
 		echo "$commit"
 	else
-		printf '%s%s\n' "${commit:+$commit-}" "$(find . -type f ! -path './.git/*' ! -path './build/*' -print0 | LC_ALL=C sort -z |
+		printf '%s%s\n' "${commit:+$commit-}" "$(find . -type f ! -path './.git/*' ! -path './build/*' ! -path "./$PASSED" -print0 | LC_ALL=C sort -z |
 			xargs -0 sha256sum | sha256sum | cut -c1-12)"
 	fi
 }
@@ -124,20 +187,25 @@ remember() # NAME SECONDS: writes to $TIMES how long the part took
 	{ awk -v n="$1" '$1 != n' "$TIMES" 2>/dev/null; echo "$1 $2"; } >"$TIMES.new" && mv "$TIMES.new" "$TIMES"
 }
 
+# NAME: true if the part takes only some of what it has, for the products that are checked
+is_cut() { [ "$narrow" != all ] && [[ ${part_modes[$1]} == *p* ]]; }
+
 # NAME: true if check-long need not run the part: it has passed in this state of the tree, and AGAIN
 # is not set
 recorded()
 {
-	[ "$mode" = long ] && [ -z "${AGAIN-}" ] && [ -e "$RECORD/$1.passed" ]
+	[ "$mode" = long ] && [ -z "${AGAIN-}" ] && [ -e "$RECORD/$1.passed" ] && ! is_cut "$1"
 }
 
 keep_record() # NAME SECONDS: records that the part passed in this state of the tree
 {
+	! is_cut "$1" || return
 	mkdir -p "$RECORD"
 	cp "$DIR/$1.result" "$RECORD/$1.passed"
 	echo "$2" >"$RECORD/$1.seconds"
 	# remove results of states of the tree for which none was added for a month
 	find "$KVGPU_CACHE/check" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
+	! is_kept "$1" || passes "$1" "$(date +%F)"
 }
 
 # log_run: adds a line for a run of a part to $KVGPU_CACHE/check/runs.tsv, for `make flakes-table`
@@ -180,7 +248,7 @@ start_part() # NAME
 {
 	began_at[$1]=$SECONDS
 	rm -f "$DIR/$1.result"
-	setsid "$0" part "$1" "$DIR/$1.result" >"$DIR/$1.log" 2>&1 </dev/null &
+	setsid "$0" part "$1" "$DIR/$1.result" "$narrow" >"$DIR/$1.log" 2>&1 </dev/null &
 	running[$!]=$1
 }
 
@@ -202,7 +270,7 @@ end_part() # NAME: prints the part's score, and records its time and result
 		cat "$DIR/$name.log"
 	fi
 	if [ -z "$interrupted" ]; then
-		remember "$name" "${took[$name]}"
+		is_cut "$name" || remember "$name" "${took[$name]}"
 		log_run "$name" "$passed" "$failed"
 	fi
 	[ "$failed" -ne 0 ] || [ "$passed" -eq 0 ] || keep_record "$name" "${took[$name]}"
@@ -220,6 +288,7 @@ reuse_part() # NAME: takes the recorded result in place of a run
 {
 	cp "$RECORD/$1.passed" "$DIR/$1.result"
 	took[$1]=$(cat "$RECORD/$1.seconds")
+	! is_kept "$1" || passes "$1" "$(date +%F -r "$RECORD/$1.passed")"
 	show_part "$1" "$(count_of "$DIR/$1.result" tap_passed)" 0 "$(count_of "$DIR/$1.result" tap_skipped)" "${took[$1]} s, before"
 }
 
@@ -315,7 +384,7 @@ finish()
 			(NR > 1 ? "," : ""), $1, $2, $3, $4, $5 }'
 		printf '\n]}\n'
 	} >"$DIR/times.json"
-	[ -n "$interrupted" ] || [ "$given" -gt 0 ] || remember "all-$mode" $total_s
+	[ -n "$interrupted" ] || [ -n "$given" ] || remember "all-$mode" $total_s
 	printf '%s: %s; each part has a log in %s/, index.txt there tells what they are\n' "$title" "$(minutes $total_s)" "$DIR"
 	tap_report
 }
@@ -350,7 +419,6 @@ only_here()
 	echo "$title (process $$, since $(date +%H:%M))" >build/check.running
 }
 
-given=$#
 only_one
 only_here
 total=${#chosen[@]}
@@ -359,7 +427,7 @@ rm -rf "$DIR.before"
 mkdir -p "$DIR"
 [ ! -e "$DIR.before/kernels.tsv" ] || cp "$DIR.before/kernels.tsv" "$DIR"	# collects the results of all runs until "make supported" takes them
 : >"$DIR/table"
-say "$title: $total parts, $LANES at a time, those that take longest first; each writes to $DIR/PART.log, its tests to PART.result; at the end $DIR/names.txt has the name of every test$(last=$(awk -v n="all-$mode" '$1 == n { print $2 }' "$TIMES" 2>/dev/null); [ -z "$last" ] || echo "; the last run on this machine took $(minutes "$last")")"
+say "$title$given: $total parts, $LANES at a time, those that take longest first; each writes to $DIR/PART.log, its tests to PART.result; at the end $DIR/names.txt has the name of every test$(last=$(awk -v n="all-$mode" '$1 == n { print $2 }' "$TIMES" 2>/dev/null); [ -n "$given" ] || [ -z "$last" ] || echo "; the last run on this machine took $(minutes "$last")")"
 if ! testbed/tb setup 8>&- 9>&-; then
 	tap_fail "testbed/tb setup"
 	tap_report
@@ -368,7 +436,8 @@ fi
 trap interrupt INT TERM HUP
 
 mapfile -t builds < <(for name in "${chosen[@]}"; do case ${part_modes[$name]} in *b*) echo "$name" ;; esac; done)
-mapfile -t others < <(for name in "${chosen[@]}"; do case ${part_modes[$name]} in *b*) ;; *) echo "$(expected "$name") $name" ;; esac; done | sort -nr | cut -d' ' -f2)
+mapfile -t others < <(for name in "${chosen[@]}"; do case ${part_modes[$name]} in *b*) ;; *) echo "$(expected "$name") $name" ;; esac; done |
+	if [ -n "$only_stale" ]; then cat; else sort -nr; fi | cut -d' ' -f2)
 run_parts 1 "${builds[@]}"
 run_parts "$LANES" "${others[@]}"
 finish

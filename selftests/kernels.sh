@@ -30,7 +30,7 @@ kernel_commit()
 {
 	local commit
 	commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || { echo -; return; }
-	git diff --quiet HEAD 2>/dev/null || commit+=+
+	git diff --quiet HEAD -- . ':!selftests/passed.tsv' 2>/dev/null || commit+=+
 	printf '%s\n' "$commit"
 }
 

@@ -32,5 +32,6 @@ verify-programs: ## what kvgpu-verify --programs build/verify uses on this machi
 
 verify: setup model plugin ## kvgpu-verify, unattended, in servers with an un-POSTed card and with eight defective ones
 	selftests/module/verify/run.sh
+	@selftests/check.sh passed verify
 
 .PHONY: verify verify-programs top top-server top-asan print-top print-top-server print-top-asan

@@ -15,6 +15,7 @@ $(AWAY) $(GAPS): $(O)/bench_%: selftests/system/bench/%.c
 
 bench-shares: setup model plugin $(AWAY) $(GAPS) ## shares, latency and cost of switching of many vGPUs on a paced GPU (table, and build/bench/shares.json)
 	AWAY='$(AWAY)' GAPS='$(GAPS)' selftests/system/bench/bench-shares.sh $(SETUPS)
+	@$(if $(SETUPS)$(LOOKS),,selftests/check.sh passed bench-shares)
 
 ROOMS_DIR	:= selftests/system/bench/rooms
 ROOMS_BENCH	:= $(O)/rooms_bench

@@ -150,11 +150,11 @@ result $? "a second check in the same tree says that one runs, and ends" "$work/
 
 # check.sh in a made-up tree with three parts; it is interrupted in the second
 mkdir -p "$work/tree/selftests" "$work/tree/testbed"
-cp selftests/check.sh selftests/tap.sh "$work/tree/selftests/"
+cp selftests/{check,products,tap}.sh "$work/tree/selftests/"
 printf '#!/bin/sh\n' >"$work/tree/testbed/tb" && chmod +x "$work/tree/testbed/tb"
 {
 	sed '/^run_lint/,$d' selftests/parts.sh
-	printf 'part one fqb 1 tap_step "the first" 20 true\npart two fq 1 tap_step "the second" 60 sh -c ": >began; sleep 50"\npart three fq 1 tap_step "the third" 20 true\n'
+	printf 'part one fqb all 1 tap_step "the first" 20 true\npart two fq all 1 tap_step "the second" 60 sh -c ": >began; sleep 50"\npart three fq all 1 tap_step "the third" 20 true\n'
 } >"$work/tree/selftests/parts.sh"
 check_there() { cd "$work/tree" && KVGPU_CACHE=$work/cache3 KVGPU_CHECK_LANES=1 exec timeout --foreground -k 40 60 selftests/check.sh fast >"$work/out" 2>&1; }
 (check_there) &
