@@ -11,8 +11,9 @@ HARNESS_TOPICS	:= $(patsubst selftests/module/harness/topics/%.c,%,$(wildcard se
 HARNESS_LINUX	:= anon_inodes atomic bitmap bitops completion cred debugfs delay device dma-mapping eventfd file firmware fs genalloc hashtable interrupt io \
 		   iommu kobject kthread ktime mdev mm module moduleparam mutex pci pid random rcupdate refcount rtmutex \
 		   sched sched/mm sched/signal sched/task seq_file sizes slab spinlock sysfs tracepoint uaccess vmalloc workqueue xarray
-# a folder for each list: a header of another list would come before include/user's
-HARNESS_INCLUDE	:= $(GENERATED)/harness/include-$(shell echo '$(HARNESS_LINUX)' | sha256sum | cut -c1-8)
+HARNESS_KERNEL_H := selftests/module/harness/kernel/kernel.h
+# a folder for each list and place: a header of another list would come before include/user's
+HARNESS_INCLUDE	:= $(GENERATED)/harness/include-$(shell echo '$(HARNESS_LINUX) $(HARNESS_KERNEL_H)' | sha256sum | cut -c1-8)
 HARNESS_HEADERS	:= $(HARNESS_LINUX:%=$(HARNESS_INCLUDE)/linux/%.h) $(HARNESS_INCLUDE)/linux/vfio.h $(HARNESS_INCLUDE)/trace/define_trace.h
 HARNESS_CPPFLAGS := -I. -I$(HARNESS_INCLUDE) -Iinclude -Iinclude/user
 # KVGPU_HAVE_...: the features of the kernel that kernel/ imitates. As on the oldest kernel, mdev
@@ -31,13 +32,13 @@ HARNESS_LIB	:= $(HARNESS)/libharness.so
 
 $(HARNESS_INCLUDE)/linux/vfio.h:
 	@mkdir -p $(@D)
-	@printf '#include_next <linux/vfio.h>\n#include "selftests/module/harness/kernel/kernel.h"\n' > $@
+	@printf '#include_next <linux/vfio.h>\n#include "$(HARNESS_KERNEL_H)"\n' > $@
 $(HARNESS_INCLUDE)/trace/define_trace.h:
 	@mkdir -p $(@D)
 	@: > $@
 $(HARNESS_LINUX:%=$(HARNESS_INCLUDE)/linux/%.h):
 	@mkdir -p $(@D)
-	@echo '#include "selftests/module/harness/kernel/kernel.h"' > $@
+	@echo '#include "$(HARNESS_KERNEL_H)"' > $@
 
 # tests do little themselves, and without -O2 they compile in half the time
 $(HARNESS)/pic/selftests/module/harness/tests/%.o $(HARNESS)/pic/selftests/module/harness/topics/%.o: HARNESS_OPT := -O0

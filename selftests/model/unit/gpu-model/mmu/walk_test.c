@@ -352,14 +352,10 @@ static void says_where_it_failed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(directory_bits),
-		cmocka_unit_test(big_entry_bits),
-		cmocka_unit_test(small_entry_bits),
-		cmocka_unit_test(both_entries),
-		cmocka_unit_test(all_kinds),
-		cmocka_unit_test(directory_targets),
-		cmocka_unit_test(wide_addresses),
-		cmocka_unit_test(says_where_it_failed),
+		cmocka_unit_test(directory_bits),   cmocka_unit_test(big_entry_bits),
+		cmocka_unit_test(small_entry_bits), cmocka_unit_test(both_entries),
+		cmocka_unit_test(all_kinds),	    cmocka_unit_test(directory_targets),
+		cmocka_unit_test(wide_addresses),   cmocka_unit_test(says_where_it_failed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,7 +282,8 @@ static void bad_images(void **state)
 	assert_int_equal(cuModuleLoad(&m, absent), CUDA_ERROR_FILE_NOT_FOUND);
 	assert_int_equal(cuModuleLoad(&m, "selftests/cuda/unit/cuda/kepler/image/data/README.md"),
 			 CUDA_ERROR_INVALID_IMAGE);
-	assert_int_equal(cuModuleLoad(&m, "selftests/cuda/unit/cuda/kepler/image/data/only_ptx.fatbin"),
+	assert_int_equal(cuModuleLoad(&m,
+				      "selftests/cuda/unit/cuda/kepler/image/data/only_ptx.fatbin"),
 			 CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
 	assert_int_equal(cuModuleLoadDataEx(&m, "\n.version 7.8\n.target sm_35\n.address_size 64\n",
 					    2, options, values),

@@ -143,8 +143,8 @@ static void managed_variables(void **state)
 	struct cudaPointerAttributes a;
 	struct cudaFuncAttributes f;
 	struct wrapper w;
-	void **handle, *data = file_bytes("selftests/cuda/unit/cuda/kepler/image/data/managed.cubin"),
-		       *p;
+	void **handle,
+		*data = file_bytes("selftests/cuda/unit/cuda/kepler/image/data/managed.cubin"), *p;
 	char kernel, plain;
 
 	w = wrap(data);

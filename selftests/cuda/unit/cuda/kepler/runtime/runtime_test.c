@@ -226,7 +226,8 @@ static void bad_binaries(void **state)
 		const char *file;
 		cudaError_t error;
 	} files[] = {
-		{ "selftests/cuda/unit/cuda/kepler/image/data/README.md", cudaErrorInvalidKernelImage },
+		{ "selftests/cuda/unit/cuda/kepler/image/data/README.md",
+		  cudaErrorInvalidKernelImage },
 		{ "selftests/cuda/unit/cuda/kepler/image/data/only_ptx.fatbin",
 		  cudaErrorJitCompilerNotFound },
 	};
