@@ -32,8 +32,8 @@ products_of()
 	debian/* | libvirt-xml/* | dkms.conf | Kbuild) products=module ;;
 	selftests/system/*) products=system ;;
 	include/* | testbed/* | Makefile | kvgpu.mk | selftests/selftests.mk) products=all ;;
-	selftests/fetch.sh | selftests/kernels.sh | selftests/tree-files.sh | selftests/fuzz.sh | selftests/own_folder.h | selftests/result.sh |
-		selftests/unit_test.h) products=all ;;
+	selftests/fetch.sh | selftests/kernels.sh | selftests/tree-files.sh | selftests/fuzz.sh | selftests/own_folder.h) products=all ;;
+	selftests/result.sh | selftests/unit_test.h) products=all ;;
 	*) products=all && return 1 ;;
 	esac
 }
