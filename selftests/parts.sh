@@ -302,6 +302,8 @@ for role in base oldest newest; do
 		selftests/model/native/run.sh $role k20m load cuda
 	part vfio-$role ls	module,model 700 tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT env KERNELS=$role selftests/module/vfio/run.sh long
 done
+part native-flat ls	model	300	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
+	selftests/model/native/run.sh base flat bare load client:copy,sync,sleep,fault,switch,exec attacks
 part native-libraries ls	model,cuda 320	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/model/native/run.sh base k20m load libraries
 part native-compute ls	model	1800	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/model/native/run.sh base k20m load opencl vulkan clpeak
 for role in base newest; do

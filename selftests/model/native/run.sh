@@ -33,7 +33,6 @@ HELP
 quick()
 {
 	RELOADS=3 cell base k20m bare load client self-test mesa attacks engines reload
-	cell base flat bare load client:copy,sync,sleep,fault,switch,exec attacks
 	RELOADS=3 cell newest k20m bare load client:copy,sync,sleep,fault,switch,exec attacks reload
 }
 
@@ -48,6 +47,7 @@ long()
 		cell $kernel k20m bare load client self-test mesa cuda attacks engines reload
 	done
 	cell base k20m load opencl vulkan clpeak
+	cell base flat bare load client:copy,sync,sleep,fault,switch,exec attacks
 }
 
 # boards: three boards, of each five cards that differ in what is fused off and in which order
