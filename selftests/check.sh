@@ -22,7 +22,7 @@ set -u
 # what the caller's environment has of these would decide what tests do
 unset CDPATH BASH_ENV TMPDIR LD_LIBRARY_PATH LD_PRELOAD CUDA_VISIBLE_DEVICES BOARD KERNEL SEED PARTS PRODUCT CHANGED STALE GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 for name in $(compgen -v); do
-	case $name in KVGPU_TB_NAME | KVGPU_TB_BOOT | KVGPU_REMOTE* | KVGPU_INPROCESS* | KVGPU_CLUSTER* | KVGPU_PTXAS | SLURM_* | HARNESS_*) unset "$name" ;; esac
+	case $name in KVGPU_TB_NAME | KVGPU_TB_BOOT | KVGPU_BED_GIVEN | KVGPU_REMOTE* | KVGPU_INPROCESS* | KVGPU_CLUSTER* | KVGPU_PTXAS | SLURM_* | HARNESS_*) unset "$name" ;; esac
 done
 umask 022
 export LC_ALL=C.UTF-8 LANGUAGE='' SHELL=/bin/bash

@@ -202,6 +202,22 @@ run_shown()
 	tap_run "fresh machines: README.md and the table" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/system/fresh/table_test.py
 }
 
+# run_hostile: a hostile VMM, many tenants and hostile guests, one after the other in one server; then a VMM on the oldest kernel
+run_hostile()
+{
+	local tb=testbed/tb
+	trap '$tb down >/dev/null 2>&1; exit 130' INT TERM
+	tap_step "a server whose card kvgpu.ko has" 600 $tb up --driver kvgpu --mem 5G --append iomem=relaxed
+	export KVGPU_BED_GIVEN=yes
+	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/module/vfio/run.sh quick
+	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/module/tenants/run.sh quick
+	tap_run "hostile: guests that attack" $LIMIT selftests/module/hostile/run.sh quick
+	unset KVGPU_BED_GIVEN
+	$tb down >/dev/null 2>&1
+	trap - INT TERM
+	tap_run "vfio: a hostile VMM, on the oldest kernel" $LIMIT selftests/module/vfio/run.sh short
+}
+
 # run_boards: stock nouveau on dies of three boards, then CUDA in two guests on each board
 run_boards()
 {
@@ -247,10 +263,8 @@ part install	q	module,system,pages	60	tap_run "install: as an admin does, and st
 part testbed	qs	system,model	120	tap_run "test bed" $LIMIT selftests/system/testbed/tb_test.sh quick
 part native	qs	model,cuda,system	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/model/native/run.sh quick
 part guest	qs	module,model,cuda,system	382	tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT selftests/system/guest/run.sh quick
-part vfio	qs	module,model	131	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/module/vfio/run.sh quick
-part tenants	qs	module,model	100	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/module/tenants/run.sh quick
 part remote-tiny	qs	remote,cuda,module,model	125	tap_run "remoting: a VM on another VM's GPU, tiny guests" $LIMIT selftests/remote/tiny-vms.sh
-part hostile	qs	module,model	120	tap_run "hostile: guests that attack" $LIMIT selftests/module/hostile/run.sh quick
+part hostile	qs	module,model	300	run_hostile
 
 # ------------------------------------------------------------------ parts of check-long alone
 

@@ -165,13 +165,25 @@ bed_up()
 	ran_on
 }
 
-bed_down() { $TB down >/dev/null 2>&1 </dev/null; }
+# kvgpu_up OPTION...: boots a server whose card kvgpu.ko has. KVGPU_BED_GIVEN: the bed is up, and other suites use it before and after;
+# only the module is loaded. $OUT/up.log has the output.
+kvgpu_up()
+{
+	if [ -n "${KVGPU_BED_GIVEN-}" ]; then
+		in_server sh -c '[ -e /sys/module/kvgpu ] || insmod /share/kvgpu.ko'
+	else
+		$TB up --driver kvgpu "$@"
+	fi >"$OUT/up.log" 2>&1 </dev/null
+}
+
+bed_down() { [ -n "${KVGPU_BED_GIVEN-}" ] || $TB down >/dev/null 2>&1 </dev/null; }
 
 # bed_must_be_free: ends the suite if its bed is up already, because it is another run's. Call it
 # before the trap that ends the bed at exit.
 bed_must_be_free()
 {
 	local rc=0
+	[ -z "${KVGPU_BED_GIVEN-}" ] || return 0
 	$TB status >/dev/null 2>&1 </dev/null || rc=$?
 	case $rc in
 	0 | 1)

@@ -99,7 +99,7 @@ attack() # NAMES SEED
 
 server_up()
 {
-	if ! $TB up --driver kvgpu --mem "${SERVER_MEM:-5G}" >"$OUT/up.log" 2>&1 </dev/null; then
+	if ! kvgpu_up --mem "${SERVER_MEM:-5G}"; then
 		sed 's/^/# /' "$OUT/up.log"
 		result 1 "kvgpu.ko takes the card"
 		finish

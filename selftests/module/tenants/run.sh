@@ -70,7 +70,7 @@ cell()
 {
 	kernel=$(kernel_of "$1")
 	cell_name="$kernel $2 rate $3"
-	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 3G --append iomem=relaxed --model-args "--board $2 --ce-rate $3" >"$OUT/up.log" 2>&1 </dev/null; then
+	if ! kvgpu_up --kernel "$kernel" --mem 3G --append iomem=relaxed --model-args "--board $2 --ce-rate $3"; then
 		sed 's/^/# /' "$OUT/up.log"
 		result 1 "kvgpu.ko takes the card"
 		return
