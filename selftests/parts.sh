@@ -340,7 +340,7 @@ for p in libraries tenant; do
 	part guest-$p ls	module,model,cuda,system,pages 1500 tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT env KERNELS=base selftests/system/guest/run.sh long $p
 done
 part cards	ls	module,model,system	700	tap_run "guest: a server with two cards" $LIMIT env KERNELS=base selftests/system/guest/run.sh long cards
-part lives	ls	module,model,system	900	tap_run "guest: a card's three lives" $LIMIT env KERNELS=base selftests/system/guest/run.sh long lives
+part lives	ls	module,model,system,pages	900	tap_run "guest: a card's three lives" $LIMIT env KERNELS=base selftests/system/guest/run.sh long lives
 part symptoms ls	module,model,system,pages	600	tap_run "guest: what breaks, as docs/admin.md shows it" $LIMIT env KERNELS=base selftests/system/guest/run.sh long symptoms
 part tenants-long ls	module,model	900	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/module/tenants/run.sh long
 for type in 512m 1g; do
