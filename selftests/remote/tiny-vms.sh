@@ -113,7 +113,7 @@ ends()
 
 tiny_server() { server_of --driver kvgpu; }
 
-build_programs client || finish
+build_programs system/client || finish
 bed_must_be_free
 trap 'bed_down' EXIT
 cell_name="a VM with a vGPU"

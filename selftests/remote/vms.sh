@@ -231,7 +231,7 @@ vgpu_guests() { guests_up --type 512m --mem 1G; }
 card_server() { server_of --driver vfio-pci; }
 card_guests() { guests_up --type card --mem 768M; }
 
-build_programs client || finish
+build_programs system/client || finish
 bed_must_be_free
 trap 'bed_down' EXIT
 cell_name="a VM with a vGPU"

@@ -118,8 +118,8 @@ relay()
 
 # ------------------------------------------------------------------ the bed
 
-# build_programs [FOLDER...]: builds the programs of these folders of selftests (client, attacks, mesa
-# and bench) in one folder for all suites, one suite at a time. Sets OUT: this bed's folder for
+# build_programs [FOLDER...]: builds the programs of these folders of selftests (system/client, model/attacks,
+# model/mesa and system/bench) in one folder for all suites, one suite at a time. Sets OUT: this bed's folder for
 # results, with links to the programs.
 build_programs()
 {
