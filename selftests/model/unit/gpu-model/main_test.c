@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The command line: options that are accepted, and options that are refused. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <selftests/unit_test.h>
 
 #define main model_main
 #include "gpu-model/main.c"
 #undef main
-
-#include <cmocka.h>
 
 /* stand-ins for what main() calls if the command line is good: some record the call, or fail */
 static struct gk110_config got_cfg;
@@ -85,7 +81,7 @@ static int command(char *said, size_t cap, int argc, char **argv)
 		command(said, sizeof(said), sizeof(argv_) / sizeof(argv_[0]) - 1, argv_); \
 	})
 
-static void test_defaults(void **state)
+TEST(test_defaults)
 {
 	char said[1024];
 
@@ -103,7 +99,7 @@ static void test_defaults(void **state)
 	assert_int_equal(destroyed, 7);
 }
 
-static void test_everything(void **state)
+TEST(test_everything)
 {
 	char said[1024];
 
@@ -123,7 +119,7 @@ static void test_everything(void **state)
 	assert_string_equal(got_cfg.defect, "fecs");
 }
 
-static void test_boards(void **state)
+TEST(test_boards)
 {
 	struct gk110_board first;
 	char said[1024];
@@ -140,7 +136,7 @@ static void test_boards(void **state)
 	assert_non_null(strstr(said, "/no/such"));
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
 	static const struct {
 		const char *text;
@@ -184,7 +180,7 @@ static void check_refused(int code, const char *said, const char *want)
 		fail_msg("'%s' where '%s' is due", said, want);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	char said[1024];
 
@@ -201,7 +197,7 @@ static void test_refused(void **state)
 	check_refused(RUN(said, "--socket", "/s", "--stats-socket", "/s"), said, "two sockets");
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
 	char said[1024];
 
@@ -219,7 +215,7 @@ static void test_failures(void **state)
 	run_fails = false;
 }
 
-static void test_help(void **state)
+TEST(test_help)
 {
 	const struct option *o;
 	char said[1024];
@@ -232,14 +228,4 @@ static void test_help(void **state)
 			fail_msg("--help does not mention --%s", o->name);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_everything),
-		cmocka_unit_test(test_boards),	 cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_help),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -8,12 +8,9 @@
  * nouveau's; or KVGPU_FW, a file made by kvgpu-firmware. KVGPU_TEST_LOG has the driver's messages
  * printed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <selftests/unit_test.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "card_kernel.h"
 #include "card_model.h"
@@ -612,7 +609,7 @@ static void board_comes_up(void)
 }
 
 /* Each board in a process of its own, all at once: most of a life is waiting. */
-static void boards_come_up(void **state)
+TEST(boards_come_up)
 {
 	unsigned int failed = 0;
 	pid_t pids[ARRAY_SIZE(boards)];
@@ -637,7 +634,7 @@ static void boards_come_up(void **state)
 }
 
 /* The host's channel has a runlist without guests' channels, or the card is refused. */
-static void one_runlist_is_refused(void **state)
+TEST(one_runlist_is_refused)
 {
 	assert_true(card_make("flat", 0));
 	kernel_begin(&pdev);
@@ -663,11 +660,6 @@ static void firmware_read(void)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(boards_come_up),
-		cmocka_unit_test(one_runlist_is_refused),
-	};
-
 	firmware_read();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run(NULL, NULL, NULL, NULL);
 }

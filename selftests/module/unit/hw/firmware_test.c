@@ -6,14 +6,8 @@
  */
 #include <linux/crc32.h>
 #include <linux/errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "fwbuild.h"
 #include "hw/fwfile.h"
@@ -33,12 +27,12 @@ static const char *refuse(const struct fwbuild *b)
  * crc32_le() of the tests is the usual CRC-32, which the tool takes from zlib: it gives the
  * published check value.
  */
-static void checksum_is_the_usual_one(void **state)
+TEST(checksum_is_the_usual_one)
 {
 	assert_int_equal(~crc32_le(~0u, "123456789", 9), 0xcbf43926);
 }
 
-static void reads_what_was_written(void **state)
+TEST(reads_what_was_written)
 {
 	struct fwbuild b;
 	struct fwfile f;
@@ -232,7 +226,7 @@ static const struct {
 	{ "list too long", "a list that is too long", too_long },
 };
 
-static void damage_is_named(void **state)
+TEST(damage_is_named)
 {
 	struct fwbuild b;
 	size_t i;
@@ -247,7 +241,7 @@ static void damage_is_named(void **state)
 	}
 }
 
-static void every_cut_is_refused(void **state)
+TEST(every_cut_is_refused)
 {
 	struct fwbuild b;
 	size_t size;
@@ -267,7 +261,7 @@ static void every_cut_is_refused(void **state)
  * Only the origin text may change without the file's content changing, so all other bytes are
  * tried.
  */
-static void every_changed_byte_is_refused(void **state)
+TEST(every_changed_byte_is_refused)
 {
 	struct fwbuild b;
 	size_t i;
@@ -283,7 +277,7 @@ static void every_changed_byte_is_refused(void **state)
 	}
 }
 
-static void origin_without_end(void **state)
+TEST(origin_without_end)
 {
 	struct fwbuild b;
 	struct fwfile f;
@@ -326,16 +320,8 @@ static void real_file(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(checksum_is_the_usual_one),
-		cmocka_unit_test(reads_what_was_written),
-		cmocka_unit_test(damage_is_named),
-		cmocka_unit_test(every_cut_is_refused),
-		cmocka_unit_test(every_changed_byte_is_refused),
-		cmocka_unit_test(origin_without_end),
-	};
 	const struct CMUnitTest with_file[] = { cmocka_unit_test(real_file) };
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = unit_tests_run(NULL, NULL, NULL, NULL);
 
 	if (getenv("KVGPU_FW"))
 		failed += cmocka_run_group_tests(with_file, NULL, NULL);

@@ -6,14 +6,8 @@
  * kvgpu-firmware) and KVGPU_GR_REFERENCE (a whole recording, with a line "OFFSET R=n W=n
  * first_read=v last=v" for each register) all registers are compared.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "chip.h"
 #include "fwbuild.h"
@@ -40,7 +34,7 @@ static int free_chip(void **state)
 
 /* ------------------------------------------------------------------ against nouveau */
 
-static void ends_as_nouveau_does(void **state)
+TEST(ends_as_nouveau_does)
 {
 	FILE *in = fopen(REFERENCE, "r");
 	unsigned int reg, val, lines = 0, bad = 0;
@@ -88,7 +82,7 @@ static u32 want_port(u32 *at, u32 section, u32 reg)
 }
 
 /* Each bundle and each method is written once, in the file's order, with its own value. */
-static void bundles_and_methods_have_their_values(void **state)
+TEST(bundles_and_methods_have_their_values)
 {
 	u32 at = 0;
 
@@ -199,7 +193,7 @@ static void equals_whole_recording(void **state)
 
 /* ------------------------------------------------------------------ shape */
 
-static void reads_the_shape(void **state)
+TEST(reads_the_shape)
 {
 	static const u8 tiles[] = { 0, 1, 2, 3, 4 };
 	unsigned int per_gpc[5] = {}, i;
@@ -248,7 +242,7 @@ static void check_shape(unsigned int gpcs, const u8 *tpcs)
 }
 
 /* What nouveau has of its own for a GK110B: two lists, and the limit of tokens. */
-static void a_gk110b_gets_its_own_lists(void **state)
+TEST(a_gk110b_gets_its_own_lists)
 {
 	assert_int_equal(hw_gr_init(&chip.hw), 0);
 	assert_int_equal(chip_reg(0x400080), 0x11);
@@ -264,7 +258,7 @@ static void a_gk110b_gets_its_own_lists(void **state)
 	assert_int_equal(chip_reg(0x4064c8), 0x180 << 16 | 0x600);
 }
 
-static void every_shape_of_the_family(void **state)
+TEST(every_shape_of_the_family)
 {
 	unsigned int code, gpcs, g, total, nr = 1;
 	u8 tpcs[5];
@@ -321,7 +315,7 @@ static unsigned int want_list(u32 id, u32 *out)
 	return n;
 }
 
-static void falcons_are_loaded(void **state)
+TEST(falcons_are_loaded)
 {
 	const struct fwfile *f = &chip.fw.file;
 	u32 got[512], want[512], n, i;
@@ -358,7 +352,7 @@ static void falcons_are_loaded(void **state)
 
 /* ------------------------------------------------------------------ golden context */
 
-static void golden_is_kept_apart(void **state)
+TEST(golden_is_kept_apart)
 {
 	struct hw_gr *gr = &chip.priv.gr;
 	const u8 *image;
@@ -389,7 +383,7 @@ static void golden_is_kept_apart(void **state)
 	assert_memory_equal(copy.cpu, image, 0x2000);
 }
 
-static void context_size_is_rounded(void **state)
+TEST(context_size_is_rounded)
 {
 	chip.ctx_size = 0x2804;
 	assert_int_equal(hw_gr_init(&chip.hw), 0);
@@ -398,7 +392,7 @@ static void context_size_is_rounded(void **state)
 
 /* ------------------------------------------------------------------ reset */
 
-static void comes_back_after_a_reset(void **state)
+TEST(comes_back_after_a_reset)
 {
 	u8 *before = malloc(0x2000);
 	unsigned int resets, flushes;
@@ -417,7 +411,7 @@ static void comes_back_after_a_reset(void **state)
 	free(before);
 }
 
-static void fini_gives_all_back(void **state)
+TEST(fini_gives_all_back)
 {
 	assert_int_equal(hw_gr_init(&chip.hw), 0);
 	hw_gr_fini(&chip.hw);
@@ -448,7 +442,7 @@ static const struct {
  * FECS would apply an image's patches with all rights, in each context that is made of the image.
  * So bring-up refuses an image that has any.
  */
-static void an_image_with_patches_is_refused(void **state)
+TEST(an_image_with_patches_is_refused)
 {
 	unsigned int i;
 
@@ -464,7 +458,7 @@ static void an_image_with_patches_is_refused(void **state)
  * In its debug mode the MMU reads and writes these two pages. Whatever the registers held before,
  * they must name pages of the host.
  */
-static void the_mmus_debug_pages_are_the_hosts(void **state)
+TEST(the_mmus_debug_pages_are_the_hosts)
 {
 	assert_int_equal(hw_gr_init(&chip.hw), 0);
 	assert_int_equal(chip_reg(GR_GPCS(GPC_MMU_DEBUG_WR)), chip.priv.gr.mmu_wr.at.v >> 8);
@@ -472,7 +466,7 @@ static void the_mmus_debug_pages_are_the_hosts(void **state)
 	assert_int_not_equal(chip.priv.gr.mmu_wr.at.v, chip.priv.gr.mmu_rd.at.v);
 }
 
-static void every_wait_ends(void **state)
+TEST(every_wait_ends)
 {
 	size_t i;
 	int ret;
@@ -492,7 +486,7 @@ static void every_wait_ends(void **state)
 }
 
 /* The units' answers decide, not a power step that says it is not done: nouveau goes on, too. */
-static void a_stuck_power_step_is_passed_over(void **state)
+TEST(a_stuck_power_step_is_passed_over)
 {
 	chip.stuck = STUCK_POWER;
 	assert_int_equal(hw_gr_init(&chip.hw), 0);
@@ -509,7 +503,7 @@ static void a_stuck_power_step_is_passed_over(void **state)
 }
 
 /* As after a driver that has left the GPCs without power: the register ring has to look again. */
-static void a_ring_that_lost_gpcs_finds_them(void **state)
+TEST(a_ring_that_lost_gpcs_finds_them)
 {
 	chip.ring_lost = true;
 	assert_int_equal(hw_gr_init(&chip.hw), 0);
@@ -522,7 +516,7 @@ static void a_ring_that_lost_gpcs_finds_them(void **state)
 	assert_int_equal(chip.writes[PRIVRING_COMMAND / 4], 0);
 }
 
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
 	int n, ret = -ENOMEM;
 
@@ -537,7 +531,7 @@ static void memory_runs_out(void **state)
 	}
 }
 
-static void refuses_odd_shapes(void **state)
+TEST(refuses_odd_shapes)
 {
 	static const struct {
 		u32 reg, val;
@@ -564,7 +558,7 @@ static void refuses_odd_shapes(void **state)
 	}
 }
 
-static void refuses_odd_context_sizes(void **state)
+TEST(refuses_odd_context_sizes)
 {
 	static const u32 sizes[] = { 0, 0x100, 0xffffffff, 0x80000000, 0x400001 };
 	size_t i;
@@ -578,7 +572,7 @@ static void refuses_odd_context_sizes(void **state)
 	}
 }
 
-static void lists_stay_in_memory(void **state)
+TEST(lists_stay_in_memory)
 {
 	static const u32 heads[] = { 0x302, 0xffff0000, 0x4004 };
 	size_t i;
@@ -605,7 +599,7 @@ static void lists_stay_in_memory(void **state)
 
 /* ------------------------------------------------------------------ exceptions */
 
-static void acknowledges_sources_first(void **state)
+TEST(acknowledges_sources_first)
 {
 	const u32 mp = GR_TPC(2, 1, TPC_MP_GLOBAL_ESR), arm = GR_ESR_ENABLE | GR_ESR_CLEAR;
 
@@ -640,34 +634,12 @@ static void acknowledges_sources_first(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, make_chip, free_chip)
-	const struct CMUnitTest tests[] = {
-		T(ends_as_nouveau_does),
-		T(bundles_and_methods_have_their_values),
-		T(reads_the_shape),
-		T(a_gk110b_gets_its_own_lists),
-		T(every_shape_of_the_family),
-		T(falcons_are_loaded),
-		T(golden_is_kept_apart),
-		T(context_size_is_rounded),
-		T(comes_back_after_a_reset),
-		T(fini_gives_all_back),
-		T(an_image_with_patches_is_refused),
-		T(the_mmus_debug_pages_are_the_hosts),
-		T(every_wait_ends),
-		T(a_stuck_power_step_is_passed_over),
-		T(a_ring_that_lost_gpcs_finds_them),
-		T(memory_runs_out),
-		T(refuses_odd_shapes),
-		T(refuses_odd_context_sizes),
-		T(lists_stay_in_memory),
-		T(acknowledges_sources_first),
-	};
 
 	const struct CMUnitTest with_files[] = { T(equals_whole_recording) };
 	int failed;
 
 	chip_log(getenv("KVGPU_TEST_LOG"));
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = unit_tests_run(make_chip, free_chip, NULL, NULL);
 	if (getenv("KVGPU_FW") && getenv("KVGPU_GR_REFERENCE"))
 		failed += cmocka_run_group_tests(with_files, NULL, NULL);
 	return failed;

@@ -5,14 +5,8 @@
  * VBIOS of a real card, which is decoded and run on a file of registers.
  */
 #include <linux/errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "gk110/devinit.h"
 #include "gk110/map.h"
@@ -142,7 +136,7 @@ static int run_script(const void *script, u32 len)
 
 /* ------------------------------------------------------------------ what opcodes do */
 
-static void writes_equal_nouveaus(void **state)
+TEST(writes_equal_nouveaus)
 {
 	char line[80];
 	int ret;
@@ -160,7 +154,7 @@ static void writes_equal_nouveaus(void **state)
 	assert_true(us > 2020000 && us < 2100000);
 }
 
-static void each_opcode_is_there(void **state)
+TEST(each_opcode_is_there)
 {
 	static const u8 rest[] = { INIT_ZM_REG_INDIRECT };
 	unsigned int op, known = 0;
@@ -174,7 +168,7 @@ static void each_opcode_is_there(void **state)
 	assert_int_equal(known, 69);
 }
 
-static void indirect_writes_what_it_names(void **state)
+TEST(indirect_writes_what_it_names)
 {
 	u32 data = postrom_put(&rom, (u8[]){ R32(0x12345678) }, 4);
 
@@ -184,7 +178,7 @@ static void indirect_writes_what_it_names(void **state)
 }
 
 /* Behind a jump that is always taken there may be something else than opcodes. */
-static void a_jump_ends_a_script(void **state)
+TEST(a_jump_ends_a_script)
 {
 	u32 tail = postrom_put(&rom, (u8[]){ INIT_DONE }, 1);
 
@@ -204,7 +198,7 @@ static void refused(const char *why, u8 op)
 
 #define WRITE INIT_ZM_REG, R32(0x10f000), R32(1)
 
-static void an_unknown_opcode(void **state)
+TEST(an_unknown_opcode)
 {
 	static const char unknown[] = "unknown opcode";
 	u32 bad = postrom_put(&rom, (u8[]){ WRITE, 0x5d, INIT_DONE }, 11);
@@ -223,7 +217,7 @@ static void an_unknown_opcode(void **state)
 	refused(unknown, 0x5d);
 }
 
-static void what_lies_outside(void **state)
+TEST(what_lies_outside)
 {
 	static const char past[] = "points past the end of the VBIOS",
 			  none[] = "names a register that does not exist";
@@ -249,7 +243,7 @@ static void what_lies_outside(void **state)
 	refused(past, INIT_ZM_I2C);
 }
 
-static void what_has_no_table(void **state)
+TEST(what_has_no_table)
 {
 	memset(rom.rom + 0x80 + BIT_I_MACROS, 0, 2);
 	assert_int_equal(RUN(WRITE, INIT_MACRO, 0, INIT_DONE), -EINVAL);
@@ -263,7 +257,7 @@ static void what_has_no_table(void **state)
 }
 
 /* These can't be seen before they run. */
-static void what_does_not_end(void **state)
+TEST(what_does_not_end)
 {
 	u32 self = rom.at;
 
@@ -279,7 +273,7 @@ static void what_does_not_end(void **state)
 }
 
 /* A VBIOS of any length: its end is the end. */
-static void every_length(void **state)
+TEST(every_length)
 {
 	u32 size;
 	u8 *copy;
@@ -297,7 +291,7 @@ static void every_length(void **state)
 
 /* ------------------------------------------------------------------ a real card's */
 
-static void users_vbios(void **state)
+TEST(users_vbios)
 {
 	const char *path = getenv("KVGPU_VBIOS");
 	static u8 data[1 << 20];
@@ -317,15 +311,4 @@ static void users_vbios(void **state)
 	assert_true(reg[PTOP_DEVINIT / 4] & PTOP_DEVINIT_DONE);
 }
 
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, make, unmake)
-	const struct CMUnitTest tests[] = {
-		T(writes_equal_nouveaus), T(each_opcode_is_there), T(indirect_writes_what_it_names),
-		T(a_jump_ends_a_script),  T(an_unknown_opcode),	   T(what_lies_outside),
-		T(what_has_no_table),	  T(what_does_not_end),	   T(every_length),
-		T(users_vbios),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(make, unmake)

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How often the server of kvgpu-top --http (tools/http.c) reads the numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -90,7 +84,7 @@ static int hear(int fd)
  * Whoever is on the machine may ask without end, and hang up before the answer comes. However many
  * do, there is a reading at the beginning, and one for each second that has passed.
  */
-static void a_second_has_one_reading(void **state)
+TEST(a_second_has_one_reading)
 {
 	int64_t begin = now_ms();
 	pid_t child = start();
@@ -107,11 +101,4 @@ static void a_second_has_one_reading(void **state)
 	waitpid(child, NULL, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_second_has_one_reading),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

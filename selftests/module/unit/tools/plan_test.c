@@ -4,10 +4,7 @@
  * types, made in any order, both have room for the same vGPUs, on cards of several sizes. The table
  * of types in docs/supported.md says the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "gk110/boards.h"
 #include "mdev/internal.h"
@@ -127,7 +124,7 @@ static void make_mixes(const struct plan *p, u32 nr, u32 first, bool down)
 	}
 }
 
-static void test_every_order_on_five_gib(void **state)
+TEST(test_every_order_on_five_gib)
 {
 	struct plan p;
 
@@ -139,7 +136,7 @@ static void test_every_order_on_five_gib(void **state)
 	assert_true(compared > 100);
 }
 
-static void test_mixes_on_cards_of_all_sizes(void **state)
+TEST(test_mixes_on_cards_of_all_sizes)
 {
 	static const struct {
 		u64 bar1, bar3;
@@ -158,7 +155,7 @@ static void test_mixes_on_cards_of_all_sizes(void **state)
 }
 
 /* Sizes that no module has, but that a file may: nothing is read or written beyond the maps. */
-static void test_strange_sizes(void **state)
+TEST(test_strange_sizes)
 {
 	struct plan_size none = {}, huge = { 1 << 20, 1 << 20, 1 << 20 };
 	struct plan p;
@@ -208,7 +205,7 @@ static int names_write(char *row, size_t size, u32 b)
 }
 
 /* All boards have BARs of one size, and the ends of their memory are the host's (hw/pool.c). */
-static void test_table_of_types(void **state)
+TEST(test_table_of_types)
 {
 	char row[400], types[400];
 	FILE *f = fopen(TABLE, "r");
@@ -239,14 +236,4 @@ static void test_table_of_types(void **state)
 	want_row(strcat(types, " |\n"));
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_order_on_five_gib),
-		cmocka_unit_test(test_mixes_on_cards_of_all_sizes),
-		cmocka_unit_test(test_strange_sizes),
-		cmocka_unit_test(test_table_of_types),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* kvgpu-top's shares and rates (tools/rates.c), of two made-up samples. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 
-#include <cmocka.h>
 #include <math.h>
-#include <string.h>
 
 #include "tools/rates.h"
 
@@ -61,7 +56,7 @@ static struct vgpu_rates rates(struct looks *l)
 	return vgpu_rates(&l->before, &l->vgpus[1]);
 }
 
-static void test_share(void **state)
+TEST(test_share)
 {
 	struct looks l;
 
@@ -73,7 +68,7 @@ static void test_share(void **state)
 	assert_near(gpu_busy(&l.before, &l.gpus[1]), 0.95, 1e-12);
 }
 
-static void test_rates(void **state)
+TEST(test_rates)
 {
 	struct looks l;
 
@@ -91,7 +86,7 @@ static void test_rates(void **state)
 	assert_near(rates(&l).preempt_ns, 2000, 1e-9);
 }
 
-static void test_nothing_happened(void **state)
+TEST(test_nothing_happened)
 {
 	struct looks l;
 
@@ -101,7 +96,7 @@ static void test_nothing_happened(void **state)
 	assert_true(isnan(rates(&l).preempt_ns));
 }
 
-static void test_first_look(void **state)
+TEST(test_first_look)
 {
 	struct sample nothing = { 0 };
 	struct looks l;
@@ -117,7 +112,7 @@ static void test_first_look(void **state)
  * A vGPU that was removed and made again with its UUID, on the same GPU or another, and a GPU that
  * came anew: their counters have nothing to do with the old ones'.
  */
-static void test_another_life(void **state)
+TEST(test_another_life)
 {
 	struct looks l;
 
@@ -134,7 +129,7 @@ static void test_another_life(void **state)
 	assert_true(isnan(gpu_busy(&l.before, &l.gpus[1])));
 }
 
-static void test_unknown(void **state)
+TEST(test_unknown)
 {
 	struct looks l;
 
@@ -151,7 +146,7 @@ static void test_unknown(void **state)
 	assert_false(vgpu_exits(&l.vgpus[1]).known);
 }
 
-static void test_backwards(void **state)
+TEST(test_backwards)
 {
 	struct looks l;
 
@@ -166,7 +161,7 @@ static void test_backwards(void **state)
 }
 
 /* Numbers whose sum overflows give some result, without undefined behaviour. */
-static void test_huge(void **state)
+TEST(test_huge)
 {
 	struct looks l;
 
@@ -178,18 +173,4 @@ static void test_huge(void **state)
 	assert_true(rates(&l).share > 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_share),
-		cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_nothing_happened),
-		cmocka_unit_test(test_first_look),
-		cmocka_unit_test(test_another_life),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_backwards),
-		cmocka_unit_test(test_huge),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Blocks that liblz4 makes, whole, cut off and damaged; liblz4 is the judge. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include <selftests/unit_test.h>
 
-#include <cmocka.h>
 #include <lz4.h>
 #include <lz4hc.h>
 
@@ -50,7 +44,7 @@ static bool unpacks(const char *packed, size_t n, uint8_t *to, size_t bytes)
 	return is;
 }
 
-static void what_liblz4_packs(void **state)
+TEST(what_liblz4_packs)
 {
 	uint8_t *text = malloc(MOST), *back = malloc(MOST), *theirs = malloc(MOST);
 	const int room = LZ4_compressBound(MOST);
@@ -87,7 +81,7 @@ static void what_liblz4_packs(void **state)
 	free(packed);
 }
 
-static void small_blocks(void **state)
+TEST(small_blocks)
 {
 	static const struct {
 		const char *block;
@@ -121,12 +115,4 @@ static void small_blocks(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_liblz4_packs),
-		cmocka_unit_test(small_blocks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

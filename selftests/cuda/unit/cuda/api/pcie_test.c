@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* What sysfs tells of a GPU's PCIe link. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include <selftests/unit_test.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <cuda/api/pcie.h>
 
@@ -44,7 +38,7 @@ static void is(const char *speed, const char *width, uint32_t generation, uint32
 	assert_int_equal(l.width, lanes);
 }
 
-static void links(void **state)
+TEST(links)
 {
 	char folder[128];
 	int i;
@@ -78,9 +72,4 @@ static void links(void **state)
 	rmdir(devices);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(links) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

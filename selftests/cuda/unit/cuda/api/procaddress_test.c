@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* cuGetProcAddress() of both libraries, beside what NVIDIA's driver gives. */
-#include <setjmp.h>
-#include <stdarg.h>
+#include <selftests/unit_test.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <cuda/api/api.h>
 
@@ -80,7 +76,7 @@ static void check(const char *name, int version, unsigned int flag, void *expect
 }
 
 /* Each name, at each version in which any name changes, and one before. */
-static void each_version(void **state)
+TEST(each_version)
 {
 	static int versions[2 * (COUNT(legacy) + COUNT(own))];
 	unsigned int n = 0, i, j;
@@ -112,7 +108,7 @@ static void each_version(void **state)
 	}
 }
 
-static void no_such_name(void **state)
+TEST(no_such_name)
 {
 	static const char *const names[] = { "cuNothing", "", "cuMemAllo" };
 	CUdriverProcAddressQueryResult status;
@@ -135,7 +131,7 @@ static void no_such_name(void **state)
 	}
 }
 
-static void wrong_arguments(void **state)
+TEST(wrong_arguments)
 {
 	void *p;
 
@@ -166,7 +162,7 @@ static void hear(int version, char *said, size_t bytes)
 }
 
 /* A runtime of the driver's own major version gets along with it. */
-static void later_cuda_is_told_once(void **state)
+TEST(later_cuda_is_told_once)
 {
 	char said[512] = "", *end;
 
@@ -180,14 +176,4 @@ static void later_cuda_is_told_once(void **state)
 	assert_string_equal(end, "\n");
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_version),
-		cmocka_unit_test(no_such_name),
-		cmocka_unit_test(wrong_arguments),
-		cmocka_unit_test(later_cuda_is_told_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

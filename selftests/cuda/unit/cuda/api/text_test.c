@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* What a terminal and a reader of JSON (RFC 8259) may see of the other side's text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <cuda/api/text.h>
 
-static void only_printable_ascii_is_left(void **state)
+TEST(only_printable_ascii_is_left)
 {
 	char text[64] = "K20m\x1b]0;owned\x07\x1b[2J \"\\ \x7f\xc3\xa9\xff\n.";
 	char full[4] = { 'a', 'b', 'c', 'd' };
@@ -21,7 +15,7 @@ static void only_printable_ascii_is_left(void **state)
 	assert_string_equal(full, "abc");
 }
 
-static void a_string_of_json_ends_where_it_should(void **state)
+TEST(a_string_of_json_ends_where_it_should)
 {
 	char *made = NULL;
 	size_t n;
@@ -33,12 +27,4 @@ static void a_string_of_json_ends_where_it_should(void **state)
 	free(made);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_printable_ascii_is_left),
-		cmocka_unit_test(a_string_of_json_ends_where_it_should),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

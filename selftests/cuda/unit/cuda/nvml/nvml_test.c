@@ -3,17 +3,10 @@
  * NVML's entry points on a libcuda that is stood in for. Expected results are from NVML's
  * documentation.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <cuda/nvml/inside.h>
 
@@ -136,7 +129,7 @@ static nvmlReturn_t call(unsigned int i, void *first)
 	return f(first, buffer[1], buffer[2], buffer[3], buffer[4], buffer[5]);
 }
 
-static void uninitialised(void **state)
+TEST_WITH(uninitialised, NULL, NULL)
 {
 	unsigned int i;
 
@@ -148,7 +141,7 @@ static void uninitialised(void **state)
 }
 
 /* What is refused says so, and looks at its device first; what answers takes no NULL. */
-static void all_names(void **state)
+TEST(all_names)
 {
 	unsigned int i, n = 0;
 
@@ -164,7 +157,7 @@ static void all_names(void **state)
 	assert_true(n > 200 && NAMES - n > 40);
 }
 
-static void no_null(void **state)
+TEST(no_null)
 {
 	const struct {
 		void *call;
@@ -197,7 +190,7 @@ static void no_null(void **state)
 	FAILS(nvmlSystemGetProcessName(getpid(), NULL, 9), INVALID_ARGUMENT);
 }
 
-static void texts(void **state)
+TEST(texts)
 {
 	char s[96];
 
@@ -221,7 +214,7 @@ static void texts(void **state)
 }
 
 /* A process of somebody else's chooses its name: nvidia-smi, run by root, prints it. */
-static void names_of_others(void **state)
+TEST(names_of_others)
 {
 	char s[96] = "";
 	int to[2], i;
@@ -245,7 +238,7 @@ static void names_of_others(void **state)
 	assert_string_equal(s, "?]0;owned??[2J??");
 }
 
-static void handles(void **state)
+TEST(handles)
 {
 	static const char *const fine[] = { "00000001:A1:1F.0", "0001:a1:1f.0", "1:a1:1f" };
 	nvmlDevice_t d;
@@ -267,7 +260,7 @@ static void handles(void **state)
 	FAILS(nvmlDeviceGetHandleByPciBusId_v2("here", &d), INVALID_ARGUMENT);
 }
 
-static void places(void **state)
+TEST(places)
 {
 	union {
 		nvmlPciInfo_t pci;
@@ -305,7 +298,7 @@ static void places(void **state)
 }
 
 /* What the link does now may tell of others: it is what it can do. */
-static void links(void **state)
+TEST(links)
 {
 	unsigned int n;
 
@@ -327,7 +320,7 @@ static void links(void **state)
 }
 
 /* PyTorch wants success, and a state; nvml.h's versions 2 and 3 have 36 and 40 bytes */
-static void fabric(void **state)
+TEST(fabric)
 {
 	nvmlGpuFabricInfo_t old;
 	union {
@@ -353,7 +346,7 @@ static void fabric(void **state)
 	assert_int_equal(sizeof(v.info), 40);
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
 	int major, minor, v;
 	unsigned int n;
@@ -383,7 +376,7 @@ static void numbers(void **state)
 }
 
 /* As of CUDA, for reads and writes; nothing is known of NVLink (2) and atomics (3). */
-static void peers(void **state)
+TEST(peers)
 {
 	static const struct {
 		unsigned int from, to, index, status;
@@ -401,7 +394,7 @@ static void peers(void **state)
 	      INVALID_ARGUMENT);
 }
 
-static void fields(void **state)
+TEST(fields)
 {
 	nvmlFieldValue_t f[3] = { { .fieldId = 1 }, { .fieldId = 83 } };
 
@@ -412,7 +405,7 @@ static void fields(void **state)
 	FAILS(nvmlDeviceGetFieldValues(gpu[0], 0, f), INVALID_ARGUMENT);
 }
 
-static void memory(void **state)
+TEST(memory)
 {
 	nvmlMemory_v2_t two = { .version = sizeof(two) | 2 << 24 };
 	nvmlMemory_t one;
@@ -432,7 +425,7 @@ static void memory(void **state)
 	FAILS(nvmlDeviceGetMemoryInfo(gpu[0], &one), GPU_IS_LOST);
 }
 
-static void processes(void **state)
+TEST(processes)
 {
 	nvmlProcessInfo_v1_t old[3] = { 0 };
 	nvmlProcessInfo_v2_t list[3] = { 0 };
@@ -469,7 +462,7 @@ static void processes(void **state)
 	assert_int_equal(n, 0);
 }
 
-static void no_events(void **state)
+TEST(no_events)
 {
 	nvmlEventSet_t set;
 	char data[64];
@@ -495,7 +488,7 @@ struct row {
 	char name[4096];
 };
 
-static void table_of_smi(void **state)
+TEST(table_of_smi)
 {
 	static const unsigned char id[] =
 		"\xc4\xfe\x3e\x6c\xc9\x8f\x6c\x4e\xa3\x27\xee\x69\x6e\x12\xf7\xc4";
@@ -532,7 +525,7 @@ static void table_of_smi(void **state)
 
 /* ------------------------------------------------------------------ sessions */
 
-static void begins_and_ends(void **state)
+TEST_WITH(begins_and_ends, NULL, NULL)
 {
 	unsigned int n, before = begins;
 
@@ -558,7 +551,7 @@ static void begins_and_ends(void **state)
 }
 
 /* A child has none of the parent's connections: it begins anew, and the parent goes on. */
-static void begins_anew_in_a_child(void **state)
+TEST(begins_anew_in_a_child)
 {
 	unsigned int n, before = begins;
 	int status;
@@ -573,29 +566,4 @@ static void begins_anew_in_a_child(void **state)
 	assert_int_equal(n, 2);
 }
 
-int main(void)
-{
-#define IN_SESSION(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(uninitialised),
-		cmocka_unit_test(begins_and_ends),
-		IN_SESSION(all_names),
-		IN_SESSION(no_null),
-		IN_SESSION(texts),
-		IN_SESSION(names_of_others),
-		IN_SESSION(handles),
-		IN_SESSION(places),
-		IN_SESSION(numbers),
-		IN_SESSION(links),
-		IN_SESSION(fabric),
-		IN_SESSION(peers),
-		IN_SESSION(fields),
-		IN_SESSION(memory),
-		IN_SESSION(processes),
-		IN_SESSION(no_events),
-		IN_SESSION(table_of_smi),
-		IN_SESSION(begins_anew_in_a_child),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -4,14 +4,8 @@
  * each with its code, and faults in the middle of a launch.
  */
 #include <linux/bitfield.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "card.h"
 #include "ce/ce.h"
@@ -244,22 +238,22 @@ static void random_cases(bool src_pitch, bool dst_pitch)
 	}
 }
 
-static void test_pitch_to_pitch(void **state)
+TEST(test_pitch_to_pitch)
 {
 	random_cases(true, true);
 }
 
-static void test_pitch_to_blocks(void **state)
+TEST(test_pitch_to_blocks)
 {
 	random_cases(true, false);
 }
 
-static void test_blocks_to_pitch(void **state)
+TEST(test_blocks_to_pitch)
 {
 	random_cases(false, true);
 }
 
-static void test_blocks_to_blocks(void **state)
+TEST(test_blocks_to_blocks)
 {
 	random_cases(false, false);
 }
@@ -296,7 +290,7 @@ static void expect_copied(struct card *c, uint64_t src, uint64_t dst, unsigned i
 }
 
 /* Launches as nouveau's buffer moves, Mesa's buffer copies and NVK's fills make them. */
-static void test_drivers_launches(void **state)
+TEST(test_drivers_launches)
 {
 	static uint8_t before[CARD_BYTES];
 	struct card *c = card_create(3);
@@ -325,7 +319,7 @@ static void test_drivers_launches(void **state)
 	card_destroy(c);
 }
 
-static void test_overlap_is_a_forward_copy(void **state)
+TEST(test_overlap_is_a_forward_copy)
 {
 	static uint8_t image[CARD_BYTES];
 	static const int distances[] = { 1,    2,    3,	   7,  16, 63,	64,   65,
@@ -351,7 +345,7 @@ static void test_overlap_is_a_forward_copy(void **state)
 	}
 }
 
-static void test_addresses_wrap_at_40_bits(void **state)
+TEST(test_addresses_wrap_at_40_bits)
 {
 	static uint8_t before[CARD_BYTES];
 	struct card *c = card_create(9);
@@ -390,7 +384,7 @@ static void test_addresses_wrap_at_40_bits(void **state)
 }
 
 /* Huge launches stop at once when asked to, and no number overflows. */
-static void test_huge_launches_stop(void **state)
+TEST(test_huge_launches_stop)
 {
 	static const struct copy huge[] = {
 		{ 0, 0x1000, 0, 0, 0xffffffff, 0xffffffff },
@@ -420,7 +414,7 @@ static void test_huge_launches_stop(void **state)
 }
 
 /* RAMFC is guest memory. A forged place of a launch leads to no fault. */
-static void test_forged_place(void **state)
+TEST(test_forged_place)
 {
 	struct card *c = card_create(8);
 	unsigned int i;
@@ -442,7 +436,7 @@ static void test_forged_place(void **state)
  * A channel whose launch was stopped sends another method: it does not continue that launch. Its
  * next launch starts at the beginning.
  */
-static void test_stopped_launch_given_up(void **state)
+TEST(test_stopped_launch_given_up)
 {
 	static uint8_t before[CARD_BYTES];
 	struct card *c = card_create(12);
@@ -462,7 +456,7 @@ static void test_stopped_launch_given_up(void **state)
 
 /* ------------------------------------------------------------------ faults and errors */
 
-static void test_fault_in_the_middle(void **state)
+TEST(test_fault_in_the_middle)
 {
 	static uint8_t before[CARD_BYTES];
 	static const uint8_t unit[] = { 0x15, 0x16, 0x1b }, client[] = { 0x01, 0x02, 0x19 };
@@ -494,7 +488,7 @@ static void test_fault_in_the_middle(void **state)
 	}
 }
 
-static void test_rights(void **state)
+TEST(test_rights)
 {
 	struct card *c = card_create(30);
 	uint32_t launch = set_copy(c, (struct copy){ 0x1000, HALF, 0, 0, 64, 1 });
@@ -512,7 +506,7 @@ static void test_rights(void **state)
 	card_destroy(c);
 }
 
-static void test_physical(void **state)
+TEST(test_physical)
 {
 	struct card *c = card_create(31);
 	uint32_t launch = set_copy(c, (struct copy){ 0x3210, 0x8765, 0, 0, 20000, 1 });
@@ -682,7 +676,7 @@ static void one_wrong(const struct wrong *w)
 	card_destroy(c);
 }
 
-static void test_launch_errors(void **state)
+TEST(test_launch_errors)
 {
 	unsigned int i;
 
@@ -690,24 +684,4 @@ static void test_launch_errors(void **state)
 		one_wrong(&wrongs[i]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pitch_to_pitch),
-		cmocka_unit_test(test_pitch_to_blocks),
-		cmocka_unit_test(test_blocks_to_pitch),
-		cmocka_unit_test(test_blocks_to_blocks),
-		cmocka_unit_test(test_drivers_launches),
-		cmocka_unit_test(test_overlap_is_a_forward_copy),
-		cmocka_unit_test(test_addresses_wrap_at_40_bits),
-		cmocka_unit_test(test_huge_launches_stop),
-		cmocka_unit_test(test_forged_place),
-		cmocka_unit_test(test_stopped_launch_given_up),
-		cmocka_unit_test(test_fault_in_the_middle),
-		cmocka_unit_test(test_rights),
-		cmocka_unit_test(test_physical),
-		cmocka_unit_test(test_launch_errors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The copy engines on the real MMU and pacer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "ce/ce.h"
 #include "clock.h"
@@ -124,7 +119,7 @@ static enum eng_ret copy(struct rig *r, unsigned int inst, uint64_t dst, uint64_
 
 /* ------------------------------------------------------------------ tests */
 
-static void test_scattered_guest_pages(void **state)
+TEST(test_scattered_guest_pages)
 {
 	struct rig *r = rig_create(4 * MIB, 0);
 	uint64_t i, n = 3 * MIB + 777;
@@ -142,7 +137,7 @@ static void test_scattered_guest_pages(void **state)
 	rig_destroy(r);
 }
 
-static void test_fault_record(void **state)
+TEST(test_fault_record)
 {
 	static const unsigned int unit[] = { 0x15, 0x16, 0x1b }, client[] = { 0x01, 0x02, 0x19 };
 	unsigned int inst, write;
@@ -168,7 +163,7 @@ static void test_fault_record(void **state)
 }
 
 /* Each engine has a TLB of its own. An engine does not notice an unmap without an invalidate. */
-static void test_tlb_keeps_until_invalidated(void **state)
+TEST(test_tlb_keeps_until_invalidated)
 {
 	struct rig *r = rig_create(MIB, 0);
 
@@ -181,7 +176,7 @@ static void test_tlb_keeps_until_invalidated(void **state)
 	rig_destroy(r);
 }
 
-static void test_pace(void **state)
+TEST(test_pace)
 {
 	struct rig *r = rig_create(4 * MIB, 100 * MIB);
 	uint64_t start;
@@ -195,14 +190,4 @@ static void test_pace(void **state)
 	rig_destroy(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_scattered_guest_pages),
-		cmocka_unit_test(test_fault_record),
-		cmocka_unit_test(test_tlb_keeps_until_invalidated),
-		cmocka_unit_test(test_pace),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

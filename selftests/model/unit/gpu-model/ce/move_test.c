@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The function that moves the bytes of copies, compared with a loop over bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "ce/ce.h"
 
@@ -20,7 +14,7 @@ static void fill(uint8_t *p, unsigned int seed)
 		p[i] = (uint8_t)((i * 2654435761u + seed) >> 13);
 }
 
-static void test_forward_at_every_distance(void **state)
+TEST(test_forward_at_every_distance)
 {
 	uint8_t *want = malloc(ROOM), *got = malloc(ROOM);
 	int distance;
@@ -42,9 +36,4 @@ static void test_forward_at_every_distance(void **state)
 	free(got);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_forward_at_every_distance) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,12 +4,7 @@
  * plain copy or a fill.
  */
 #include <linux/bitfield.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "ce/ce.h"
 
@@ -40,7 +35,7 @@ static void check(uint32_t components)
 	assert_int_equal(ce_remap_reads_src(&r), reads);
 }
 
-static void test_every_remap(void **state)
+TEST(test_every_remap)
 {
 	uint32_t sel, counts;
 
@@ -51,11 +46,4 @@ static void test_every_remap(void **state)
 			      (counts >> 4 & 3) << 24);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_remap),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

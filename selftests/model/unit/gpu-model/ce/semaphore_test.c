@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Releases of semaphores with reductions, and conditional rendering. */
 #include <linux/bitfield.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "card.h"
 
@@ -35,7 +30,7 @@ static enum eng_ret release(struct card *c, uint32_t payload, uint32_t launch)
 	return card_method(c, 0, A0B5_LAUNCH_DMA, launch);
 }
 
-static void test_one_word(void **state)
+TEST(test_one_word)
 {
 	struct card *c = card_create(1);
 	uint32_t next = word(c, SEMAPHORE + 4);
@@ -51,7 +46,7 @@ static void test_one_word(void **state)
 	card_destroy(c);
 }
 
-static void test_four_words(void **state)
+TEST(test_four_words)
 {
 	struct card *c = card_create(1);
 
@@ -63,7 +58,7 @@ static void test_four_words(void **state)
 	card_destroy(c);
 }
 
-static void test_release_faults(void **state)
+TEST(test_release_faults)
 {
 	struct card *c = card_create(1);
 
@@ -118,7 +113,7 @@ static const struct {
 	{ "fmax nan", A0B5_REDUCTION_FMAX, false, F_NAN, F_MINUS_2, F_MINUS_2 },
 };
 
-static void test_reductions(void **state)
+TEST(test_reductions)
 {
 	struct card *c = card_create(1);
 	unsigned int i, four;
@@ -145,7 +140,7 @@ static void test_reductions(void **state)
 }
 
 /* Without the enable bit the code of the reduction means nothing. */
-static void test_reduction_not_enabled(void **state)
+TEST(test_reduction_not_enabled)
 {
 	struct card *c = card_create(1);
 
@@ -182,7 +177,7 @@ static void set_condition(struct card *c, uint32_t mode)
 	card_methods(c, 0, A0B5_SET_RENDER_ENABLE_A, 3, words);
 }
 
-static void test_render_modes(void **state)
+TEST(test_render_modes)
 {
 	struct card *c = card_create(1);
 
@@ -211,7 +206,7 @@ static void test_render_modes(void **state)
 	card_destroy(c);
 }
 
-static void test_render_errors(void **state)
+TEST(test_render_errors)
 {
 	struct card *c = card_create(1);
 	unsigned int mode;
@@ -237,17 +232,4 @@ static void test_render_errors(void **state)
 	card_destroy(c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_word),
-		cmocka_unit_test(test_four_words),
-		cmocka_unit_test(test_release_faults),
-		cmocka_unit_test(test_reductions),
-		cmocka_unit_test(test_reduction_not_enabled),
-		cmocka_unit_test(test_render_modes),
-		cmocka_unit_test(test_render_errors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

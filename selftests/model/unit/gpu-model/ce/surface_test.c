@@ -4,12 +4,7 @@
  * copies in surfaces of all shapes with an oracle.
  */
 #include <linux/bitfield.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "card.h"
 #include "ce/ce.h"
@@ -22,7 +17,7 @@ static uint32_t block(unsigned int gob_height, unsigned int height, unsigned int
 }
 
 /* 512-byte GOBs, blocks of 2 x 2 GOBs; worked out on paper from envytools' g80-surface.rst. */
-static void test_known_addresses(void **state)
+TEST(test_known_addresses)
 {
 	static const struct {
 		uint32_t layer, x, y;
@@ -55,7 +50,7 @@ static void test_known_addresses(void **state)
  * The largest numbers that the methods can hold must give defined arithmetic and an address of 40
  * bits.
  */
-static void test_extremes(void **state)
+TEST(test_extremes)
 {
 	uint32_t words[6] = { block(8, 5, 5), UINT32_MAX,     UINT32_MAX,
 			      UINT32_MAX,     UINT32_MAX - 1, UINT32_MAX };
@@ -71,12 +66,4 @@ static void test_extremes(void **state)
 			 CE_MEM2MEM_RECT_OUT_OF_BOUNDS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known_addresses),
-		cmocka_unit_test(test_extremes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

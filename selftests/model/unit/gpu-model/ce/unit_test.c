@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Methods and the words of RAMFC that their data go to; registers, interrupts and reset. */
 #include <linux/bitfield.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "card.h"
 
@@ -25,7 +20,7 @@ static const struct {
 	{ 0x71c, 0x68 }, { 0x720, 0x6c }, { 0x700, 0x74 }, { 0x704, 0x78 }, { 0x708, 0x7c },
 };
 
-static void test_methods_land_in_ramfc(void **state)
+TEST(test_methods_land_in_ramfc)
 {
 	struct card *c = card_create(1);
 	unsigned int i, w;
@@ -43,7 +38,7 @@ static void test_methods_land_in_ramfc(void **state)
 	card_destroy(c);
 }
 
-static void test_address_words_are_40_bits(void **state)
+TEST(test_address_words_are_40_bits)
 {
 	static const uint32_t upper[] = { 0x240, 0x254, 0x400, 0x408 };
 	struct card *c = card_create(1);
@@ -58,7 +53,7 @@ static void test_address_words_are_40_bits(void **state)
 	card_destroy(c);
 }
 
-static void test_every_other_method_is_refused(void **state)
+TEST(test_every_other_method_is_refused)
 {
 	static const uint32_t accepted[] = { 0x100, 0x140, 0x1114, 0x25c, 0x300 };
 	struct card *c = card_create(1);
@@ -107,7 +102,7 @@ static void wr(struct card *c, uint32_t reg, uint32_t val, uint32_t be)
 	pthread_mutex_unlock(&c->g.lock);
 }
 
-static void test_blocking_interrupt(void **state)
+TEST(test_blocking_interrupt)
 {
 	unsigned int inst;
 
@@ -134,7 +129,7 @@ static void test_blocking_interrupt(void **state)
 	}
 }
 
-static void test_non_blocking_interrupt(void **state)
+TEST(test_non_blocking_interrupt)
 {
 	struct card *c = card_create(1);
 
@@ -149,7 +144,7 @@ static void test_non_blocking_interrupt(void **state)
 	card_destroy(c);
 }
 
-static void test_interrupt_mask(void **state)
+TEST(test_interrupt_mask)
 {
 	struct card *c = card_create(1);
 
@@ -165,7 +160,7 @@ static void test_interrupt_mask(void **state)
 }
 
 /* As nouveau's handler does. */
-static void test_launch_error_handled(void **state)
+TEST(test_launch_error_handled)
 {
 	struct card *c = card_create(1);
 
@@ -182,7 +177,7 @@ static void test_launch_error_handled(void **state)
 	card_destroy(c);
 }
 
-static void test_engine_reset(void **state)
+TEST(test_engine_reset)
 {
 	struct card *c = card_create(1);
 
@@ -198,7 +193,7 @@ static void test_engine_reset(void **state)
 	card_destroy(c);
 }
 
-static void test_other_registers_keep_values(void **state)
+TEST(test_other_registers_keep_values)
 {
 	struct card *c = card_create(1);
 
@@ -208,19 +203,4 @@ static void test_other_registers_keep_values(void **state)
 	card_destroy(c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_methods_land_in_ramfc),
-		cmocka_unit_test(test_address_words_are_40_bits),
-		cmocka_unit_test(test_every_other_method_is_refused),
-		cmocka_unit_test(test_blocking_interrupt),
-		cmocka_unit_test(test_non_blocking_interrupt),
-		cmocka_unit_test(test_interrupt_mask),
-		cmocka_unit_test(test_launch_error_handled),
-		cmocka_unit_test(test_engine_reset),
-		cmocka_unit_test(test_other_registers_keep_values),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,11 +3,7 @@
  * The pacer on a time that moves only where the pacer sleeps or a test moves it (but for the last
  * test).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "clock.h"
 
@@ -30,7 +26,7 @@ static uint64_t took(void)
 	return mono_ns() - start;
 }
 
-static void test_unpaced_costs_nothing(void **state)
+TEST(test_unpaced_costs_nothing)
 {
 	struct pacer p = { 0 };
 
@@ -41,7 +37,7 @@ static void test_unpaced_costs_nothing(void **state)
 	assert_int_equal(clock_sleeps, 0);
 }
 
-static void test_one_charge(void **state)
+TEST(test_one_charge)
 {
 	struct pacer p = { .per_s = 1000000 };
 
@@ -55,7 +51,7 @@ static void test_one_charge(void **state)
  * Fractions of a nanosecond: a unit at 3 GHz takes 1/3 ns. Three million of them must be exactly a
  * millisecond.
  */
-static void test_fractions_add_up(void **state)
+TEST(test_fractions_add_up)
 {
 	struct pacer p = { .per_s = 3 * NS };
 	unsigned int i;
@@ -70,7 +66,7 @@ static void test_fractions_add_up(void **state)
 }
 
 /* Many small charges on a machine whose sleeps end late. In all they take the right time. */
-static void test_small_charges_keep_the_rate(void **state)
+TEST(test_small_charges_keep_the_rate)
 {
 	static const uint64_t late[] = { 0, 1, 55000, 3 * MS };
 	struct pacer p;
@@ -90,7 +86,7 @@ static void test_small_charges_keep_the_rate(void **state)
 }
 
 /* If the work between pacer_begin() and the charge takes time itself, that time counts. */
-static void test_work_counts(void **state)
+TEST(test_work_counts)
 {
 	struct pacer p = { .per_s = 1000 };
 	unsigned int i;
@@ -104,7 +100,7 @@ static void test_work_counts(void **state)
 	assert_int_equal(took(), 100 * MS);
 }
 
-static void test_idle_gives_no_credit(void **state)
+TEST(test_idle_gives_no_credit)
 {
 	struct pacer p = { .per_s = 1000 };
 	unsigned int job;
@@ -126,7 +122,7 @@ static void test_idle_gives_no_credit(void **state)
  * Sleeps that end late can leave a debt that is too short for another sleep. It is added to the
  * next charge, not lost.
  */
-static void test_a_short_debt_waits(void **state)
+TEST(test_a_short_debt_waits)
 {
 	struct pacer p = { .per_s = 1000 };
 
@@ -142,7 +138,7 @@ static void test_a_short_debt_waits(void **state)
  * Between the charges of a job the machine may be late by up to PACER_LAG_NS. That delay is caught
  * up.
  */
-static void test_a_short_absence_is_caught_up(void **state)
+TEST(test_a_short_absence_is_caught_up)
 {
 	struct pacer p = { .per_s = 1000 };
 
@@ -157,7 +153,7 @@ static void test_a_short_absence_is_caught_up(void **state)
 /*
  * A machine that is too slow for the rate collects no more than PACER_LAG_NS of credit for later.
  */
-static void test_lag_is_limited(void **state)
+TEST(test_lag_is_limited)
 {
 	struct pacer p = { .per_s = NS };
 
@@ -169,7 +165,7 @@ static void test_lag_is_limited(void **state)
 	assert_int_equal(took(), 80 * MS);
 }
 
-static void test_stop_ends_the_sleep_and_keeps_the_debt(void **state)
+TEST(test_stop_ends_the_sleep_and_keeps_the_debt)
 {
 	struct pacer p = { .per_s = 1000 };
 	atomic_bool stop;
@@ -197,7 +193,7 @@ int __wrap_clock_nanosleep(clockid_t id, int flags, const struct timespec *t, st
  * On the host's own time: checks a lower limit, and that the thread waits in sleeps of about a
  * millisecond. A busy machine cannot miss these: a sleep that ends late only leaves fewer to come.
  */
-static void test_on_the_hosts_time(void **state)
+TEST(test_on_the_hosts_time)
 {
 	struct pacer p = { .per_s = 1000 };
 
@@ -208,18 +204,4 @@ static void test_on_the_hosts_time(void **state)
 	assert_in_range(host_sleeps, 1, 300);
 }
 
-#define T(f) cmocka_unit_test_setup(f, setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_unpaced_costs_nothing), T(test_one_charge),
-		T(test_fractions_add_up),      T(test_small_charges_keep_the_rate),
-		T(test_work_counts),	       T(test_idle_gives_no_credit),
-		T(test_a_short_debt_waits),    T(test_a_short_absence_is_caught_up),
-		T(test_lag_is_limited),	       T(test_stop_ends_the_sleep_and_keeps_the_debt),
-		T(test_on_the_hosts_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(setup, NULL)

@@ -3,13 +3,7 @@
  * Pushbuffer words, compared with a second decoder that was written from the bit positions in the
  * class header; GPFIFO entries; the CRC.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <gk110/push.h>
 #include <gk110/ram.h>
@@ -36,7 +30,7 @@ static void check_step(struct pb_state *s, struct naive *n, uint32_t word)
 }
 
 /* Every upper half of a header with some lower halves, each followed by four words. */
-static void test_all_headers(void **state)
+TEST(test_all_headers)
 {
 	static const uint32_t low[] = { 0x0000, 0x0004, 0x2100, 0x4f00, 0x1ffc,
 					0xffff, 0x6c43, 0x0fff, 0xe040 };
@@ -54,7 +48,7 @@ static void test_all_headers(void **state)
 		}
 }
 
-static void test_every_method_and_subchannel(void **state)
+TEST(test_every_method_and_subchannel)
 {
 	uint32_t w;
 
@@ -69,7 +63,7 @@ static void test_every_method_and_subchannel(void **state)
 	}
 }
 
-static void test_long_runs(void **state)
+TEST(test_long_runs)
 {
 	static const uint32_t headers[] = { 0x3fff0000, 0x7fff2040, 0xbfff4f00, 0x1ffc0100,
 					    0x5ffc6100 };
@@ -85,7 +79,7 @@ static void test_long_runs(void **state)
 	}
 }
 
-static void test_random_streams(void **state)
+TEST(test_random_streams)
 {
 	unsigned int seed, i;
 
@@ -109,7 +103,7 @@ static void test_random_streams(void **state)
 	}
 }
 
-static void test_subdevice_mask(void **state)
+TEST(test_subdevice_mask)
 {
 	struct pb_state s = { .header = 0x20400000, .subdevice = 0x30000001, .formats = 0x100 };
 	struct pb_action a;
@@ -127,7 +121,7 @@ static void test_subdevice_mask(void **state)
 	assert_int_equal(s.subdevice >> 16 & 0xfff, 1);
 }
 
-static void test_state_survives_in_ramfc(void **state)
+TEST(test_state_survives_in_ramfc)
 {
 	struct pb_state s = FRESH, copy;
 	struct pb_action a, b;
@@ -148,7 +142,7 @@ static void test_state_survives_in_ramfc(void **state)
 	assert_int_equal(s.header >> 16 & 7, 2);
 }
 
-static void test_gp_entries(void **state)
+TEST(test_gp_entries)
 {
 	struct gp_entry e;
 
@@ -167,7 +161,7 @@ static void test_gp_entries(void **state)
 	assert_false(e.sync);
 }
 
-static void test_crc(void **state)
+TEST(test_crc)
 {
 	/* CRC-32/MPEG-2 with start value 0 over "12345678", computed bit by bit */
 	const uint32_t words[2] = { 0x34333231, 0x38373635 };
@@ -184,18 +178,4 @@ static void test_crc(void **state)
 	assert_int_equal(fifo_crc(fifo_crc(0, words, 1), words + 1, 1), crc);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_headers),
-		cmocka_unit_test(test_every_method_and_subchannel),
-		cmocka_unit_test(test_long_runs),
-		cmocka_unit_test(test_random_streams),
-		cmocka_unit_test(test_subdevice_mask),
-		cmocka_unit_test(test_state_survives_in_ramfc),
-		cmocka_unit_test(test_gp_entries),
-		cmocka_unit_test(test_crc),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Parsing of runlists, and the order in which channels are served. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "fifo/runlist.h"
 
@@ -48,7 +42,7 @@ static void expect(struct runlist *rl, const int *order, unsigned int n)
 	}
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct runlist rl = { 0 };
 	unsigned int chid;
@@ -60,7 +54,7 @@ static void test_empty(void **state)
 	rl_free(&rl);
 }
 
-static void test_channels_in_order(void **state)
+TEST(test_channels_in_order)
 {
 	const uint32_t w[] = { CH(7), CH(3), CH(4095), CH(7) };
 	const int all[] = { 7, 3, 4095, 7, 7, 3 }, some[] = { 4095, 7, 7, 4095 }, none[] = { -1 };
@@ -78,7 +72,7 @@ static void test_channels_in_order(void **state)
 	rl_free(&rl);
 }
 
-static void test_tsg_rotation(void **state)
+TEST(test_tsg_rotation)
 {
 	const uint32_t w[] = { CH(1), TSG(5, 3), CH(10), CH(11), CH(12), CH(2) };
 	const int turns[] = { 1, 10, 2, 1, 11, 2, 1, 12, 2, 1, 10, 2 },
@@ -102,7 +96,7 @@ static void test_tsg_rotation(void **state)
 	rl_free(&rl);
 }
 
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
 	const uint32_t cut[] = { TSG(1, 3), CH(1), CH(2) };
 	const uint32_t nested[] = { TSG(1, 3), CH(1), TSG(2, 1), CH(2), CH(3) };
@@ -125,7 +119,7 @@ static void test_malformed(void **state)
 	rl_free(&rl);
 }
 
-static void test_slices(void **state)
+TEST(test_slices)
 {
 	unsigned int t, s;
 
@@ -141,7 +135,7 @@ static void test_slices(void **state)
 		}
 }
 
-static void test_fair_with_many(void **state)
+TEST(test_fair_with_many)
 {
 	uint32_t *w = calloc(4096, 8);
 	unsigned int count[4096] = { 0 }, i, chid;
@@ -162,16 +156,4 @@ static void test_fair_with_many(void **state)
 	rl_free(&rl);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_empty, clear),
-		cmocka_unit_test_setup(test_channels_in_order, clear),
-		cmocka_unit_test_setup(test_tsg_rotation, clear),
-		cmocka_unit_test_setup(test_malformed, clear),
-		cmocka_unit_test_setup(test_slices, clear),
-		cmocka_unit_test_setup(test_fair_with_many, clear),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(clear, NULL)

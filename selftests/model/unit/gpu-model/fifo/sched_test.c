@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The channel table; turns, blocking and preempting; GR shared by channels. */
-#include <stdlib.h>
+#include <selftests/unit_test.h>
 
 #include "fifo/chip.h"
 
@@ -44,7 +44,7 @@ static uint32_t bind_error(void)
 	return code;
 }
 
-static void test_bind_errors(void **state)
+TEST(test_bind_errors)
 {
 	chan_init(3, 0);
 	wr(0x800018, 0x90000000 | INST(3) >> 12);
@@ -78,7 +78,7 @@ static void test_bind_errors(void **state)
 	assert_int_equal(rd(0x80001c), 0);
 }
 
-static void test_state_word(void **state)
+TEST(test_state_word)
 {
 	chan_init(5, 0);
 	chan_bind(5, 0);
@@ -95,13 +95,13 @@ static void test_state_word(void **state)
 	assert_int_equal(rd(0x80002c), 0x12000100); /* it also has to be reloaded */
 }
 
-static void test_enable_needs_bind(void **state)
+TEST(test_enable_needs_bind)
 {
 	chan_enable(9);
 	assert_int_equal(rd(0x80004c), 0);
 }
 
-static void test_runlist_errors(void **state)
+TEST(test_runlist_errors)
 {
 	chan_init(0, 0);
 	chan_bind(0, 0);
@@ -121,7 +121,7 @@ static void test_runlist_errors(void **state)
 
 /* ------------------------------------------------------------------ doorbells */
 
-static void test_doorbell_coverage(void **state)
+TEST(test_doorbell_coverage)
 {
 	static const struct {
 		unsigned int off, size;
@@ -154,7 +154,7 @@ static void test_doorbell_coverage(void **state)
 	assert_int_equal(rd(0x800004 + 8 * 4095) & 0x10000000, 0);
 }
 
-static void test_doorbell_before_the_list(void **state)
+TEST(test_doorbell_before_the_list)
 {
 	chan_init(0, 0);
 	chan_bind(0, 0);
@@ -167,7 +167,7 @@ static void test_doorbell_before_the_list(void **state)
 	eventually(log_count() == 1);
 }
 
-static void test_no_doorbell_is_lost(void **state)
+TEST(test_no_doorbell_is_lost)
 {
 	unsigned int i;
 
@@ -201,7 +201,7 @@ static unsigned int switches_between(unsigned int a, unsigned int b)
 }
 
 /* Turns are measured on a stopped time that the work itself moves. */
-static void test_time_slices(void **state)
+TEST_WITH(test_time_slices, chip_setup_one, chip_teardown)
 {
 	clock_stop();
 	chans(2, 0);
@@ -214,7 +214,7 @@ static void test_time_slices(void **state)
 	assert_in_range(switches_between(0, 1), 10, 20);
 }
 
-static void test_no_slice_without_the_enable_bit(void **state)
+TEST_WITH(test_no_slice_without_the_enable_bit, chip_setup_one, chip_teardown)
 {
 	chans(2, 0);
 	runlist(0, NULL, 0);
@@ -227,7 +227,7 @@ static void test_no_slice_without_the_enable_bit(void **state)
 	assert_int_equal(switches_between(0, 1), 2);
 }
 
-static void test_tsg_members_take_turns(void **state)
+TEST_WITH(test_tsg_members_take_turns, chip_setup_one, chip_teardown)
 {
 	unsigned int i, tsg = 0, other = 0;
 
@@ -252,7 +252,7 @@ static void test_tsg_members_take_turns(void **state)
 	assert_in_range(other, 15, 60);
 }
 
-static void test_tsg_is_on_one_pbdma(void **state)
+TEST(test_tsg_is_on_one_pbdma)
 {
 	unsigned int i;
 
@@ -277,7 +277,7 @@ static void test_tsg_is_on_one_pbdma(void **state)
 	}
 }
 
-static void test_two_pbdmas_in_parallel(void **state)
+TEST(test_two_pbdmas_in_parallel)
 {
 	chans(2, 0);
 	submit(0, ONE(4, M_WAIT, 0));
@@ -297,7 +297,7 @@ static void test_two_pbdmas_in_parallel(void **state)
 
 /* ------------------------------------------------------------------ blocking */
 
-static void test_block_and_allow(void **state)
+TEST(test_block_and_allow)
 {
 	chans(2, 0);
 	wr(0x2630, 1);
@@ -332,7 +332,7 @@ static void turn_goes_on(void)
 	assert_in_range(logged(CE0, 0), 10, 20);
 }
 
-static void test_block_ends_with_the_turn(void **state)
+TEST_WITH(test_block_ends_with_the_turn, chip_setup_one, chip_teardown)
 {
 	unsigned int n;
 
@@ -345,7 +345,7 @@ static void test_block_ends_with_the_turn(void **state)
 	eventually(logged(CE0, 0) == 120);
 }
 
-static void test_disable_ends_with_the_turn(void **state)
+TEST_WITH(test_disable_ends_with_the_turn, chip_setup_one, chip_teardown)
 {
 	turn_begins();
 	chan_disable(0);
@@ -355,7 +355,7 @@ static void test_disable_ends_with_the_turn(void **state)
 	eventually(logged(CE0, 0) == 120);
 }
 
-static void test_removed_ends_with_the_turn(void **state)
+TEST_WITH(test_removed_ends_with_the_turn, chip_setup_one, chip_teardown)
 {
 	unsigned int n;
 
@@ -370,7 +370,7 @@ static void test_removed_ends_with_the_turn(void **state)
 
 /* ------------------------------------------------------------------ preempt */
 
-static void test_preempt_idle(void **state)
+TEST(test_preempt_idle)
 {
 	chans(1, 0);
 	wr(0x2634, 0);
@@ -379,7 +379,7 @@ static void test_preempt_idle(void **state)
 	assert_int_equal(rd(0x2634), 0x01000005);
 }
 
-static void test_preempt_in_a_method(void **state)
+TEST(test_preempt_in_a_method)
 {
 	chans(2, 0);
 	runlist(0, NULL, 0);
@@ -404,7 +404,7 @@ static void test_preempt_in_a_method(void **state)
 	assert_int_equal(log_at(2).mthd, M_NOTE);
 }
 
-static void test_preempt_runs_again_when_enabled(void **state)
+TEST_WITH(test_preempt_runs_again_when_enabled, chip_setup_one, chip_teardown)
 {
 	unsigned int i;
 
@@ -415,7 +415,7 @@ static void test_preempt_runs_again_when_enabled(void **state)
 	eventually(logged(CE0, 0) == 100);
 }
 
-static void test_preempt_in_an_acquire(void **state)
+TEST(test_preempt_in_an_acquire)
 {
 	chans(1, 0);
 	submit(0, ACQUIRE(0, 5), IMMD(4, M_NOTE, 1));
@@ -429,7 +429,7 @@ static void test_preempt_in_an_acquire(void **state)
 	eventually(log_count() == 1);
 }
 
-static void test_preempt_takes_the_context_off_gr(void **state)
+TEST(test_preempt_takes_the_context_off_gr)
 {
 	chans(1, 0);
 	submit(0, IMMD(1, M_NOTE, 1));
@@ -448,7 +448,7 @@ static void test_preempt_takes_the_context_off_gr(void **state)
 	assert_int_equal(atomic_load(&chip->loads), 2);
 }
 
-static void test_preempt_in_a_gr_method(void **state)
+TEST(test_preempt_in_a_gr_method)
 {
 	chans(1, 0);
 	submit(0, ONE(1, M_WAIT, 5), IMMD(1, M_NOTE, 1));
@@ -466,7 +466,7 @@ static void test_preempt_in_a_gr_method(void **state)
 	eventually(log_count() == 4);
 }
 
-static void test_preempt_tsg(void **state)
+TEST_WITH(test_preempt_tsg, chip_setup_one, chip_teardown)
 {
 	unsigned int i;
 
@@ -492,7 +492,7 @@ static void test_preempt_tsg(void **state)
 }
 
 /* As nouveau's gk104_ectx_bind(): the context pointer changes while the channel is preempted. */
-static void test_context_pointer_changes(void **state)
+TEST(test_context_pointer_changes)
 {
 	chans(1, 0);
 	mem_set(INST(0) + 0x210, 0);
@@ -507,7 +507,7 @@ static void test_context_pointer_changes(void **state)
 	assert_int_equal(atomic_load(&chip->loads), 2);
 }
 
-static void test_force_reload(void **state)
+TEST(test_force_reload)
 {
 	chans(1, 0);
 	submit(0, IMMD(1, M_NOTE, 1));
@@ -527,7 +527,7 @@ static void test_force_reload(void **state)
 
 /* ------------------------------------------------------------------ GR among several */
 
-static void test_gr_is_shared(void **state)
+TEST(test_gr_is_shared)
 {
 	unsigned int c, i;
 
@@ -556,7 +556,7 @@ static unsigned int queued_for_gr(void)
 	return n;
 }
 
-static void test_waiting_for_gr_can_be_preempted(void **state)
+TEST(test_waiting_for_gr_can_be_preempted)
 {
 	unsigned int waits, owns;
 
@@ -581,7 +581,7 @@ static void test_waiting_for_gr_can_be_preempted(void **state)
  * One channel has GR, and the other one waits for it. The waiting channel keeps its place in the
  * queue when its own slices end, so the timeout of the owner does not begin anew.
  */
-static void test_waiting_for_gr_outlasts_slices(void **state)
+TEST(test_waiting_for_gr_outlasts_slices)
 {
 	unsigned int i;
 
@@ -600,7 +600,7 @@ static void test_waiting_for_gr_outlasts_slices(void **state)
 	eventually(log_count() == 2);
 }
 
-static void test_long_methods_let_go_of_gr(void **state)
+TEST(test_long_methods_let_go_of_gr)
 {
 	chans(2, 0);
 	submit(0, ONE(1, M_WAIT, 0));
@@ -610,7 +610,7 @@ static void test_long_methods_let_go_of_gr(void **state)
 	eventually(!rd(0x3080) && !rd(0x3084) && rd(0x2640) >> 28 == 0);
 }
 
-static void test_an_acquire_gives_gr_up(void **state)
+TEST(test_an_acquire_gives_gr_up)
 {
 	chans(2, 0);
 	submit(0, IMMD(1, M_NOTE, 1), ACQUIRE(0, 1), IMMD(1, M_NOTE, 1));
@@ -621,7 +621,7 @@ static void test_an_acquire_gives_gr_up(void **state)
 
 /* ------------------------------------------------------------------ layouts, masses, the end */
 
-static void test_card_layout(void **state)
+TEST_WITH(test_card_layout, chip_setup_card, chip_teardown)
 {
 	unsigned int r;
 
@@ -648,7 +648,7 @@ static void test_card_layout(void **state)
 	assert_int_equal(rd(0x254c), 0x19); /* channel 2 does not belong to runlist 1 */
 }
 
-static void test_4096_channels(void **state)
+TEST(test_4096_channels)
 {
 	unsigned int c;
 
@@ -681,53 +681,10 @@ static int stop_with_everything(void **state)
 	return 0;
 }
 
-static void test_stop_under_load(void **state)
+TEST_WITH(test_stop_under_load, stop_with_everything, chip_teardown)
 {
 	eventually(atomic_load(&chip->waiting));
 	usleep(20000); /* chip_teardown() measures how long the stop takes */
 }
 
-#define T(f)	 cmocka_unit_test_setup_teardown(f, chip_setup, chip_teardown)
-#define T_ONE(f) cmocka_unit_test_setup_teardown(f, chip_setup_one, chip_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_bind_errors),
-		T(test_state_word),
-		T(test_enable_needs_bind),
-		T(test_runlist_errors),
-		T(test_doorbell_coverage),
-		T(test_doorbell_before_the_list),
-		T(test_no_doorbell_is_lost),
-		T_ONE(test_time_slices),
-		T_ONE(test_no_slice_without_the_enable_bit),
-		T_ONE(test_tsg_members_take_turns),
-		T(test_tsg_is_on_one_pbdma),
-		T(test_two_pbdmas_in_parallel),
-		T(test_block_and_allow),
-		T_ONE(test_block_ends_with_the_turn),
-		T_ONE(test_disable_ends_with_the_turn),
-		T_ONE(test_removed_ends_with_the_turn),
-		T(test_preempt_idle),
-		T(test_preempt_in_a_method),
-		T_ONE(test_preempt_runs_again_when_enabled),
-		T(test_preempt_in_an_acquire),
-		T(test_preempt_takes_the_context_off_gr),
-		T(test_preempt_in_a_gr_method),
-		T_ONE(test_preempt_tsg),
-		T(test_context_pointer_changes),
-		T(test_force_reload),
-		T(test_gr_is_shared),
-		T(test_waiting_for_gr_can_be_preempted),
-		T(test_waiting_for_gr_outlasts_slices),
-		T(test_long_methods_let_go_of_gr),
-		T(test_an_acquire_gives_gr_up),
-		cmocka_unit_test_setup_teardown(test_card_layout, chip_setup_card, chip_teardown),
-		T(test_4096_channels),
-		cmocka_unit_test_setup_teardown(test_stop_under_load, stop_with_everything,
-						chip_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(chip_setup, chip_teardown)

@@ -4,12 +4,7 @@
  * faults. One thread.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "mmu/fake.h"
 #include "mmu/fake_device.h"
@@ -33,7 +28,7 @@ static struct fake_vm bind_window(struct fake *f, enum bar_window w, uint64_t li
 	return vm;
 }
 
-static void physical_windows(void **state)
+TEST(physical_windows)
 {
 	struct fake *f = device();
 	enum bar_window w;
@@ -57,7 +52,7 @@ static void physical_windows(void **state)
 }
 
 /* Scattered pages: accesses compared with a flat array. */
-static void virtual_windows(void **state)
+TEST(virtual_windows)
 {
 	static const unsigned int sizes[] = { 1, 2, 4, 8 };
 	enum bar_window w;
@@ -93,7 +88,7 @@ static void virtual_windows(void **state)
 	}
 }
 
-static void window_faults(void **state)
+TEST(window_faults)
 {
 	const struct {
 		enum bar_window w;
@@ -133,7 +128,7 @@ static void window_faults(void **state)
 	}
 }
 
-static void instance_in_guest_memory(void **state)
+TEST(instance_in_guest_memory)
 {
 	const uint32_t target[] = { MEM_SYS_COH, MEM_SYS_NCOH };
 	unsigned int i;
@@ -155,7 +150,7 @@ static void instance_in_guest_memory(void **state)
  * The MMU reads the instance block when the register is written. A later change of the block needs
  * another bind.
  */
-static void bind_reads_the_block(void **state)
+TEST(bind_reads_the_block)
 {
 	struct fake *f = device();
 	struct fake_vm vm = bind_window(f, WIN_BAR1, 0xfff), other = fake_vm_create(f, 0xffff);
@@ -181,7 +176,7 @@ static void bind_reads_the_block(void **state)
 	fake_destroy(f);
 }
 
-static void bus_is_told(void **state)
+TEST(bus_is_told)
 {
 	struct fake *f = device();
 	struct fake_vm vm = bind_window(f, WIN_BAR1, 0xffff);
@@ -209,7 +204,7 @@ static void bus_is_told(void **state)
 	fake_destroy(f);
 }
 
-static void doorbells(void **state)
+TEST(doorbells)
 {
 	struct fake *f = device();
 
@@ -226,7 +221,7 @@ static void doorbells(void **state)
 	fake_destroy(f);
 }
 
-static void pramin(void **state)
+TEST(pramin)
 {
 	struct fake *f = device();
 
@@ -254,7 +249,7 @@ static void pramin(void **state)
 	fake_destroy(f);
 }
 
-static void flushes_are_done_at_once(void **state)
+TEST(flushes_are_done_at_once)
 {
 	static const uint32_t reg[] = { FLUSH_BAR, FLUSH_L2_SYSMEM_INVALIDATE, FLUSH_L2_DIRTY };
 	struct fake *f = device();
@@ -278,7 +273,7 @@ static int translate(struct fake *f, enum bar_window w, uint64_t off, size_t wan
 	return ret;
 }
 
-static void mapping_answers(void **state)
+TEST(mapping_answers)
 {
 	struct fake *f = device();
 	struct fake_vm vm = bind_window(f, WIN_BAR1, 0xffffff);
@@ -310,7 +305,7 @@ static void mapping_answers(void **state)
 	fake_destroy(f);
 }
 
-static void peephole(void **state)
+TEST(peephole)
 {
 	struct fake *f = device();
 	struct fake_vm vm = fake_vm_create(f, (1ull << 40) - 1);
@@ -339,7 +334,7 @@ static void peephole(void **state)
 	fake_destroy(f);
 }
 
-static void reset_unbinds(void **state)
+TEST(reset_unbinds)
 {
 	struct fake *f = device();
 
@@ -355,22 +350,4 @@ static void reset_unbinds(void **state)
 	fake_destroy(f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(physical_windows),
-		cmocka_unit_test(virtual_windows),
-		cmocka_unit_test(window_faults),
-		cmocka_unit_test(instance_in_guest_memory),
-		cmocka_unit_test(bind_reads_the_block),
-		cmocka_unit_test(bus_is_told),
-		cmocka_unit_test(doorbells),
-		cmocka_unit_test(pramin),
-		cmocka_unit_test(flushes_are_done_at_once),
-		cmocka_unit_test(mapping_answers),
-		cmocka_unit_test(peephole),
-		cmocka_unit_test(reset_unbinds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The MMU's fault records. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "mmu/fake.h"
 #include "mmu/fake_device.h"
@@ -21,7 +16,7 @@ static const struct mmu_space space = { .inst = 0x123456000,
 					.limit = ~0ull,
 					.valid = true };
 
-static void record_contents(void **state)
+TEST(record_contents)
 {
 	const struct {
 		uint8_t unit, client;
@@ -60,7 +55,7 @@ static void record_contents(void **state)
 	}
 }
 
-static void second_fault_is_dropped(void **state)
+TEST(second_fault_is_dropped)
 {
 	struct fake *f = fake_create(1 << 20, 4096);
 	struct mmu_client a = client(0x15, 1, -1), b = client(0x16, 2, -1);
@@ -83,7 +78,7 @@ static void second_fault_is_dropped(void **state)
 	fake_destroy(f);
 }
 
-static void with_the_lock(void **state)
+TEST(with_the_lock)
 {
 	struct fake *f = fake_create(1 << 20, 4096);
 	struct mmu_client c = client(4, 7, -1);
@@ -99,7 +94,7 @@ static void with_the_lock(void **state)
  * While another thread holds the lock, mmu_fault() returns at once. The fault is posted when the
  * lock is free.
  */
-static void lock_busy(void **state)
+TEST(lock_busy)
 {
 	struct fake *f = fake_create(1 << 20, 4096);
 	struct mmu_client a = client(0x15, 1, -1), b = client(0x00, 4, -1);
@@ -127,7 +122,7 @@ static void lock_busy(void **state)
 }
 
 /* A read of the source register shows a queued fault even if no thread of the model runs. */
-static void queued_fault_is_seen(void **state)
+TEST(queued_fault_is_seen)
 {
 	struct fake *f = fake_create(1 << 20, 4096);
 	struct mmu_client a = client(0x15, 1, -1);
@@ -157,7 +152,7 @@ static void *faulting(void *arg)
  * Faults with dma_lock held, against invalidates, which hold g->lock and wait for dma_lock: a fault
  * may not wait for g->lock.
  */
-static void faults_against_invalidates(void **state)
+TEST(faults_against_invalidates)
 {
 	struct fake *f = fake_create(1 << 20, 4096);
 	pthread_t t[2];
@@ -177,7 +172,7 @@ static void faults_against_invalidates(void **state)
 	fake_destroy(f);
 }
 
-static void reset_forgets(void **state)
+TEST(reset_forgets)
 {
 	struct fake *f = fake_create(1 << 20, 4096);
 	struct mmu_client a = client(0x15, 1, -1);
@@ -191,17 +186,4 @@ static void reset_forgets(void **state)
 	fake_destroy(f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(record_contents),
-		cmocka_unit_test(second_fault_is_dropped),
-		cmocka_unit_test(with_the_lock),
-		cmocka_unit_test(lock_busy),
-		cmocka_unit_test(queued_fault_is_seen),
-		cmocka_unit_test(faults_against_invalidates),
-		cmocka_unit_test(reset_forgets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

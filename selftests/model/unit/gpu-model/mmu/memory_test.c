@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Accesses to memory by physical address. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "mmu/fake.h"
 #include "mmu/fake_device.h"
 
-static void bounds(void **state)
+TEST(bounds)
 {
 	const uint64_t vram = 1 << 20, guest = 1 << 16;
 	const struct {
@@ -50,7 +45,7 @@ static void bounds(void **state)
 	fake_destroy(f);
 }
 
-static void pointers_are_cut(void **state)
+TEST(pointers_are_cut)
 {
 	struct fake *f = fake_create(1 << 20, 1 << 16);
 	size_t len = ~0ul;
@@ -67,7 +62,7 @@ static void pointers_are_cut(void **state)
 	fake_destroy(f);
 }
 
-static void copy_sizes(void **state)
+TEST(copy_sizes)
 {
 	uint8_t mem[32], src[16], dst[16];
 	unsigned int at, len, i;
@@ -86,13 +81,4 @@ static void copy_sizes(void **state)
 		}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bounds),
-		cmocka_unit_test(pointers_are_cut),
-		cmocka_unit_test(copy_sizes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,13 +4,8 @@
  * its old translation. An invalidate ends that for the entries that it names.
  */
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "mmu/fake.h"
 #include "mmu/fake_device.h"
@@ -102,7 +97,7 @@ static unsigned int stale(struct rig *r, bool big)
 	       (phys_of(r->f, &r->gpc, &r->so, VA) == old) << 3;
 }
 
-static void invalidates(void **state)
+TEST(invalidates)
 {
 	struct rig *r = rig_create();
 	const struct {
@@ -144,7 +139,7 @@ static void invalidates(void **state)
 	rig_destroy(r);
 }
 
-static void no_trigger_no_invalidate(void **state)
+TEST(no_trigger_no_invalidate)
 {
 	struct rig *r = rig_create();
 
@@ -160,7 +155,7 @@ static void no_trigger_no_invalidate(void **state)
 	rig_destroy(r);
 }
 
-static void system_memory_targets_match(void **state)
+TEST(system_memory_targets_match)
 {
 	struct rig *r = rig_create();
 	const uint64_t pdb = FAKE_IOVA;
@@ -182,7 +177,7 @@ static void system_memory_targets_match(void **state)
 	rig_destroy(r);
 }
 
-static void rebinding_keeps_lines(void **state)
+TEST(rebinding_keeps_lines)
 {
 	struct rig *r = rig_create();
 
@@ -193,7 +188,7 @@ static void rebinding_keeps_lines(void **state)
 	rig_destroy(r);
 }
 
-static void directory_is_cached(void **state)
+TEST(directory_is_cached)
 {
 	struct rig *r = rig_create();
 	uint64_t slot = r->vm.pdb + (VA >> 27) * 8;
@@ -213,7 +208,7 @@ static void directory_is_cached(void **state)
 	rig_destroy(r);
 }
 
-static void faults_are_not_cached(void **state)
+TEST(faults_are_not_cached)
 {
 	struct rig *r = rig_create();
 
@@ -223,7 +218,7 @@ static void faults_are_not_cached(void **state)
 	rig_destroy(r);
 }
 
-static void peek_fills_nothing(void **state)
+TEST(peek_fills_nothing)
 {
 	struct rig *r = rig_create();
 	struct mmu_seg seg;
@@ -242,7 +237,7 @@ static void peek_fills_nothing(void **state)
 }
 
 /* Many more pages than TLB lines, in an order that evicts lines. */
-static void eviction(void **state)
+TEST(eviction)
 {
 	struct rig *r = rig_create();
 	unsigned int i, round;
@@ -258,7 +253,7 @@ static void eviction(void **state)
 	rig_destroy(r);
 }
 
-static void mode_change(void **state)
+TEST(mode_change)
 {
 	struct rig *r = rig_create();
 
@@ -273,7 +268,7 @@ static void mode_change(void **state)
 	rig_destroy(r);
 }
 
-static void bypass(void **state)
+TEST(bypass)
 {
 	struct rig *r = rig_create();
 	struct mmu_seg seg;
@@ -354,7 +349,7 @@ static void write_pages(struct rig *r, uint64_t base, unsigned int val)
  * old pages are cleared at once. An access that still uses an old translation or an old pointer
  * reads a number that is too small.
  */
-static void translate_against_invalidate(void **state)
+TEST(translate_against_invalidate)
 {
 	struct rig *r = rig_create();
 	struct race race = { .r = r };
@@ -393,7 +388,7 @@ static void *invalidating(void *arg)
 	return NULL;
 }
 
-static void invalidate_waits_for_accesses(void **state)
+TEST(invalidate_waits_for_accesses)
 {
 	struct rig *r = rig_create();
 	struct race race = { .r = r };
@@ -434,7 +429,7 @@ static void *hogging(void *arg)
 	return NULL;
 }
 
-static void writers_are_not_starved(void **state)
+TEST(writers_are_not_starved)
 {
 	struct rig *r = rig_create();
 	/* only ends a hang: 20 invalidates wait for one access each, some milliseconds in all */
@@ -457,23 +452,4 @@ static void writers_are_not_starved(void **state)
 	rig_destroy(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(invalidates),
-		cmocka_unit_test(no_trigger_no_invalidate),
-		cmocka_unit_test(system_memory_targets_match),
-		cmocka_unit_test(rebinding_keeps_lines),
-		cmocka_unit_test(directory_is_cached),
-		cmocka_unit_test(faults_are_not_cached),
-		cmocka_unit_test(peek_fills_nothing),
-		cmocka_unit_test(eviction),
-		cmocka_unit_test(mode_change),
-		cmocka_unit_test(bypass),
-		cmocka_unit_test(translate_against_invalidate),
-		cmocka_unit_test(invalidate_waits_for_accesses),
-		cmocka_unit_test(writers_are_not_starved),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

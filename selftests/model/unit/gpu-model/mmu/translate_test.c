@@ -4,12 +4,7 @@
  * dma_lock, which its contract asks for.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "mmu/fake.h"
 #include "mmu/fake_device.h"
@@ -67,7 +62,7 @@ static int try(struct rig *r, uint64_t va, enum mmu_access acc, unsigned int fla
 	return ret ? take_fault(r) : -1;
 }
 
-static void rights_of_cached_lines(void **state)
+TEST(rights_of_cached_lines)
 {
 	/* fault reasons by [access][privileged], -1: none */
 	const struct {
@@ -96,7 +91,7 @@ static void rights_of_cached_lines(void **state)
 	rig_destroy(r);
 }
 
-static void segments(void **state)
+TEST(segments)
 {
 	struct rig *r = rig_create();
 	struct mmu_seg seg;
@@ -124,7 +119,7 @@ static void segments(void **state)
 	rig_destroy(r);
 }
 
-static void limit_inside_a_page(void **state)
+TEST(limit_inside_a_page)
 {
 	struct rig *r = rig_create();
 	struct mmu_seg seg;
@@ -145,7 +140,7 @@ static void limit_inside_a_page(void **state)
 	rig_destroy(r);
 }
 
-static void no_memory_there(void **state)
+TEST(no_memory_there)
 {
 	struct rig *r = rig_create();
 
@@ -168,7 +163,7 @@ static uint32_t rnd(uint32_t below)
 	return (rnd_state >> 8) % below;
 }
 
-static void copies_over_pages(void **state)
+TEST(copies_over_pages)
 {
 	const unsigned int pages = 96, size = 96 * 4096;
 	struct rig *r = rig_create();
@@ -204,7 +199,7 @@ static void copies_over_pages(void **state)
 }
 
 /* A copy drops dma_lock after each MiB (COPY_CHUNK): the pieces must join. */
-static void more_than_one_hold(void **state)
+TEST(more_than_one_hold)
 {
 	struct rig *r = rig_create();
 	uint64_t size = 3 << 20, i;
@@ -220,7 +215,7 @@ static void more_than_one_hold(void **state)
 	rig_destroy(r);
 }
 
-static void spaces_are_read_from_memory(void **state)
+TEST(spaces_are_read_from_memory)
 {
 	struct rig *r = rig_create();
 	struct mmu_space s;
@@ -244,14 +239,4 @@ static void spaces_are_read_from_memory(void **state)
 	rig_destroy(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rights_of_cached_lines),      cmocka_unit_test(segments),
-		cmocka_unit_test(limit_inside_a_page),	       cmocka_unit_test(no_memory_there),
-		cmocka_unit_test(copies_over_pages),	       cmocka_unit_test(more_than_one_hold),
-		cmocka_unit_test(spaces_are_read_from_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,13 +3,7 @@
  * The page-table walk for combinations of an entry's bits and kinds, in both page modes, compared
  * with the oracle.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <linux/bitfield.h>
 
@@ -165,7 +159,7 @@ static const uint64_t some_pte[] = {
 	GMMU_PTE_RO | 0x40,
 };
 
-static void directory_bits(void **state)
+TEST(directory_bits)
 {
 	unsigned int mode, bits, b, s, v;
 
@@ -229,12 +223,12 @@ static void entry_bits(bool vary_big)
 			}
 }
 
-static void big_entry_bits(void **state)
+TEST(big_entry_bits)
 {
 	entry_bits(true);
 }
 
-static void small_entry_bits(void **state)
+TEST(small_entry_bits)
 {
 	entry_bits(false);
 }
@@ -243,7 +237,7 @@ static void small_entry_bits(void **state)
  * All combinations of the bits that choose between the big and the small entry, with all rights in
  * both.
  */
-static void both_entries(void **state)
+TEST(both_entries)
 {
 	unsigned int mode, b, s, acc, priv;
 	const uint64_t va = 0x1fffff8;
@@ -264,7 +258,7 @@ static void both_entries(void **state)
 			}
 }
 
-static void all_kinds(void **state)
+TEST(all_kinds)
 {
 	unsigned int kind, ap, big, mode;
 
@@ -284,7 +278,7 @@ static void all_kinds(void **state)
 	assert_int_equal(kind_plain(0xff), GMMU_KIND_INVALID);
 }
 
-static void directory_targets(void **state)
+TEST(directory_targets)
 {
 	const enum mem_target t[] = { MEM_VRAM, MEM_PEER, MEM_SYS_COH, MEM_SYS_NCOH };
 	unsigned int i;
@@ -304,7 +298,7 @@ static void directory_targets(void **state)
  * A table's address in video memory has 25 bits: the address bits above them in an entry are
  * ignored there, but count in system memory.
  */
-static void wide_addresses(void **state)
+TEST(wide_addresses)
 {
 	const uint64_t top = 7ull << 29 | 7ull << 61;
 	unsigned int bits;
@@ -321,7 +315,7 @@ static void wide_addresses(void **state)
 	}
 }
 
-static void says_where_it_failed(void **state)
+TEST(says_where_it_failed)
 {
 	const struct {
 		uint64_t pde, big, small;
@@ -349,14 +343,4 @@ static void says_where_it_failed(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(directory_bits),   cmocka_unit_test(big_entry_bits),
-		cmocka_unit_test(small_entry_bits), cmocka_unit_test(both_entries),
-		cmocka_unit_test(all_kinds),	    cmocka_unit_test(directory_targets),
-		cmocka_unit_test(wide_addresses),   cmocka_unit_test(says_where_it_failed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -5,15 +5,8 @@
  * that.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include <selftests/unit_test.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "hw/post.h"
 #include "model.h"
@@ -104,7 +97,7 @@ static void is_cold(void)
 	wr(NULL, 0x110204, 0x1234); /* lost */
 }
 
-static void boot_scripts_post_the_card(void **state)
+TEST(boot_scripts_post_the_card)
 {
 	static struct hw_post p;
 	u32 i, mib = 0;
@@ -127,7 +120,7 @@ static void boot_scripts_post_the_card(void **state)
 	is_cold();
 }
 
-static void units_that_are_off_do_not_answer(void **state)
+TEST(units_that_are_off_do_not_answer)
 {
 	static const struct {
 		u32 bit, reg, code;
@@ -184,7 +177,7 @@ static void power_up(enum mistake m)
 	wr(NULL, 0x200, ~0u & ~(1u << 27));
 }
 
-static void gpcs_have_power_after_all_steps(void **state)
+TEST(gpcs_have_power_after_all_steps)
 {
 	static struct hw_post p;
 	enum mistake m;
@@ -209,7 +202,7 @@ static void gpcs_have_power_after_all_steps(void **state)
  * dump has a first failed read of 0x130c00: 0x009084 is 0x80130c01, 0x00908c the code, and 0x001100
  * has bits 2 and 3.
  */
-static void absent_registers_do_not_answer(void **state)
+TEST(absent_registers_do_not_answer)
 {
 	static const u32 absent[][2] = {
 		{ 0x130c00, 0xbadf1100 }, { 0x002278, 0xbad0011f }, { 0x00239c, 0xbad0011f },
@@ -244,7 +237,7 @@ static void absent_registers_do_not_answer(void **state)
 }
 
 /* nouveau's subdev/bus/gf100.c and subdev/privring/gk104.c acknowledge so */
-static void failed_accesses_interrupt(void **state)
+TEST(failed_accesses_interrupt)
 {
 	static struct hw_post p;
 
@@ -275,15 +268,4 @@ static void failed_accesses_interrupt(void **state)
 	assert_int_equal(rd(NULL, 0x9084), 0x80130c01); /* the first one, not acknowledged */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(boot_scripts_post_the_card, setup, teardown),
-		cmocka_unit_test_setup_teardown(units_that_are_off_do_not_answer, setup, teardown),
-		cmocka_unit_test_setup_teardown(gpcs_have_power_after_all_steps, setup, teardown),
-		cmocka_unit_test_setup_teardown(absent_registers_do_not_answer, setup, teardown),
-		cmocka_unit_test_setup_teardown(failed_accesses_interrupt, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(setup, teardown)

@@ -6,20 +6,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <gk110/bar.h>
 #include <gk110/pci.h>
@@ -263,7 +257,7 @@ static void check_sparse(uint32_t index, uint64_t off, uint64_t size)
 	assert_int_equal(cap.area.size, size);
 }
 
-static void test_regions_offered(void **state)
+TEST_WITH(test_regions_offered, setup_server, teardown_server)
 {
 	struct vfio_region_info r;
 
@@ -279,7 +273,7 @@ static void test_regions_offered(void **state)
 	assert_int_equal(r.flags, 3);
 }
 
-static void test_no_helper_in_time(void **state)
+TEST_WITH(test_no_helper_in_time, setup_server, teardown_server)
 {
 	struct vfio_region_info r;
 
@@ -291,7 +285,7 @@ static void test_no_helper_in_time(void **state)
 	assert_int_equal(r.flags, 3);
 }
 
-static void test_helper_of_another_process(void **state)
+TEST_WITH(test_helper_of_another_process, setup_server, teardown_server)
 {
 	start_helper();
 	assert_false(barmap_wait_helper(fake.s.barmap, getpid() + 1));
@@ -312,7 +306,7 @@ static void say_hello(uint32_t magic, uint32_t version, int error, const char *n
 	close(fd);
 }
 
-static void test_helper_without_userfaultfd(void **state)
+TEST_WITH(test_helper_without_userfaultfd, setup_server, teardown_server)
 {
 	say_hello(BARMAP_MAGIC, BARMAP_VERSION, EPERM, "userfaultfd");
 	assert_false(barmap_wait_helper(fake.s.barmap, getpid()));
@@ -321,7 +315,7 @@ static void test_helper_without_userfaultfd(void **state)
 	assert_true(barmap_wait_helper(fake.s.barmap, getpid()));
 }
 
-static void test_strangers_on_the_plugin_socket(void **state)
+TEST_WITH(test_strangers_on_the_plugin_socket, setup_server, teardown_server)
 {
 	struct pollfd silent = { .events = POLLIN };
 
@@ -342,7 +336,7 @@ static void test_strangers_on_the_plugin_socket(void **state)
 
 /* ------------------------------------------------------------------ pages */
 
-static void test_fault_maps(void **state)
+TEST(test_fault_maps)
 {
 	point(WIN_BAR1, FIRST, 4, 101, 1);
 	*vram(100, 0x10) = 0xabcd1234;
@@ -355,7 +349,7 @@ static void test_fault_maps(void **state)
 	assert_int_equal(*vram(103, 0), 9);
 }
 
-static void test_all_windows(void **state)
+TEST(test_all_windows)
 {
 	point(WIN_BAR3, 0, 8192, 1, 1);
 	point(WIN_PRAMIN, 0, 256, 5001, 1);
@@ -369,7 +363,7 @@ static void test_all_windows(void **state)
 }
 
 /* One fault maps a contiguous run of pages, up to 2 MiB. Scattered pages are mapped one by one. */
-static void test_runs(void **state)
+TEST(test_runs)
 {
 	uint64_t before;
 	uint32_t i;
@@ -389,7 +383,7 @@ static void test_runs(void **state)
 		assert_int_equal(*vram(1000 + 2 * i, 4), i);
 }
 
-static void test_invalidate_repoints(void **state)
+TEST(test_invalidate_repoints)
 {
 	point(WIN_BAR1, FIRST, 8, 101, 1);
 	store(bar1, FIRST + 2, 0, 1);
@@ -404,7 +398,7 @@ static void test_invalidate_repoints(void **state)
 	assert_int_equal(*vram(102, 0), 1);
 }
 
-static void test_invalidate_in_the_middle(void **state)
+TEST(test_invalidate_in_the_middle)
 {
 	uint32_t i;
 
@@ -425,7 +419,7 @@ static void test_invalidate_in_the_middle(void **state)
 	assert_true(fake.faults_recorded >= 3);
 }
 
-static void test_unchanged_pages_stay(void **state)
+TEST(test_unchanged_pages_stay)
 {
 	uint64_t mapped;
 
@@ -437,7 +431,7 @@ static void test_unchanged_pages_stay(void **state)
 	assert_int_equal(fake.g->stats.bar_pages_mapped[WIN_BAR1], mapped);
 }
 
-static void test_fault_reads_ones(void **state)
+TEST(test_fault_reads_ones)
 {
 	unsigned int before;
 
@@ -459,7 +453,7 @@ static void test_fault_reads_ones(void **state)
 	assert_int_equal(load(bar1, FIRST + 7, 0), 12);
 }
 
-static void test_read_only(void **state)
+TEST(test_read_only)
 {
 	point(WIN_BAR3, 5, 1, 401 | FAKE_RO, 0);
 	*vram(400, 0) = 1;
@@ -486,7 +480,7 @@ static void map_ram(int fd, uint64_t iova, uint64_t size)
 	assert_int_equal(dma_map(&fake.s, &m, dup(fd)), 0);
 }
 
-static void test_system_memory(void **state)
+TEST(test_system_memory)
 {
 	int fd = memfd_create("ram", MFD_CLOEXEC);
 	uint32_t *ram;
@@ -517,7 +511,7 @@ static void test_system_memory(void **state)
 
 /* ------------------------------------------------------------------ USERD in mapped space */
 
-static void test_userd_pages_are_watched(void **state)
+TEST(test_userd_pages_are_watched)
 {
 	unsigned int rung;
 
@@ -542,7 +536,7 @@ static void test_userd_pages_are_watched(void **state)
 	assert_int_equal(fake.doorbells, rung); /* no doorbell is rung without a write */
 }
 
-static void test_userd_moves_onto_mapped_pages(void **state)
+TEST(test_userd_moves_onto_mapped_pages)
 {
 	point(WIN_BAR1, FIRST, 64, 101, 1);
 	store(bar1, FIRST + 20, 0, 1);
@@ -555,7 +549,7 @@ static void test_userd_moves_onto_mapped_pages(void **state)
 
 /* ------------------------------------------------------------------ life */
 
-static void test_memory_decoding_off_and_on(void **state)
+TEST(test_memory_decoding_off_and_on)
 {
 	point(WIN_BAR1, FIRST, 8, 101, 1);
 	*vram(100, 0) = 1;
@@ -567,7 +561,7 @@ static void test_memory_decoding_off_and_on(void **state)
 	assert_int_equal(load(bar1, FIRST, 0), 1);
 }
 
-static void test_reset_empties(void **state)
+TEST(test_reset_empties)
 {
 	point(WIN_BAR1, FIRST, 8, 101, 1);
 	store(bar1, FIRST, 0, 1);
@@ -579,7 +573,7 @@ static void test_reset_empties(void **state)
 }
 
 /* Unplug and plug in again: the same process and the same helper make new mappings. */
-static void test_replug(void **state)
+TEST(test_replug)
 {
 	point(WIN_BAR1, FIRST, 8, 101, 1);
 	store(bar1, FIRST, 0, 1);
@@ -593,7 +587,7 @@ static void test_replug(void **state)
 	assert_int_equal(*vram(100, 0), 2);
 }
 
-static void test_helper_dies(void **state)
+TEST(test_helper_dies)
 {
 	uint64_t lost;
 
@@ -622,7 +616,7 @@ static void test_helper_dies(void **state)
 }
 
 /* More single pages than the process may map. */
-static void test_mapping_budget(void **state)
+TEST(test_mapping_budget)
 {
 	uint32_t i, round;
 
@@ -645,7 +639,7 @@ static void test_mapping_budget(void **state)
  * batch: all pages are taken back while further ones are still to be changed. A page that is shown
  * after that has to be in the record: the next invalidate moves it, too.
  */
-static void test_mapping_budget_within_an_invalidate(void **state)
+TEST(test_mapping_budget_within_an_invalidate)
 {
 	enum { PAGES = BARMAP_MAX_OPS + 100 };
 	uint32_t i, wrong = 0;
@@ -763,12 +757,12 @@ static void hammer(bool gaps, uint32_t moves)
 	assert_int_equal(hammer_stale, 0);
 }
 
-static void test_hammer_repoint(void **state)
+TEST(test_hammer_repoint)
 {
 	hammer(false, 100);
 }
 
-static void test_hammer_gaps(void **state)
+TEST(test_hammer_gaps)
 {
 	hammer(true, 250);
 }
@@ -784,7 +778,7 @@ static void *late_store(void *arg)
 	return NULL;
 }
 
-static void test_no_store_reaches_the_old_page(void **state)
+TEST(test_no_store_reaches_the_old_page)
 {
 	pthread_t t;
 	uint32_t i;
@@ -805,38 +799,8 @@ static void test_no_store_reaches_the_old_page(void **state)
 	pthread_join(t, NULL);
 }
 
-#define T(f)  cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define TS(f) cmocka_unit_test_setup_teardown(f, setup_server, teardown_server)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TS(test_regions_offered),
-		TS(test_no_helper_in_time),
-		TS(test_helper_of_another_process),
-		TS(test_helper_without_userfaultfd),
-		TS(test_strangers_on_the_plugin_socket),
-		T(test_fault_maps),
-		T(test_all_windows),
-		T(test_runs),
-		T(test_invalidate_repoints),
-		T(test_invalidate_in_the_middle),
-		T(test_unchanged_pages_stay),
-		T(test_fault_reads_ones),
-		T(test_read_only),
-		T(test_system_memory),
-		T(test_userd_pages_are_watched),
-		T(test_userd_moves_onto_mapped_pages),
-		T(test_memory_decoding_off_and_on),
-		T(test_reset_empties),
-		T(test_replug),
-		T(test_helper_dies),
-		T(test_mapping_budget),
-		T(test_mapping_budget_within_an_invalidate),
-		T(test_hammer_repoint),
-		T(test_hammer_gaps),
-		T(test_no_store_reaches_the_old_page),
-	};
 	struct uw probe;
 
 	if (uw_init(&probe)) {
@@ -844,5 +808,5 @@ int main(void)
 		return 0;
 	}
 	uw_fini(&probe);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run(setup, teardown, NULL, NULL);
 }

@@ -3,16 +3,10 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <gk110/pci.h>
 
@@ -64,7 +58,7 @@ static uint8_t *at(uint64_t iova, size_t want, size_t *len, bool write)
 	return dma_ptr(&fake.s, iova, len, write);
 }
 
-static void test_map_and_find(void **state)
+TEST(test_map_and_find)
 {
 	size_t len;
 	uint8_t *p;
@@ -80,7 +74,7 @@ static void test_map_and_find(void **state)
 	assert_non_null(at(0x102fff, 1, &len, false));
 }
 
-static void test_bus_master(void **state)
+TEST(test_bus_master)
 {
 	size_t len;
 
@@ -91,7 +85,7 @@ static void test_bus_master(void **state)
 	assert_non_null(at(0, 1, &len, false));
 }
 
-static void test_rights(void **state)
+TEST(test_rights)
 {
 	size_t len;
 
@@ -104,7 +98,7 @@ static void test_rights(void **state)
 }
 
 /* A descriptor that is open for reading only gives memory that can't be written. */
-static void test_read_only_file(void **state)
+TEST(test_read_only_file)
 {
 	struct vu_dma_map m = { .argsz = sizeof(m), .flags = 3, .size = 0x1000 };
 	char path[64];
@@ -119,7 +113,7 @@ static void test_read_only_file(void **state)
 	assert_null(at(0, 1, &len, true));
 }
 
-static void test_no_file(void **state)
+TEST(test_no_file)
 {
 	struct vu_dma_map m = {
 		.argsz = sizeof(m), .flags = 1, .address = 0xc0000, .size = 0x20000
@@ -132,7 +126,7 @@ static void test_no_file(void **state)
 	assert_int_equal(dma_unmap(&fake.s, 0xc0000, 0x20000), 0);
 }
 
-static void test_bad_maps(void **state)
+TEST(test_bad_maps)
 {
 	struct vu_dma_map m = { .argsz = sizeof(m), .flags = 3, .size = 0x1000 };
 	int pipes[2];
@@ -157,7 +151,7 @@ static void test_bad_maps(void **state)
 	assert_int_equal(fake.s.dma.nr, 1);
 }
 
-static void test_overlap(void **state)
+TEST(test_overlap)
 {
 	size_t len;
 
@@ -172,7 +166,7 @@ static void test_overlap(void **state)
 	assert_non_null(at(0x13fff, 1, &len, true));
 }
 
-static void test_unmap(void **state)
+TEST(test_unmap)
 {
 	size_t len;
 
@@ -194,7 +188,7 @@ static void test_unmap(void **state)
 	assert_int_equal(fake.s.dma.nr, 0);
 }
 
-static void test_unmap_messages(void **state)
+TEST(test_unmap_messages)
 {
 	struct vu_dma_unmap u = { .argsz = sizeof(u), .flags = VFIO_DMA_UNMAP_FLAG_ALL };
 
@@ -218,7 +212,7 @@ static void test_unmap_messages(void **state)
  * Mappings of pieces of one file share one memory map of the file. The file is released with its
  * last mapping.
  */
-static void test_files_are_shared(void **state)
+TEST(test_files_are_shared)
 {
 	unsigned int i;
 	size_t len;
@@ -235,7 +229,7 @@ static void test_files_are_shared(void **state)
 	assert_true(fake.s.dma.file[0].fd < 0);
 }
 
-static void test_file_that_grew(void **state)
+TEST(test_file_that_grew)
 {
 	size_t len;
 	uint8_t *p;
@@ -250,7 +244,7 @@ static void test_file_that_grew(void **state)
 	assert_int_equal(mem[0], 0x77);
 }
 
-static void test_many_files(void **state)
+TEST(test_many_files)
 {
 	struct vu_dma_map m = { .argsz = sizeof(m), .flags = 3, .size = 0x1000 };
 	unsigned int i;
@@ -269,7 +263,7 @@ static void test_many_files(void **state)
 	assert_int_equal(dma_map(&fake.s, &m, fd), 0);
 }
 
-static void test_table_limit(void **state)
+TEST(test_table_limit)
 {
 	uint64_t i;
 
@@ -323,7 +317,7 @@ static void oracle_check(const struct oracle *o)
 	}
 }
 
-static void test_random_history(void **state)
+TEST(test_random_history)
 {
 	struct oracle o;
 	int step, page, n, off, i, ret;
@@ -355,17 +349,4 @@ static void test_random_history(void **state)
 	oracle_check(&o);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_map_and_find),	  T(test_bus_master),	  T(test_rights),
-		T(test_read_only_file),	  T(test_no_file),	  T(test_bad_maps),
-		T(test_overlap),	  T(test_unmap),	  T(test_unmap_messages),
-		T(test_files_are_shared), T(test_file_that_grew), T(test_many_files),
-		T(test_table_limit),	  T(test_random_history),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(setup, teardown)

@@ -2,15 +2,9 @@
 /* The device's interrupts, as a vfio-user client sees them: SET_IRQS, INTx and MSI. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include <selftests/unit_test.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <gk110/pci.h>
 
@@ -86,7 +80,7 @@ static uint32_t word(uint32_t off)
 	return v;
 }
 
-static void test_intx_masks_itself(void **state)
+TEST(test_intx_masks_itself)
 {
 	assert_int_equal(set_irqs(EVENTFD | TRIGGER, INTX, 0, 1, NULL, 0, 1), 0);
 	line(true, true);
@@ -103,7 +97,7 @@ static void test_intx_masks_itself(void **state)
 	assert_int_equal(fired(), 1);
 }
 
-static void test_intx_shown_and_disabled_in_config(void **state)
+TEST(test_intx_shown_and_disabled_in_config)
 {
 	uint8_t disable[2] = { GK110_PCI_CMD_MASTER, GK110_PCI_CMD_INTX_DISABLE >> 8 },
 		enable[2] = { 0 };
@@ -127,14 +121,14 @@ static void test_intx_shown_and_disabled_in_config(void **state)
 	assert_false(word(GK110_PCI_CMD_STA) & GK110_PCI_STA_INTERRUPT);
 }
 
-static void test_intx_set_while_up(void **state)
+TEST(test_intx_set_while_up)
 {
 	line(true, true);
 	assert_int_equal(set_irqs(EVENTFD | TRIGGER, INTX, 0, 1, NULL, 0, 1), 0);
 	assert_int_equal(fired(), 1);
 }
 
-static void test_intx_mask_by_client(void **state)
+TEST(test_intx_mask_by_client)
 {
 	uint8_t no = 0, yes = 1;
 
@@ -149,7 +143,7 @@ static void test_intx_mask_by_client(void **state)
 	assert_int_equal(fired(), 1);
 }
 
-static void test_msi_is_an_edge(void **state)
+TEST(test_msi_is_an_edge)
 {
 	uint8_t none = 0;
 
@@ -167,7 +161,7 @@ static void test_msi_is_an_edge(void **state)
 	assert_int_equal(fired(), 0);
 }
 
-static void test_deassign(void **state)
+TEST(test_deassign)
 {
 	assert_int_equal(set_irqs(EVENTFD | TRIGGER, MSI, 0, 1, NULL, 0, 1), 0);
 	assert_int_equal(set_irqs(EVENTFD | TRIGGER, MSI, 0, 1, NULL, 0, 0), 0);
@@ -179,7 +173,7 @@ static void test_deassign(void **state)
 	assert_int_equal(fired(), 0);
 }
 
-static void test_client_triggers(void **state)
+TEST(test_client_triggers)
 {
 	uint8_t yes = 1, no = 0;
 
@@ -192,7 +186,7 @@ static void test_client_triggers(void **state)
 	assert_int_equal(fired(), 2);
 }
 
-static void test_error_and_request(void **state)
+TEST(test_error_and_request)
 {
 	assert_int_equal(set_irqs(EVENTFD | TRIGGER, VFIO_PCI_ERR_IRQ_INDEX, 0, 1, NULL, 0, 1), 0);
 	assert_int_equal(set_irqs(EVENTFD | TRIGGER, VFIO_PCI_REQ_IRQ_INDEX, 0, 1, NULL, 0, 1), 0);
@@ -200,7 +194,7 @@ static void test_error_and_request(void **state)
 	assert_int_equal(fired(), 0);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const struct {
 		const char *name;
@@ -244,7 +238,7 @@ static void test_refused(void **state)
 	assert_int_equal(fired(), 0);
 }
 
-static void test_full_counter_does_not_block(void **state)
+TEST(test_full_counter_does_not_block)
 {
 	uint64_t max = UINT64_MAX - 1;
 
@@ -254,17 +248,4 @@ static void test_full_counter_does_not_block(void **state)
 	assert_true(fired() == max);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_intx_masks_itself), T(test_intx_shown_and_disabled_in_config),
-		T(test_intx_set_while_up), T(test_intx_mask_by_client),
-		T(test_msi_is_an_edge),	   T(test_deassign),
-		T(test_client_triggers),   T(test_error_and_request),
-		T(test_refused),	   T(test_full_counter_does_not_block),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(setup, teardown)

@@ -2,15 +2,9 @@
 /* The vfio-user server's message stream, with good and malformed messages. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include <selftests/unit_test.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <gk110/pci.h>
 
@@ -67,7 +61,7 @@ static ssize_t greet(uint16_t major, const char *text, size_t len)
 	return fake_send(VU_VERSION, 0, buf, sizeof(v) + len, NULL, 0);
 }
 
-static void test_version_qemu(void **state)
+TEST_WITH(test_version_qemu, setup_new, teardown)
 {
 	static const char qemu[] =
 		"{\"capabilities\":{\"pgsizes\":4096,\"max_msg_fds\":16,\"max_dma_maps\":65535,"
@@ -84,7 +78,7 @@ static void test_version_qemu(void **state)
 	assert_true(fake.s.client.greeted);
 }
 
-static void test_version_plain(void **state)
+TEST_WITH(test_version_plain, setup_new, teardown)
 {
 	assert_true(greet(0, "", 0) > 0);
 	assert_int_equal(fake_error(), 0);
@@ -92,7 +86,7 @@ static void test_version_plain(void **state)
 		strstr((const char *)fake_payload() + sizeof(struct vu_version), "write_multiple"));
 }
 
-static void test_version_small_transfers(void **state)
+TEST_WITH(test_version_small_transfers, setup_new, teardown)
 {
 	static const char text[] = "{\"capabilities\":{\"max_data_xfer_size\":64}}";
 	struct vu_region_access a = { .region = VFIO_PCI_CONFIG_REGION_INDEX, .count = 65 };
@@ -103,7 +97,7 @@ static void test_version_small_transfers(void **state)
 	assert_int_equal(roundtrip(VU_REGION_READ, &a, sizeof(a)), 0);
 }
 
-static void test_version_bad(void **state)
+TEST_WITH(test_version_bad, setup_new, teardown)
 {
 	static const char *const bad[] = {
 		"{",
@@ -132,7 +126,7 @@ static void test_version_bad(void **state)
 	assert_int_equal(fake_error(), EINVAL);
 }
 
-static void test_first_message_must_greet(void **state)
+TEST_WITH(test_first_message_must_greet, setup_new, teardown)
 {
 	struct vu_device_info info = { .argsz = sizeof(info) };
 
@@ -140,7 +134,7 @@ static void test_first_message_must_greet(void **state)
 	assert_int_equal(fake_error(), EINVAL);
 }
 
-static void test_greeting_twice(void **state)
+TEST(test_greeting_twice)
 {
 	assert_true(greet(0, "{}", 3) > 0);
 	assert_int_equal(fake_error(), EINVAL);
@@ -148,7 +142,7 @@ static void test_greeting_twice(void **state)
 
 /* ------------------------------------------------------------------ framing */
 
-static void test_header_sizes(void **state)
+TEST(test_header_sizes)
 {
 	static const uint32_t bad[] = { 0, 15, VU_MSG_MAX + 1, UINT32_MAX };
 	struct vu_fds none = { 0 };
@@ -162,13 +156,13 @@ static void test_header_sizes(void **state)
 	assert_int_equal(fake.replies, 0);
 }
 
-static void test_reply_from_client(void **state)
+TEST(test_reply_from_client)
 {
 	assert_true(fake_send(VU_DEVICE_RESET, VU_F_REPLY, NULL, 0, NULL, 0) < 0);
 	assert_int_equal(fake.resets, 0);
 }
 
-static void test_in_pieces(void **state)
+TEST(test_in_pieces)
 {
 	struct {
 		struct vu_hdr hdr;
@@ -191,7 +185,7 @@ static void test_in_pieces(void **state)
 }
 
 /* Descriptors are kept for the message with which they came. */
-static void test_descriptors_meet_their_message(void **state)
+TEST(test_descriptors_meet_their_message)
 {
 	struct {
 		struct vu_hdr hdr;
@@ -216,7 +210,7 @@ static void test_descriptors_meet_their_message(void **state)
 	assert_null(dma_ptr(&fake.s, 0x20000, &len, true));
 }
 
-static void test_unknown_commands(void **state)
+TEST(test_unknown_commands)
 {
 	static const uint16_t cmd[] = { 0, 14, 19, 0xffff };
 	unsigned int i;
@@ -225,7 +219,7 @@ static void test_unknown_commands(void **state)
 		assert_int_equal(roundtrip(cmd[i], NULL, 0), ENOSYS);
 }
 
-static void test_unsupported_commands(void **state)
+TEST(test_unsupported_commands)
 {
 	uint64_t body[2] = { 0 };
 
@@ -237,7 +231,7 @@ static void test_unsupported_commands(void **state)
 }
 
 /* Commands with lengths from nothing to more than they need get an answer. */
-static void test_all_lengths(void **state)
+TEST(test_all_lengths)
 {
 	uint8_t body[80] = { 0 };
 	uint16_t cmd;
@@ -256,7 +250,7 @@ static void test_all_lengths(void **state)
 		}
 }
 
-static void test_no_reply(void **state)
+TEST(test_no_reply)
 {
 	assert_true(fake_send(VU_DEVICE_RESET, VU_F_NO_REPLY, NULL, 0, NULL, 0) > 0);
 	assert_int_equal(fake.replies, 0);
@@ -266,7 +260,7 @@ static void test_no_reply(void **state)
 	assert_int_equal(fake.replies, 0);
 }
 
-static void test_unused_descriptors_are_closed(void **state)
+TEST(test_unused_descriptors_are_closed)
 {
 	struct vu_device_info info = { .argsz = sizeof(info) };
 	int fd[2] = { memfd_create("a", 0), memfd_create("b", 0) };
@@ -278,7 +272,7 @@ static void test_unused_descriptors_are_closed(void **state)
 
 /* ------------------------------------------------------------------ questions */
 
-static void test_device_info(void **state)
+TEST(test_device_info)
 {
 	struct vu_device_info info = { .argsz = sizeof(info) };
 
@@ -291,7 +285,7 @@ static void test_device_info(void **state)
 	assert_int_equal(roundtrip(VU_DEVICE_GET_INFO, &info, sizeof(info)), EINVAL);
 }
 
-static void test_region_info_trapped(void **state)
+TEST(test_region_info_trapped)
 {
 	static const uint64_t size[9] = { 16u << 20, 256u << 20, 0, 32u << 20, 0, 0, 0, 4096, 0 };
 	struct vfio_region_info r;
@@ -312,7 +306,7 @@ static void test_region_info_trapped(void **state)
 	assert_int_equal(roundtrip(VU_DEVICE_GET_REGION_INFO, &r, sizeof(r)), EINVAL);
 }
 
-static void test_io_fds_none(void **state)
+TEST(test_io_fds_none)
 {
 	struct vu_io_fds f = { .argsz = sizeof(f), .index = 1 };
 
@@ -323,7 +317,7 @@ static void test_io_fds_none(void **state)
 	assert_int_equal(roundtrip(VU_DEVICE_GET_REGION_IO_FDS, &f, sizeof(f)), EINVAL);
 }
 
-static void test_irq_info(void **state)
+TEST(test_irq_info)
 {
 	static const struct {
 		uint32_t flags, count;
@@ -362,7 +356,7 @@ static uint32_t do_write(uint32_t region, uint64_t off, uint32_t count, const vo
 	return roundtrip(VU_REGION_WRITE, buf, sizeof(a) + data_len);
 }
 
-static void test_accesses_keep_their_width(void **state)
+TEST(test_accesses_keep_their_width)
 {
 	static const uint8_t data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	unsigned int size;
@@ -387,7 +381,7 @@ static void test_accesses_keep_their_width(void **state)
 	}
 }
 
-static void test_long_access_is_cut(void **state)
+TEST(test_long_access_is_cut)
 {
 	uint8_t data[15] = { 0 };
 
@@ -400,7 +394,7 @@ static void test_long_access_is_cut(void **state)
 	assert_int_equal(fake.last.off, 8);
 }
 
-static void test_access_limits(void **state)
+TEST(test_access_limits)
 {
 	uint8_t one = 0;
 
@@ -423,7 +417,7 @@ static void test_access_limits(void **state)
 	assert_int_equal(do_write(0, 0, UINT32_MAX, &one, 1), EINVAL);
 }
 
-static void test_memory_decoding_off(void **state)
+TEST(test_memory_decoding_off)
 {
 	uint32_t v = 0;
 
@@ -434,7 +428,7 @@ static void test_memory_decoding_off(void **state)
 	assert_int_equal(fake.nr_access, 0);
 }
 
-static void test_write_multi(void **state)
+TEST(test_write_multi)
 {
 	struct {
 		struct vu_write_multi m;
@@ -465,7 +459,7 @@ static void test_write_multi(void **state)
 	assert_int_equal(roundtrip(VU_REGION_WRITE_MULTI, &msg, 8), 0);
 }
 
-static void test_reset(void **state)
+TEST(test_reset)
 {
 	uint8_t v[2];
 
@@ -476,7 +470,7 @@ static void test_reset(void **state)
 	assert_int_equal(v[0], 0);
 }
 
-static void test_client_gone(void **state)
+TEST(test_client_gone)
 {
 	struct vu_dma_map map = { .argsz = 32, .flags = 3, .address = 0, .size = 0x1000 };
 	int fd = memfd_create("ram", 0);
@@ -491,39 +485,4 @@ static void test_client_gone(void **state)
 	assert_int_equal(close(fd), -1);
 }
 
-#define T(f)  cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define TN(f) cmocka_unit_test_setup_teardown(f, setup_new, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TN(test_version_qemu),
-		TN(test_version_plain),
-		TN(test_version_small_transfers),
-		TN(test_version_bad),
-		TN(test_first_message_must_greet),
-		T(test_greeting_twice),
-		T(test_header_sizes),
-		T(test_reply_from_client),
-		T(test_in_pieces),
-		T(test_descriptors_meet_their_message),
-		T(test_unknown_commands),
-		T(test_unsupported_commands),
-		T(test_all_lengths),
-		T(test_no_reply),
-		T(test_unused_descriptors_are_closed),
-		T(test_device_info),
-		T(test_region_info_trapped),
-		T(test_io_fds_none),
-		T(test_irq_info),
-		T(test_accesses_keep_their_width),
-		T(test_long_access_is_cut),
-		T(test_access_limits),
-		T(test_memory_decoding_off),
-		T(test_write_multi),
-		T(test_reset),
-		T(test_client_gone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(setup, teardown)

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Configuration space: a K20m's contents, which bits can be written. */
-#include <setjmp.h>
-#include <stdarg.h>
+#include <selftests/unit_test.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <gk110/pci.h>
 
@@ -39,7 +33,7 @@ static void put(uint32_t off, uint32_t v, size_t len)
 	pci_config_write(fake.g, off, (const uint8_t *)&v, len);
 }
 
-static void test_identity(void **state)
+TEST(test_identity)
 {
 	assert_int_equal(word(0x00), 0x102810de);
 	assert_int_equal(word(0x04), 0x00100000);
@@ -49,7 +43,7 @@ static void test_identity(void **state)
 	assert_int_equal(word(0x3c), 0x100);
 }
 
-static void test_base_addresses_hold_their_size(void **state)
+TEST(test_base_addresses_hold_their_size)
 {
 	static const struct {
 		uint32_t off, ones;
@@ -66,7 +60,7 @@ static void test_base_addresses_hold_their_size(void **state)
 	}
 }
 
-static void test_capabilities(void **state)
+TEST(test_capabilities)
 {
 	static const struct {
 		uint8_t off, id;
@@ -85,7 +79,7 @@ static void test_capabilities(void **state)
 	assert_int_equal(word(0x7c) >> 28 & 1, 0); /* no function level reset */
 }
 
-static void test_extended_capabilities(void **state)
+TEST(test_extended_capabilities)
 {
 	static const struct {
 		uint16_t off, id;
@@ -100,7 +94,7 @@ static void test_extended_capabilities(void **state)
 	assert_int_equal(off, 0);
 }
 
-static void test_command(void **state)
+TEST(test_command)
 {
 	put(0x04, 0xffff, 2);
 	assert_int_equal(word(0x04) & 0xffff, 0x0546);
@@ -112,7 +106,7 @@ static void test_command(void **state)
 	assert_true(pci_intx_enabled(fake.g));
 }
 
-static void test_status_bits_clear_on_one(void **state)
+TEST(test_status_bits_clear_on_one)
 {
 	fake.g->config[7] = 0xf9;
 	put(0x06, 0x1000, 2);
@@ -124,7 +118,7 @@ static void test_status_bits_clear_on_one(void **state)
 }
 
 /* Writes ones to every word, and looks whether a reset restores them. */
-static void test_read_only_rest(void **state)
+TEST(test_read_only_rest)
 {
 	uint8_t before[4096], ones[4096];
 	uint32_t off, changed = 0;
@@ -158,7 +152,7 @@ static void *look_at_command(void *arg)
 }
 
 /* Other threads read the command register without the lock: a reset writes it once. */
-static void test_reset_while_others_look(void **state)
+TEST(test_reset_while_others_look)
 {
 	pthread_t thread;
 	void *other;
@@ -171,7 +165,7 @@ static void test_reset_while_others_look(void **state)
 	assert_null(other);
 }
 
-static void test_unaligned_write(void **state)
+TEST(test_unaligned_write)
 {
 	static const uint8_t data[7] = { 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0x99, 0x88 };
 
@@ -181,17 +175,4 @@ static void test_unaligned_write(void **state)
 	assert_int_equal(word(0x70), 0x8899eedd);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_identity),	 T(test_base_addresses_hold_their_size),
-		T(test_capabilities),	 T(test_extended_capabilities),
-		T(test_command),	 T(test_status_bits_clear_on_one),
-		T(test_read_only_rest),	 T(test_reset_while_others_look),
-		T(test_unaligned_write),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(setup, teardown)

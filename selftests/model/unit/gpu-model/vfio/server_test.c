@@ -3,13 +3,9 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
+#include <selftests/unit_test.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -18,8 +14,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <gk110/pci.h>
 
@@ -166,7 +160,7 @@ static int greeted_client(void)
 	return fd;
 }
 
-static void test_session(void **state)
+TEST(test_session)
 {
 	struct vu_device_info info = { .argsz = sizeof(info) };
 	int fd = greeted_client();
@@ -178,7 +172,7 @@ static void test_session(void **state)
 }
 
 /* State that a client leaves behind when it dies is not there for the next client. */
-static void test_clients_in_a_row(void **state)
+TEST(test_clients_in_a_row)
 {
 	struct vfio_irq_set set = { .argsz = sizeof(set),
 				    .index = 1,
@@ -218,7 +212,7 @@ static void test_clients_in_a_row(void **state)
 	close(ev);
 }
 
-static void test_second_client_waits(void **state)
+TEST(test_second_client_waits)
 {
 	struct pollfd p = { .events = POLLIN };
 	struct vu_version v = { 0 };
@@ -237,7 +231,7 @@ static void test_second_client_waits(void **state)
 	close(second);
 }
 
-static void test_nonsense_ends_the_connection(void **state)
+TEST(test_nonsense_ends_the_connection)
 {
 	static const char text[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 	int fd = dial(sock);
@@ -249,7 +243,7 @@ static void test_nonsense_ends_the_connection(void **state)
 	close(greeted_client()); /* the server still serves clients */
 }
 
-static void test_many_messages_in_one_write(void **state)
+TEST(test_many_messages_in_one_write)
 {
 	struct {
 		struct vu_hdr hdr;
@@ -290,7 +284,7 @@ static void test_many_messages_in_one_write(void **state)
 	close(fd);
 }
 
-static void test_statistics(void **state)
+TEST(test_statistics)
 {
 	int fd = dial(stats), i;
 	char buf[16];
@@ -306,7 +300,7 @@ static void test_statistics(void **state)
 }
 
 /* The server waits in one call of poll(), without a time limit that would wake it. */
-static void test_idle_uses_no_cpu(void **state)
+TEST(test_idle_uses_no_cpu)
 {
 	int fd = greeted_client();
 	unsigned int n;
@@ -321,7 +315,7 @@ static void test_idle_uses_no_cpu(void **state)
 
 /* ------------------------------------------------------------------ start */
 
-static void test_stale_socket_is_replaced(void **state)
+TEST_WITH(test_stale_socket_is_replaced, setup_dir, teardown_dir)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -335,7 +329,7 @@ static void test_stale_socket_is_replaced(void **state)
 	assert_int_equal(access(sock, F_OK), -1);
 }
 
-static void test_live_socket_is_an_error(void **state)
+TEST_WITH(test_live_socket_is_an_error, setup_dir, teardown_dir)
 {
 	struct vfio_server *other = create();
 
@@ -346,7 +340,7 @@ static void test_live_socket_is_an_error(void **state)
 	vfio_server_destroy(other);
 }
 
-static void test_paths_that_cannot_be(void **state)
+TEST_WITH(test_paths_that_cannot_be, setup_dir, teardown_dir)
 {
 	char longer[200], absent[96];
 	struct vfio_options opt = { .socket = longer };
@@ -369,23 +363,4 @@ static void test_paths_that_cannot_be(void **state)
 	assert_int_equal(access(sock, F_OK), 0);
 }
 
-#define T(f)  cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define TD(f) cmocka_unit_test_setup_teardown(f, setup_dir, teardown_dir)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_session),
-		T(test_clients_in_a_row),
-		T(test_second_client_waits),
-		T(test_nonsense_ends_the_connection),
-		T(test_many_messages_in_one_write),
-		T(test_statistics),
-		T(test_idle_uses_no_cpu),
-		TD(test_stale_socket_is_replaced),
-		TD(test_live_socket_is_an_error),
-		TD(test_paths_that_cannot_be),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(setup, teardown)

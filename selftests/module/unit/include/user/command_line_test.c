@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* What the tools say of a wrong command line (include/user/command_line.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <include/user/command_line.h>
 
 static char text[WRONG_TEXT];
 
-static void distances(void **state)
+TEST(distances)
 {
 	static const struct {
 		const char *a, *b;
@@ -56,7 +51,7 @@ static int find(char *const *words)
 
 #define FIND(...) find((char *[]){ __VA_ARGS__, NULL })
 
-static void found_commands(void **state)
+TEST(found_commands)
 {
 	assert_int_equal(FIND("list"), 0);
 	assert_int_equal(FIND("make", "f", "1M"), 1);
@@ -77,7 +72,7 @@ static void found_commands(void **state)
 	assert_string_equal(text, "list takes no further word, and not \"all\"");
 }
 
-static void options(void **state)
+TEST(options)
 {
 	static const struct option known[] = { { "json", no_argument, NULL, 'j' },
 					       { "plan", required_argument, NULL, 'm' },
@@ -112,7 +107,7 @@ static void options(void **state)
 }
 
 /* Words of any length leave room in the text. */
-static void long_words(void **state)
+TEST(long_words)
 {
 	char word[1000], *argv[] = { "tool", word, NULL };
 	static const struct option known[] = { { 0 } };
@@ -125,14 +120,4 @@ static void long_words(void **state)
 	assert_non_null(strstr(text, "there is no option \"---"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(distances),
-		cmocka_unit_test(found_commands),
-		cmocka_unit_test(options),
-		cmocka_unit_test(long_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Names of GPUs by their PCI ids, as in pci.ids. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <cuda/kepler/device/board.h>
 
-static void boards_that_the_module_takes(void **state)
+TEST(boards_that_the_module_takes)
 {
 	assert_string_equal(board_name(0x1028), "Tesla K20m");
 	assert_string_equal(board_name(0x1020), "Tesla K20X");
@@ -21,19 +16,11 @@ static void boards_that_the_module_takes(void **state)
 }
 
 /* 0x1005 is a GeForce GTX TITAN, which the module does not take. */
-static void other_boards(void **state)
+TEST(other_boards)
 {
 	assert_string_equal(board_name(0), "GK110");
 	assert_string_equal(board_name(0x1005), "GK110");
 	assert_string_equal(board_name(0x11028), "GK110");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(boards_that_the_module_takes),
-		cmocka_unit_test(other_boards),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

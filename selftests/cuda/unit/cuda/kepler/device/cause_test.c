@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Lines of the kernel's log, as users of nouveau have reported them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <cuda/kepler/device/cause.h>
 
@@ -30,7 +25,7 @@ static enum device_cause of(const char *const *lines)
 
 #define OF(...) of((const char *const[]){ __VA_ARGS__, NULL })
 
-static void errors_of_warps(void **state)
+TEST(errors_of_warps)
 {
 	assert_int_equal(OF(TRAP("a.out[645]"), SM("000f [MISALIGNED_ADDR]")), CAUSE_MISALIGNED);
 	assert_int_equal(OF(TRAP("a.out[645]"), SM("3f0009 [ILLEGAL_INSTR_ENCODING]")),
@@ -43,20 +38,20 @@ static void errors_of_warps(void **state)
 			 CAUSE_MISALIGNED);
 }
 
-static void faults(void **state)
+TEST(faults)
 {
 	assert_int_equal(OF(FAULT("a.out[645]")), CAUSE_ADDRESS);
 	assert_int_equal(OF(FAULT("a.out[645]"), ERRORED("a.out[645]")), CAUSE_ADDRESS);
 }
 
-static void hangs(void **state)
+TEST(hangs)
 {
 	assert_int_equal(OF(HANG, ERRORED("a.out[645]")), CAUSE_TIMEOUT);
 	assert_int_equal(OF(ERRORED("a.out[645]")), CAUSE_UNKNOWN);
 	assert_int_equal(OF(HANG, ERRORED("Xorg[12]"), ERRORED("a.out[645]")), CAUSE_UNKNOWN);
 }
 
-static void what_others_did(void **state)
+TEST(what_others_did)
 {
 	assert_int_equal(OF(TRAP("Xorg[12]"), SM("000f")), CAUSE_UNKNOWN);
 	assert_int_equal(OF(TRAP("a.out[645]"), TRAP("Xorg[12]"), SM("000f")), CAUSE_UNKNOWN);
@@ -65,14 +60,4 @@ static void what_others_did(void **state)
 	assert_int_equal(OF("", SM(""), WHERE "gr: GPC0/TPC0/MP trap:"), CAUSE_UNKNOWN);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(errors_of_warps),
-		cmocka_unit_test(faults),
-		cmocka_unit_test(hangs),
-		cmocka_unit_test(what_others_did),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

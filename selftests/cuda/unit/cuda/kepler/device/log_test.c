@@ -3,15 +3,9 @@
 #define _GNU_SOURCE /* pipe2() */
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <cuda/kepler/device/nv.h>
 
@@ -80,26 +74,18 @@ static void ask_at_once(enum device_cause want)
 	}
 }
 
-static void a_cause(void **state)
+TEST(a_cause)
 {
 	log_fault();
 	ask_at_once(CAUSE_ADDRESS);
 	assert_int_equal(nv_cause(&device.base), CAUSE_ADDRESS);
 }
 
-static void no_cause(void **state)
+TEST(no_cause)
 {
 	ask_at_once(CAUSE_UNKNOWN);
 	log_fault();
 	assert_int_equal(nv_cause(&device.base), CAUSE_ADDRESS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_cause, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(no_cause, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The queue meta data that libcuda writes for a launch, read by the decoder of the GPU model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <cuda/kepler/device/qmd.h>
 #include <gr/qmd.h>
 
-static void fields(void **state)
+TEST(fields)
 {
 	const struct device_launch l = {
 		.entry = 0x12340,
@@ -65,7 +59,7 @@ static void fields(void **state)
 	assert_int_equal(q.release0_structure_size, QMD_RELEASE_ONE_WORD);
 }
 
-static void shared_memory_chooses_l1(void **state)
+TEST(shared_memory_chooses_l1)
 {
 	const struct {
 		uint32_t kb, shared, want;
@@ -91,7 +85,7 @@ static void shared_memory_chooses_l1(void **state)
 	}
 }
 
-static void bank0(void **state)
+TEST(bank0)
 {
 	const struct device_launch l = { .grid = { 4, 5, 6 },
 					 .block = { 1, 2, 3 },
@@ -110,13 +104,4 @@ static void bank0(void **state)
 	assert_int_equal(bank[0x144 / 4], 2u << 24);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields),
-		cmocka_unit_test(shared_memory_chooses_l1),
-		cmocka_unit_test(bank0),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

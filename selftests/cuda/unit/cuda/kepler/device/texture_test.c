@@ -3,13 +3,7 @@
  * Texture headers, samplers and surface descriptors, bit by bit, as rnndb's g80_texture.xml and
  * Mesa's nil/su_info.rs have them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include <cuda/kepler/device/texture.h>
 
@@ -18,7 +12,7 @@ static uint32_t field(uint32_t word, unsigned int high, unsigned int low)
 	return word >> low & (uint32_t)((1ull << (high - low + 1)) - 1);
 }
 
-static void headers_of_arrays(void **state)
+TEST(headers_of_arrays)
 {
 	struct texture_header h = { .va = 0x1234567800,
 				    .shape = SHAPE_2D_ARRAY,
@@ -59,7 +53,7 @@ static void headers_of_arrays(void **state)
 	assert_int_equal(field(w[7], 7, 4), 3);
 }
 
-static void headers_of_memory(void **state)
+TEST(headers_of_memory)
 {
 	struct texture_header h = { .va = 0x8000000200,
 				    .shape = SHAPE_PITCH,
@@ -87,7 +81,7 @@ static void headers_of_memory(void **state)
 	assert_int_equal(w[3] | w[5] | w[6] | w[7], 0);
 }
 
-static void samplers(void **state)
+TEST(samplers)
 {
 	struct sampler s = { .wrap = { WRAP_REPEAT, WRAP_BORDER, WRAP_EDGE },
 			     .linear = true,
@@ -122,7 +116,7 @@ static void samplers(void **state)
  * By hand: 100 x 60 texels of 4 bytes are 7 GOBs across, in blocks of 8 GOBs (64 lines). Level 2 is
  * 25 x 15 texels: 2 GOBs across, 2 high.
  */
-static void levels(void **state)
+TEST(levels)
 {
 	struct tiling t = {
 		.width = 100, .height = 60, .depth = 1, .layers = 3, .levels = 3, .texel_bytes = 4
@@ -155,7 +149,7 @@ static void levels(void **state)
 	assert_int_equal(t.size, 3ull * 64 * 1024 * 8);
 }
 
-static void surfaces(void **state)
+TEST(surfaces)
 {
 	struct tiling t = { .width = 300,
 			    .height = 70,
@@ -195,13 +189,4 @@ static void surfaces(void **state)
 	assert_int_equal(field(w[6], 21, 21), 1); /* the depth field counts layers */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headers_of_arrays), cmocka_unit_test(headers_of_memory),
-		cmocka_unit_test(samplers),	     cmocka_unit_test(levels),
-		cmocka_unit_test(surfaces),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

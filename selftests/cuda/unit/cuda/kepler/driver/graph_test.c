@@ -4,15 +4,9 @@
  * executable graph, with which locks destructors of user objects run, and of which kernels it makes
  * no node.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include <selftests/unit_test.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 
 #include <cuda/kepler/driver/graph.h>
@@ -76,7 +70,7 @@ static CUgraph two_nodes(void)
 	return graph;
 }
 
-static void without_memory(void **state)
+TEST(without_memory)
 {
 	CUgraphExecUpdateResult result;
 	CUgraph graph = two_nodes();
@@ -109,7 +103,7 @@ static void without_memory(void **state)
  * By CUDA's documentation a graph can't be destroyed while it captures; it says nothing of a graph
  * as a node of itself. NVIDIA's library (580) gives another error, and ends by SIGSEGV.
  */
-static void refused_here(void **state)
+TEST(refused_here)
 {
 	CUstreamCaptureStatus status;
 	CUgraph graph, asked;
@@ -153,7 +147,7 @@ static void count_destroyed(void *data)
  * Two threads destroy an executable graph while it runs: one is refused at once, the other one
  * waits, since the graph refers to a user object.
  */
-static void destroyed_by_two(void **state)
+TEST(destroyed_by_two)
 {
 	CUDA_MEMSET_NODE_PARAMS set = { .elementSize = 4, .width = 4, .height = 1 };
 	unsigned int destroyed = 0, i;
@@ -267,7 +261,7 @@ static void destroy_and_see(CUgraphExec exec)
 }
 
 /* A launch is under way in one context, and the last one was in another context. */
-static void launched_in_two_contexts(void **state)
+TEST(launched_in_two_contexts)
 {
 	CUgraphExec exec = waiting_graph();
 	CUcontext second;
@@ -281,7 +275,7 @@ static void launched_in_two_contexts(void **state)
 }
 
 /* The context has an error, after which its GPU's work is over, but not the host function. */
-static void launched_and_broken(void **state)
+TEST(launched_and_broken)
 {
 	CUgraphExec exec = waiting_graph();
 	CUstream stream;
@@ -340,7 +334,7 @@ static CUstream capture_with_object(void)
 	return stream;
 }
 
-static void ends_with_its_stream(void **state)
+TEST(ends_with_its_stream)
 {
 	CUstream stream = capture_with_object();
 
@@ -349,7 +343,7 @@ static void ends_with_its_stream(void **state)
 	assert_int_equal(ended_locked, 0);
 }
 
-static void ends_with_its_context(void **state)
+TEST(ends_with_its_context)
 {
 	CUcontext other;
 
@@ -408,7 +402,7 @@ static void launch_and_close(struct device *device)
  * Closing a context frees its captures' graphs, and calls destructors later. A launch, with another
  * context locked, does not call them.
  */
-static void does_not_end_in_a_launch(void **state)
+TEST(does_not_end_in_a_launch)
 {
 	CUgraph graph;
 
@@ -433,7 +427,7 @@ static void does_not_end_in_a_launch(void **state)
 /* ------------------------------------------------------------------ unloaded modules */
 
 /* A graph can be copied, written down and destroyed after its module was unloaded. */
-static void module_unloaded(void **state)
+TEST(module_unloaded)
 {
 	CUDA_KERNEL_NODE_PARAMS params = { 0 };
 	CUgraphNode node, copied, error;
@@ -478,7 +472,7 @@ static void module_unloaded(void **state)
 /* ------------------------------------------------------------------ parameters */
 
 /* An old launch looks at no parameter: its node is refused if one is behind the kernel's bytes. */
-static void parameters_behind_the_end(void **state)
+TEST(parameters_behind_the_end)
 {
 	struct image_param *last;
 	CUstream stream;
@@ -504,20 +498,4 @@ static void parameters_behind_the_end(void **state)
 	OK(cuModuleUnload(m));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(without_memory, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(refused_here, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(destroyed_by_two, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(launched_in_two_contexts, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(launched_and_broken, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(ends_with_its_stream, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(ends_with_its_context, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(does_not_end_in_a_launch, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(module_unloaded, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(parameters_behind_the_end, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Which queues copies take beside functions of the host, on a fake device. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include <selftests/unit_test.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "one_context.h"
 
@@ -34,7 +28,7 @@ static bool gets_through(CUstream s, bool *told)
  * Copies that wait for a host function, or for work that does, hold up no other stream's copy: the
  * function may wait for that.
  */
-static void copies_pass_by_host_functions(void **state)
+TEST(copies_pass_by_host_functions)
 {
 	CUstream held, behind, other;
 	CUevent filled, timed;
@@ -79,11 +73,4 @@ static void copies_pass_by_host_functions(void **state)
 	OK(cuMemFree_v2(d));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(copies_pass_by_host_functions, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -5,7 +5,7 @@
  */
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <selftests/unit_test.h>
 #include <unistd.h>
 
 #include <cuda/api/libraries.h>
@@ -83,7 +83,7 @@ static CUresult launch(const void *f, CUstream s)
 }
 
 /* one handle for each name; the kernel itself is launched, or its function */
-static void handles(void **state)
+TEST(handles)
 {
 	CUlibrary l = load(cubin), of;
 	CUkernel store, again, add;
@@ -119,7 +119,7 @@ static void handles(void **state)
 	OK(cuLibraryUnload(l));
 }
 
-static void wrong_arguments(void **state)
+TEST(wrong_arguments)
 {
 	CUlibraryOption option = CU_LIBRARY_BINARY_IS_PRESERVED, none = 2;
 	void *yes = (void *)1, *function;
@@ -167,7 +167,7 @@ static void wrong_arguments(void **state)
 }
 
 /* each context has its own function and variables; the stream tells which one a launch is in */
-static void contexts(void **state)
+TEST(contexts)
 {
 	CUlibrary l = load(cubin);
 	CUfunction first, second;
@@ -199,7 +199,7 @@ static void contexts(void **state)
 }
 
 /* A primary context that was reset has the same handle, and none of the library's functions. */
-static void reset(void **state)
+TEST(reset)
 {
 	CUlibrary l = load(cubin);
 	CUcontext primary;
@@ -224,7 +224,7 @@ static void reset(void **state)
 }
 
 /* A library needs no context until something is asked of it, nor does a question about a kernel. */
-static void without_a_context(void **state)
+TEST(without_a_context)
 {
 	unsigned int flags, count;
 	CUkernel k, all[64];
@@ -272,7 +272,7 @@ static uint8_t *managed_image(void)
  * The runtime of CUDA 13 asks for managed variables before it makes a context. The variable's
  * address holds until the library ends, whatever others do with the primary context.
  */
-static void managed_without_a_context(void **state)
+TEST(managed_without_a_context)
 {
 	uint8_t *image = managed_image();
 	CUcontext primary;
@@ -318,7 +318,7 @@ static void managed_without_a_context(void **state)
  * To CUDA a managed variable is one for all contexts. Here each context would have its own: so who
  * has the variable's address uses that code in one context, and gets an error in others.
  */
-static void managed_in_one_context(void **state)
+TEST(managed_in_one_context)
 {
 	uint8_t *image = managed_image();
 	CUcontext other;
@@ -345,7 +345,7 @@ static void managed_in_one_context(void **state)
 	free(image);
 }
 
-static void enumeration(void **state)
+TEST(enumeration)
 {
 	CUlibrary l = load(cubin);
 	CUkernel all[64], first[2], add;
@@ -381,7 +381,7 @@ static void enumeration(void **state)
 }
 
 /* what is set for a device holds in its contexts, those of before and those of later */
-static void settings(void **state)
+TEST(settings)
 {
 	const CUfunction_attribute dynamic = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 	CUlibrary l = load(cubin);
@@ -422,7 +422,7 @@ static void settings(void **state)
 }
 
 /* Without the program's word that the image stays, a library has its own. */
-static void images(void **state)
+TEST(images)
 {
 	CUlibraryOption option = CU_LIBRARY_BINARY_IS_PRESERVED;
 	void *yes = (void *)1, *no = NULL;
@@ -451,7 +451,7 @@ static void images(void **state)
 }
 
 /* A fat binary is looked at when something of it is needed, another image at once. */
-static void lazy(void **state)
+TEST(lazy)
 {
 	size_t bytes;
 	uint8_t *fat = fat_binary(&bytes);
@@ -467,7 +467,7 @@ static void lazy(void **state)
 	free(fat);
 }
 
-static void files(void **state)
+TEST(files)
 {
 	char name[PATH_MAX];
 	size_t bytes, cut;
@@ -512,7 +512,7 @@ static void *use_library(void *names)
 }
 
 /* threads find the same kernels, which they have loaded together */
-static void threads(void **state)
+TEST(threads)
 {
 	const char *names[] = { "add", "sum", "store", "mixed", "spin", "shape", NULL };
 	pthread_t thread[4];
@@ -537,7 +537,7 @@ static void threads(void **state)
 }
 
 /* numbers of contexts and streams, and calls that name a context */
-static void identities(void **state)
+TEST(identities)
 {
 	unsigned long long mine, its, null, its_null, stream, thread;
 	CUcontext other, of;
@@ -589,22 +589,5 @@ static void identities(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(handles, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(wrong_arguments, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(contexts, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(reset, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(without_a_context, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(managed_without_a_context, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(managed_in_one_context, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(enumeration, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(settings, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(images, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(lazy, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(files, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(threads, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(identities, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, read_cubin, free_cubin);
+	return unit_tests_run(set_up, tear_down, read_cubin, free_cubin);
 }

@@ -7,15 +7,10 @@
 #define _GNU_SOURCE /* memfd_create() */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
+#include <selftests/unit_test.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/rseq.h>
@@ -23,8 +18,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <cuda/kepler/driver/pages.h>
 
@@ -70,7 +63,7 @@ static void fill(uint8_t *at, size_t bytes, unsigned int seed)
 		at[i] = i * 31 + (i >> 12) + seed;
 }
 
-static void contents_stay(void **state)
+TEST(contents_stay)
 {
 	struct own o = fresh(BYTES);
 	uint8_t *want = malloc(BYTES);
@@ -193,14 +186,14 @@ static bool storm(unsigned int rounds)
 	return rounds;
 }
 
-static void nothing_is_lost(void **state)
+TEST(nothing_is_lost)
 {
 	if (!storm(ROUNDS))
 		skip();
 }
 
 /* Without the right to stop other threads' system calls. */
-static void nothing_is_lost_without_rights(void **state)
+TEST(nothing_is_lost_without_rights)
 {
 	int status = 0;
 	pid_t child = fork();
@@ -232,7 +225,7 @@ static void *idle(void *arg)
 }
 
 /* A handler writes to the pages, in the thread that replaces them. */
-static void signals_come_between(void **state)
+TEST(signals_come_between)
 {
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
 	struct itimerval often = { { 0, 500 }, { 0, 500 } }, never = { { 0, 0 }, { 0, 0 } };
@@ -296,7 +289,7 @@ static void *show_stack(void *arg)
 	return (void *)(uintptr_t)maps_plain(s->at, PAGE_BYTES);
 }
 
-static void other_memory_is_left_alone(void **state)
+TEST(other_memory_is_left_alone)
 {
 	uint8_t *at = mmap(NULL, 8 * PAGE_BYTES, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -360,7 +353,7 @@ static void *ask_about(void *arg)
  * The first thread's control block, errno and rseq area are not in its stack. A thread that
  * replaced the page of its own errno would wait for itself.
  */
-static void the_first_threads_block_is_left_alone(void **state)
+TEST(the_first_threads_block_is_left_alone)
 {
 	struct first_thread f = { .error = &errno,
 				  .rseq = (uint8_t *)__builtin_thread_pointer() + __rseq_offset };
@@ -388,7 +381,7 @@ static void *fork_here(void *arg)
 }
 
 /* In the child the stack is the first thread's, but has no name in /proc. */
-static void the_stack_of_a_thread_that_forked_is_left_alone(void **state)
+TEST(the_stack_of_a_thread_that_forked_is_left_alone)
 {
 	struct own o = fresh(PAGE_BYTES);
 	pthread_t thread;
@@ -400,7 +393,7 @@ static void the_stack_of_a_thread_that_forked_is_left_alone(void **state)
 	end(&o, PAGE_BYTES);
 }
 
-static void new_mappings_stay(void **state)
+TEST(new_mappings_stay)
 {
 	struct own o = fresh(BYTES);
 	uint8_t *mine;
@@ -426,7 +419,7 @@ static void new_mappings_stay(void **state)
 	end(&o, 10 * PAGE_BYTES);
 }
 
-static void a_child_has_its_own(void **state)
+TEST(a_child_has_its_own)
 {
 	struct own o = fresh(BYTES);
 	int status = 0;
@@ -486,7 +479,7 @@ static void assert_still_put(struct own *o, unsigned int value)
  * Without a free descriptor there is no userfaultfd. With one, /proc/self/maps can't be opened. Or
  * it can't be read. Each time the pages stay in use.
  */
-static void pages_stay_if_mappings_are_unknown(void **state)
+TEST(pages_stay_if_mappings_are_unknown)
 {
 	struct own o = fresh(BYTES);
 	struct rlimit before;
@@ -529,20 +522,4 @@ static void pages_stay_if_mappings_are_unknown(void **state)
 		skip();
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(contents_stay),
-		cmocka_unit_test(other_memory_is_left_alone),
-		cmocka_unit_test(the_first_threads_block_is_left_alone),
-		cmocka_unit_test(the_stack_of_a_thread_that_forked_is_left_alone),
-		cmocka_unit_test(new_mappings_stay),
-		cmocka_unit_test(a_child_has_its_own),
-		cmocka_unit_test(nothing_is_lost),
-		cmocka_unit_test(nothing_is_lost_without_rights),
-		cmocka_unit_test(signals_come_between),
-		cmocka_unit_test(pages_stay_if_mappings_are_unknown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

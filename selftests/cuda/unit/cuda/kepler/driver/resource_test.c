@@ -3,17 +3,10 @@
  * Arrays, textures, surfaces, host functions, the messages of kernels, and what addresses are, on a
  * fake device, which runs no kernel.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <cuda/kepler/syscalls/block.h>
 
@@ -37,7 +30,7 @@ static CUarray array(size_t w, size_t h, size_t d, CUarray_format format, unsign
 
 /* ------------------------------------------------------------------ arrays */
 
-static void arrays_keep_their_texels(void **state)
+TEST(arrays_keep_their_texels)
 {
 	static const struct {
 		size_t w, h, d;
@@ -89,7 +82,7 @@ static void arrays_keep_their_texels(void **state)
 
 /* ------------------------------------------------------------------ textures, surfaces */
 
-static void texture_objects(void **state)
+TEST(texture_objects)
 {
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
 	CUDA_RESOURCE_DESC r = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = a }, back;
@@ -133,7 +126,7 @@ static void texture_objects(void **state)
 }
 
 /* NVIDIA's driver does not ask whether there is memory (580 on an H200); 40 bits are this GPU's. */
-static void textures_of_linear_memory(void **state)
+TEST(textures_of_linear_memory)
 {
 	static const struct {
 		size_t offset, bytes;
@@ -188,7 +181,7 @@ static void textures_of_linear_memory(void **state)
 }
 
 /* More textures than there are slots. */
-static void many_textures(void **state)
+TEST(many_textures)
 {
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
 	CUDA_RESOURCE_DESC r = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = a };
@@ -207,7 +200,7 @@ static void many_textures(void **state)
  * A new sampler overwrites one that a kernel may still use: the driver waits for the kernel, and
  * gets its error.
  */
-static void samplers_are_waited_for(void **state)
+TEST(samplers_are_waited_for)
 {
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
 	CUDA_RESOURCE_DESC r = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = a };
@@ -239,7 +232,7 @@ static void samplers_are_waited_for(void **state)
 	fake_failure = DEVICE_OK;
 }
 
-static void surface_objects(void **state)
+TEST(surface_objects)
 {
 	CUarray plain = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST);
@@ -262,7 +255,7 @@ static void surface_objects(void **state)
 }
 
 /* Bank 0 has the handle of the texture that is bound at the launch. */
-static void references(void **state)
+TEST(references)
 {
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
 	CUdeviceptr out;
@@ -303,7 +296,7 @@ static void note(void *data)
 	at_call[(uintptr_t)data] = ++order;
 }
 
-static void host_functions_wait_and_are_waited_for(void **state)
+TEST(host_functions_wait_and_are_waited_for)
 {
 	CUdeviceptr d;
 	CUstream s;
@@ -339,7 +332,7 @@ static void tell(CUstream s, CUresult r, void *data)
 	__atomic_store_n(&told, r, __ATOMIC_RELEASE);
 }
 
-static void callbacks_are_told_of_errors(void **state)
+TEST(callbacks_are_told_of_errors)
 {
 	CUfunction f;
 	CUmodule m;
@@ -379,7 +372,7 @@ static struct syscall_block *block_of(CUfunction f, void **params)
  * Records as a kernel could leave them: an unknown kind and a wrong size, which are dropped, then
  * an assertion with damaged contents.
  */
-static void records_of_any_contents(void **state)
+TEST(records_of_any_contents)
 {
 	int rounds = 1;
 	void *params[] = { &rounds };
@@ -427,7 +420,7 @@ static uint64_t heap_bytes(const struct syscall_block *b)
  * NVIDIA's manual of cuCtxSetLimit(): they are set before a kernel that uses malloc() or free(), or
  * printf(), is launched. A module with such kernels may be loaded, and others of its launched.
  */
-static void limits_of_what_is_in_use(void **state)
+TEST(limits_of_what_is_in_use)
 {
 	int rounds = 1;
 	CUdeviceptr d;
@@ -466,7 +459,7 @@ static void limits_of_what_is_in_use(void **state)
 }
 
 /* Without memory for a new limit the old one stays. */
-static void limits_without_memory(void **state)
+TEST(limits_without_memory)
 {
 	CUfunction allocate;
 	CUdeviceptr d;
@@ -486,7 +479,7 @@ static void limits_without_memory(void **state)
 
 /* ------------------------------------------------------------------ addresses */
 
-static void pointers(void **state)
+TEST(pointers)
 {
 	CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
 					CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
@@ -512,7 +505,7 @@ static void pointers(void **state)
 
 /* ------------------------------------------------------------------ managed memory */
 
-static void managed_memory(void **state)
+TEST(managed_memory)
 {
 	CUmem_range_attribute which[] = { 2, 3, 4 };
 	int where = 7, by[3] = { 7, 7, 7 }, last = 7;
@@ -614,7 +607,7 @@ static void managed_memory(void **state)
 	assert_int_equal(cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void pinned_memory_at_one_address(void **state)
+TEST(pinned_memory_at_one_address)
 {
 	CUdeviceptr device;
 	void *host;
@@ -630,7 +623,7 @@ static void pinned_memory_at_one_address(void **state)
 }
 
 /* The memory is not the process's alone, so the GPU can't see it. */
-static void registered_memory(void **state)
+TEST(registered_memory)
 {
 	const int flags_of_map = MAP_SHARED | MAP_ANONYMOUS;
 	uint8_t *mine = mmap(NULL, 12288, PROT_READ | PROT_WRITE, flags_of_map, -1, 0),
@@ -692,7 +685,7 @@ static uint8_t *pages(size_t n)
 }
 
 /* GPU and CPU see each other's writes. */
-static void registered_memory_in_place(void **state)
+TEST(registered_memory_in_place)
 {
 	uint8_t *mine = pages(8);
 	CUdeviceptr d, other, vram;
@@ -772,7 +765,7 @@ static void registered_memory_in_place(void **state)
 }
 
 /* Memory that the GPU can't have is registered, but gets no GPU address. */
-static void registered_memory_of_other_kinds(void **state)
+TEST(registered_memory_of_other_kinds)
 {
 	/* a sanitizer may have put variables elsewhere */
 	uint8_t *at = pages(4), *on_stack = (uint8_t *)__builtin_frame_address(0) - 64;
@@ -794,29 +787,4 @@ static void registered_memory_of_other_kinds(void **state)
 	munmap(at, 4 * 4096);
 }
 
-int main(void)
-{
-#define IN_CONTEXT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		IN_CONTEXT(arrays_keep_their_texels),
-		IN_CONTEXT(texture_objects),
-		IN_CONTEXT(textures_of_linear_memory),
-		IN_CONTEXT(many_textures),
-		IN_CONTEXT(samplers_are_waited_for),
-		IN_CONTEXT(surface_objects),
-		IN_CONTEXT(references),
-		IN_CONTEXT(host_functions_wait_and_are_waited_for),
-		IN_CONTEXT(callbacks_are_told_of_errors),
-		IN_CONTEXT(records_of_any_contents),
-		IN_CONTEXT(limits_of_what_is_in_use),
-		IN_CONTEXT(limits_without_memory),
-		IN_CONTEXT(pointers),
-		IN_CONTEXT(managed_memory),
-		IN_CONTEXT(pinned_memory_at_one_address),
-		IN_CONTEXT(registered_memory),
-		IN_CONTEXT(registered_memory_in_place),
-		IN_CONTEXT(registered_memory_of_other_kinds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Files of nvcc, some with damage at many places. */
 #define _GNU_SOURCE /* memmem() */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <elf.h>
 #include <lz4.h>
 
@@ -100,7 +94,7 @@ static void check_globals(const struct image *im)
 	assert_null(image_find_kernel(im, "helper"));
 }
 
-static void cubin_is_read(void **state)
+TEST(cubin_is_read)
 {
 	struct file f = read_file("sm_35.cubin");
 	struct image im;
@@ -129,7 +123,7 @@ static uint32_t immediate(const uint8_t *code, uint32_t at)
 	return insn >> 23;
 }
 
-static void addresses_are_placed(void **state)
+TEST(addresses_are_placed)
 {
 	static const uint64_t base[3] = { 0x1122330000, 0xab12345600, 0 };
 	struct file f = read_file("sm_35.cubin");
@@ -159,7 +153,7 @@ static void addresses_are_placed(void **state)
 	free(f.data);
 }
 
-static void the_right_one_is_picked(void **state)
+TEST(the_right_one_is_picked)
 {
 	struct file f = read_file("packed.fatbin"), plain = read_file("sm_35.cubin");
 	struct image_pick p;
@@ -173,7 +167,7 @@ static void the_right_one_is_picked(void **state)
 	free(plain.data);
 }
 
-static void ptx_alone_says_so(void **state)
+TEST(ptx_alone_says_so)
 {
 	static const char text[] = "//\n.version 7.8\n.target sm_35\n";
 	struct file f = read_file("only_ptx.fatbin");
@@ -192,7 +186,7 @@ static void ptx_alone_says_so(void **state)
 }
 
 /* nvcc without -arch: the program has PTX, but for compute_52 */
-static void ptx_for_later_chips(void **state)
+TEST(ptx_for_later_chips)
 {
 	enum { ARCH_AT = 16 + 28 }; /* in the first entry, behind the container's header */
 	struct file f = read_file("only_ptx.fatbin");
@@ -209,7 +203,7 @@ static void ptx_for_later_chips(void **state)
 	free(f.data);
 }
 
-static void unlinked_code_is_refused(void **state)
+TEST(unlinked_code_is_refused)
 {
 	struct file f = read_file("relocatable.cubin");
 	struct image im;
@@ -220,7 +214,7 @@ static void unlinked_code_is_refused(void **state)
 }
 
 /* Some files of cuBLAS are like that, and its symbols are behind the first word of control. */
-static void unlinked_code_that_is_complete(void **state)
+TEST(unlinked_code_that_is_complete)
 {
 	static const uint64_t value_and_size[] = { 0, 0x80 };
 	struct file f = read_file("alone.cubin");
@@ -246,7 +240,7 @@ static void unlinked_code_that_is_complete(void **state)
  * A kernel that calls what no driver of ours has is marked, however it calls it; the others of its
  * file are not. Without the attribute that names a kernel's functions, its own calls do.
  */
-static void functions_that_are_not_here(void **state)
+TEST(functions_that_are_not_here)
 {
 	struct file f = read_file("calls_driver.cubin");
 	struct image im;
@@ -269,7 +263,7 @@ static void functions_that_are_not_here(void **state)
 	free(f.data);
 }
 
-static void other_chips_are_refused(void **state)
+TEST(other_chips_are_refused)
 {
 	struct file f = read_file("sm_35.cubin");
 	struct image im;
@@ -325,7 +319,7 @@ enum {
  * A graph's node has memory for as many bytes as the kernel has, and pointers to each parameter: no
  * parameter may lie behind them. The last one of "bounded" is a short, at byte 24 of 26.
  */
-static void parameters_lie_within(void **state)
+TEST(parameters_lie_within)
 {
 	struct file f = read_file("sm_35.cubin");
 	uint32_t *last = attribute(&f, KPARAM, 0, 3 | 24 << 16);
@@ -347,7 +341,7 @@ static void parameters_lie_within(void **state)
  * Registers are divided by, and stacks are added up and multiplied by the threads of a warp, in 32
  * bits: no more than a GPU of 3.5 has is taken.
  */
-static void resources_are_a_gpus(void **state)
+TEST(resources_are_a_gpus)
 {
 	struct file f = read_file("sm_35.cubin");
 	uint32_t *regs = attribute(&f, REGCOUNT, 16, 13), *crs = attribute(&f, CRS_STACK, 16, -1);
@@ -480,7 +474,7 @@ static struct file packed(struct file cubin)
 }
 
 /* what an image takes of memory is bounded by the bytes that it came as, however it is made */
-static void cost_is_in_proportion(void **state)
+TEST(cost_is_in_proportion)
 {
 	static const struct {
 		struct bomb bomb;
@@ -513,7 +507,7 @@ static void cost_is_in_proportion(void **state)
 }
 
 /* LZ4 makes 255 bytes of one at most: more is refused before it is made room for */
-static void no_room_for_impossible_bytes(void **state)
+TEST(no_room_for_impossible_bytes)
 {
 	struct file f = packed(cubin_of(&(struct bomb){ .nr = 1 }));
 	const uint64_t gib = 1 << 30;
@@ -545,7 +539,7 @@ static void try_both(const uint8_t *data, size_t size)
 }
 
 /* Cut off, and with single bytes changed in three ways. */
-static void damage_does_no_harm(void **state)
+TEST(damage_does_no_harm)
 {
 	static const char *const names[] = { "sm_35.cubin", "packed.fatbin" };
 	unsigned int i, way;
@@ -568,24 +562,4 @@ static void damage_does_no_harm(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cubin_is_read),
-		cmocka_unit_test(addresses_are_placed),
-		cmocka_unit_test(the_right_one_is_picked),
-		cmocka_unit_test(ptx_alone_says_so),
-		cmocka_unit_test(ptx_for_later_chips),
-		cmocka_unit_test(unlinked_code_is_refused),
-		cmocka_unit_test(unlinked_code_that_is_complete),
-		cmocka_unit_test(functions_that_are_not_here),
-		cmocka_unit_test(other_chips_are_refused),
-		cmocka_unit_test(parameters_lie_within),
-		cmocka_unit_test(resources_are_a_gpus),
-		cmocka_unit_test(cost_is_in_proportion),
-		cmocka_unit_test(no_room_for_impossible_bytes),
-		cmocka_unit_test(damage_does_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,13 +2,8 @@
 /*
  * Arrays, texture and surface objects, and texture references of the runtime API on a fake device.
  */
-#include <setjmp.h>
-#include <stdarg.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "../driver/fake.h"
 #include "program.h"
@@ -36,7 +31,7 @@ static int tear_down(void **state)
 	return r || fake_open || fake_buffers || fake_early || cudaGetLastError();
 }
 
-static void channels(void **state)
+TEST(channels)
 {
 	static const struct cudaChannelFormatDesc good[] = {
 		{ 8, 0, 0, 0, cudaChannelFormatKindUnsigned }, { 16, 16, 0, 0,
@@ -79,7 +74,7 @@ static void channels(void **state)
 	cudaGetLastError();
 }
 
-static void volume(void **state)
+TEST(volume)
 {
 	struct cudaMemcpy3DParms p = { .srcPtr = { in, W * 4, W, H },
 				       .extent = { W, H, D },
@@ -126,7 +121,7 @@ static void volume(void **state)
 	cudaGetLastError();
 }
 
-static void plane(void **state)
+TEST(plane)
 {
 	cudaArray_t a, b;
 
@@ -156,7 +151,7 @@ static void plane(void **state)
 }
 
 /* Copies of bytes go on in the next line, and begin and end anywhere. */
-static void bytes(void **state)
+TEST(bytes)
 {
 	size_t cuts[] = { 0, 12, 12 + 136, 500, 500 + 148 * 3, sizeof(in) - 20, sizeof(in) };
 	cudaArray_t a, b;
@@ -191,7 +186,7 @@ static void bytes(void **state)
 	cudaGetLastError();
 }
 
-static void mipmaps(void **state)
+TEST(mipmaps)
 {
 	struct cudaExtent extent;
 	cudaMipmappedArray_t m;
@@ -211,7 +206,7 @@ static void mipmaps(void **state)
 	cudaGetLastError();
 }
 
-static void texture_objects(void **state)
+TEST(texture_objects)
 {
 	struct cudaResourceDesc r = { .resType = cudaResourceTypeArray }, got;
 	struct cudaTextureDesc t = { .addressMode = { cudaAddressModeMirror, cudaAddressModeBorder,
@@ -268,7 +263,7 @@ static void texture_objects(void **state)
 }
 
 /* The view's format counts, not the array's. */
-static void texture_views(void **state)
+TEST(texture_views)
 {
 	enum { UINT_1X8 = 1, INT_1X32 = 16, HALF_1X16 = 19, FLOAT_1X32 = 22 };
 	static const struct {
@@ -315,7 +310,7 @@ static void texture_views(void **state)
 }
 
 /* selftests/cuda/driver/kernels.cu has plain_ref (float, 2D) and linear_ref (unsigned char, 1D). */
-static void references(void **state)
+TEST(references)
 {
 	static struct textureReference plain = { .channelDesc = { 32, 0, 0, 0,
 								  cudaChannelFormatKindFloat } },
@@ -360,13 +355,4 @@ static void references(void **state)
 	unregister_program();
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(channels), TEST(volume),	       TEST(plane),	    TEST(bytes),
-		TEST(mipmaps),	TEST(texture_objects), TEST(texture_views), TEST(references),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Memory, copies, fills, symbols and streams of the runtime API on a fake device. */
-#include <setjmp.h>
-#include <stdarg.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "../driver/fake.h"
 #include "program.h"
@@ -34,7 +29,20 @@ static void pattern(uint8_t *bytes, size_t n)
 
 /* ------------------------------------------------------------------ allocations */
 
-static void allocations(void **state)
+/* a first call that needs no context */
+TEST_WITH(first_call, NULL, NULL)
+{
+	enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+	CUcontext ctx = (CUcontext)&mode;
+
+	OK(cudaThreadExchangeStreamCaptureMode(&mode));
+	assert_int_equal(mode, cudaStreamCaptureModeGlobal);
+	assert_int_equal(cuCtxGetCurrent(&ctx), CUDA_SUCCESS);
+	assert_null(ctx);
+	OK(cudaThreadExchangeStreamCaptureMode(&mode));
+}
+
+TEST(allocations)
 {
 	struct cudaPitchedPtr box;
 	size_t pitch, unused, total;
@@ -62,7 +70,7 @@ static void allocations(void **state)
 	cudaGetLastError();
 }
 
-static void host_memory(void **state)
+TEST(host_memory)
 {
 	struct cudaPointerAttributes a;
 	unsigned int flags;
@@ -112,7 +120,7 @@ static void host_memory(void **state)
 }
 
 /* The binary is not kept, and no pointer is written. */
-static void missing_managed_variable(void **state)
+TEST(missing_managed_variable)
 {
 	void *counter = NULL, *table = NULL, *missing = NULL, **handle;
 	void *data = file_bytes("selftests/cuda/unit/cuda/kepler/image/data/managed.cubin");
@@ -137,7 +145,7 @@ static void missing_managed_variable(void **state)
 }
 
 /* data/managed.cu. Pointers are set when the module is asked for. */
-static void managed_variables(void **state)
+TEST(managed_variables)
 {
 	int *counter = NULL, (*table)[4] = NULL, *where = NULL;
 	struct cudaPointerAttributes a;
@@ -191,7 +199,7 @@ static void managed_variables(void **state)
 
 /* ------------------------------------------------------------------ copies */
 
-static void lines_of_bytes(void **state)
+TEST(lines_of_bytes)
 {
 	enum { N = (2 << 20) + 77 };
 	uint8_t *in = malloc(N), *out = malloc(N);
@@ -234,7 +242,7 @@ static void lines_of_bytes(void **state)
 	free(out);
 }
 
-static void planes(void **state)
+TEST(planes)
 {
 	uint8_t in[40 * 13], out[64 * 13], want[64 * 13];
 	size_t pitch;
@@ -265,7 +273,7 @@ static void planes(void **state)
 	cudaGetLastError();
 }
 
-static void boxes(void **state)
+TEST(boxes)
 {
 	enum { W = 21, H = 5, D = 4 };
 	uint8_t in[W * H * D], out[W * H * D], want[W * H * D];
@@ -321,7 +329,7 @@ static void boxes(void **state)
 	cudaGetLastError();
 }
 
-static void symbols(void **state)
+TEST(symbols)
 {
 	float table[4], part[2] = { 8, 9 };
 	int factors[4];
@@ -360,7 +368,7 @@ static void symbols(void **state)
  * The legacy stream waits for other streams, except non-blocking ones; the thread's own (_ptsz)
  * waits for none that the program made.
  */
-static void stream_0(void **state)
+TEST(stream_0)
 {
 	cudaStream_t other;
 	uint32_t *pinned;
@@ -396,7 +404,7 @@ static void stream_0(void **state)
 	cudaGetLastError();
 }
 
-static void events(void **state)
+TEST(events)
 {
 	cudaStream_t a, b;
 	cudaEvent_t from, to;
@@ -433,20 +441,7 @@ static void events(void **state)
 	cudaGetLastError();
 }
 
-/* a first call that needs no context */
-static void first_call(void **state)
-{
-	enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-	CUcontext ctx = (CUcontext)&mode;
-
-	OK(cudaThreadExchangeStreamCaptureMode(&mode));
-	assert_int_equal(mode, cudaStreamCaptureModeGlobal);
-	assert_int_equal(cuCtxGetCurrent(&ctx), CUDA_SUCCESS);
-	assert_null(ctx);
-	OK(cudaThreadExchangeStreamCaptureMode(&mode));
-}
-
-static void no_capture(void **state)
+TEST(no_capture)
 {
 	enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
 	enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
@@ -462,7 +457,7 @@ static void no_capture(void **state)
 	cudaGetLastError();
 }
 
-static void settings(void **state)
+TEST(settings)
 {
 	enum cudaFuncCache cache;
 	enum cudaSharedMemConfig banks;
@@ -485,24 +480,4 @@ static void settings(void **state)
 	cudaGetLastError();
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_call),
-		TEST(allocations),
-		TEST(host_memory),
-		TEST(managed_variables),
-		TEST(missing_managed_variable),
-		TEST(lines_of_bytes),
-		TEST(planes),
-		TEST(boxes),
-		TEST(symbols),
-		TEST(stream_0),
-		TEST(events),
-		TEST(no_capture),
-		TEST(settings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(set_up, tear_down)

@@ -3,13 +3,8 @@
  * The runtime API on a fake device: contexts, errors, the kernels and variables that the program
  * registers, and launches.
  */
-#include <setjmp.h>
-#include <stdarg.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <cuda/kepler/runtime/runtime.h>
 
@@ -35,7 +30,7 @@ static int tear_down(void **state)
 
 /* ------------------------------------------------------------------ contexts and errors */
 
-static void context_when_wanted(void **state)
+TEST(context_when_wanted)
 {
 	struct cudaDeviceProp p;
 	int n, v;
@@ -70,7 +65,7 @@ static void context_when_wanted(void **state)
 	OK(cudaSetDeviceFlags(0));
 }
 
-static void as_a_k20m(void **state)
+TEST(as_a_k20m)
 {
 	struct cudaDeviceProp p, want = { .major = 3, .minor = 5 };
 	int v, dev = -1;
@@ -101,7 +96,7 @@ static void as_a_k20m(void **state)
 	cudaGetLastError();
 }
 
-static void last_error(void **state)
+TEST(last_error)
 {
 	void *p;
 
@@ -117,7 +112,7 @@ static void last_error(void **state)
 	assert_string_equal(cudaGetErrorString(10), "unrecognized error code");
 }
 
-static void not_ready_is_no_error(void **state)
+TEST(not_ready_is_no_error)
 {
 	cudaEvent_t e;
 	void *p;
@@ -135,7 +130,7 @@ static void not_ready_is_no_error(void **state)
 	OK(cudaEventDestroy(e));
 }
 
-static void a_fault_stays(void **state)
+TEST(a_fault_stays)
 {
 	void *where = NULL, *args[] = { &where };
 	void *p;
@@ -161,7 +156,7 @@ static void a_fault_stays(void **state)
 }
 
 /* A context that the application made current is used instead of the primary one. */
-static void drivers_context(void **state)
+TEST(drivers_context)
 {
 	void *host, *args[] = { &host };
 	CUcontext mine, c;
@@ -188,7 +183,7 @@ static void drivers_context(void **state)
 
 /* ------------------------------------------------------------------ registration */
 
-static void lazily_loaded(void **state)
+TEST(lazily_loaded)
 {
 	unsigned int before;
 	void *p;
@@ -220,7 +215,7 @@ static void lazily_loaded(void **state)
 	unregister_program();
 }
 
-static void bad_binaries(void **state)
+TEST(bad_binaries)
 {
 	static const struct {
 		const char *file;
@@ -261,7 +256,7 @@ static void bad_binaries(void **state)
 }
 
 /* The driver may be another machine's: its log is text, of one line. */
-static void log_of_a_server(void **state)
+TEST(log_of_a_server)
 {
 	struct cudaFuncAttributes a;
 	char said[512] = "";
@@ -285,7 +280,7 @@ static void log_of_a_server(void **state)
 }
 
 /* After a reset old handles name no kernel. */
-static void old_handles(void **state)
+TEST(old_handles)
 {
 	const void *host;
 	CUfunction f;
@@ -300,7 +295,7 @@ static void old_handles(void **state)
 }
 
 /* The same stub, from two binaries: the one that is left serves it. */
-static void twice(void **state)
+TEST(twice)
 {
 	struct cudaFuncAttributes a;
 	struct wrapper w;
@@ -324,7 +319,7 @@ static void twice(void **state)
 
 /* ------------------------------------------------------------------ launches */
 
-static void pushed_and_popped(void **state)
+TEST(pushed_and_popped)
 {
 	dim3 grid, block;
 	cudaStream_t s;
@@ -348,7 +343,7 @@ static void pushed_and_popped(void **state)
 	cudaGetLastError();
 }
 
-static void launches(void **state)
+TEST(launches)
 {
 	uint64_t a = 0x1111222233334444, b = 2, c = 3;
 	int n = 77;
@@ -385,7 +380,7 @@ static void launches(void **state)
 	unregister_program();
 }
 
-static void launches_with_attributes(void **state)
+TEST(launches_with_attributes)
 {
 	void *where = NULL, *args[] = { &where };
 	cudaLaunchAttribute attr = { .id = cudaLaunchAttributePriority };
@@ -406,7 +401,7 @@ static void launches_with_attributes(void **state)
 	unregister_program();
 }
 
-static void occupancy(void **state)
+TEST(occupancy)
 {
 	size_t dynamic;
 	int n;
@@ -438,7 +433,7 @@ static void occupancy(void **state)
 #define REFUSE(name) API cudaError_t name(void);
 #include <cuda/kepler/runtime/refuse.inc>
 
-static void refused(void **state)
+TEST(refused)
 {
 #define REFUSE(name)                          \
 	FAILS(name(), cudaErrorNotSupported); \
@@ -451,7 +446,7 @@ static void refused(void **state)
 	cudaGetLastError();
 }
 
-static void entry_points(void **state)
+TEST(entry_points)
 {
 	void *f;
 
@@ -478,28 +473,7 @@ int main(void)
 {
 	char absent[64];
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(context_when_wanted),
-		TEST(as_a_k20m),
-		TEST(last_error),
-		TEST(not_ready_is_no_error),
-		TEST(a_fault_stays),
-		TEST(drivers_context),
-		TEST(lazily_loaded),
-		TEST(bad_binaries),
-		TEST(log_of_a_server),
-		TEST(old_handles),
-		TEST(twice),
-		TEST(pushed_and_popped),
-		TEST(launches),
-		TEST(launches_with_attributes),
-		TEST(occupancy),
-		TEST(refused),
-		TEST(entry_points),
-	};
-
 	snprintf(absent, sizeof(absent), "%s/ptxas", own_folder());
 	setenv("KVGPU_PTXAS", absent, 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run(set_up, tear_down, NULL, NULL);
 }

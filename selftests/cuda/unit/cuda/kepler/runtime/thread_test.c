@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* The runtime API from many threads. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
+#include <selftests/unit_test.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <cuda/kepler/driver/driver.h>
 
@@ -58,7 +53,7 @@ static void *first_use(void *arg)
 	return (void *)bad;
 }
 
-static void one_context(void **state)
+TEST(one_context)
 {
 	register_program();
 	in_threads(first_use);
@@ -94,7 +89,7 @@ static void *library(void *arg)
 	return (void *)bad;
 }
 
-static void libraries(void **state)
+TEST(libraries)
 {
 	in_threads(library);
 	OK(cudaDeviceReset());
@@ -116,7 +111,7 @@ static void *user(void *arg)
 	return (void *)bad;
 }
 
-static void reset_by_another(void **state)
+TEST(reset_by_another)
 {
 	pthread_barrier_t b;
 	pthread_t t;
@@ -149,7 +144,7 @@ static void count_status(cudaStream_t stream, cudaError_t status, void *data)
 			   __ATOMIC_RELAXED);
 }
 
-static void host_functions(void **state)
+TEST(host_functions)
 {
 	cudaStream_t s;
 	int i;
@@ -200,7 +195,7 @@ static void fork_and_exit(void *unused)
 	waitpid(pid, &child_status, 0);
 }
 
-static void child_exits_amid_a_load(void **state)
+TEST(child_exits_amid_a_load)
 {
 	void *p;
 
@@ -217,7 +212,7 @@ static void child_exits_amid_a_load(void **state)
 	OK(cudaDeviceReset());
 }
 
-static void library_in_a_host_function(void **state)
+TEST(library_in_a_host_function)
 {
 	void *cubin = file_bytes("selftests/cuda/driver/kernels.cubin"), *p, *q;
 
@@ -257,7 +252,7 @@ static void use_runtime(void *data)
 	in_reset[3] = cudaDeviceReset();
 }
 
-static void host_functions_in_a_reset(void **state)
+TEST(host_functions_in_a_reset)
 {
 	CUcontext ctx;
 
@@ -300,7 +295,7 @@ static void wait_for_other_device(void *data)
 	destroyed += !bad;
 }
 
-static void destructor_in_a_reset(void **state)
+TEST(destructor_in_a_reset)
 {
 	enum cudaStreamCaptureStatus status;
 	cudaUserObject_t object;
@@ -322,17 +317,6 @@ static void destructor_in_a_reset(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_context),
-		cmocka_unit_test(libraries),
-		cmocka_unit_test(reset_by_another),
-		cmocka_unit_test(host_functions),
-		cmocka_unit_test(child_exits_amid_a_load),
-		cmocka_unit_test(library_in_a_host_function),
-		cmocka_unit_test(host_functions_in_a_reset),
-		cmocka_unit_test(destructor_in_a_reset),
-	};
-
 	fake_count = 2;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run(NULL, NULL, NULL, NULL);
 }

@@ -3,14 +3,7 @@
  * The decoder and its text form. decode_table.inc has nvdisasm's text of chosen words. What the
  * text does not show is checked here by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <selftests/unit_test.h>
 
 #include "gr/sm/print.h"
 
@@ -35,7 +28,7 @@ static bool same_text(const char *a, const char *b)
 	}
 }
 
-static void text_is_nvdisasms(void **state)
+TEST(text_is_nvdisasms)
 {
 	unsigned int i, bad = 0;
 	struct sm_insn in;
@@ -58,7 +51,7 @@ static void text_is_nvdisasms(void **state)
 }
 
 /* Every value of the enum appears in the table (SM_ILLEGAL: refused words), except for SM_SCHED. */
-static void table_has_every_instruction(void **state)
+TEST(table_has_every_instruction)
 {
 	bool seen[SM_OP_COUNT] = { false };
 	struct sm_insn in;
@@ -83,7 +76,7 @@ static struct sm_insn decoded(uint64_t word)
 	return in;
 }
 
-static void first_word_of_a_group_is_control(void **state)
+TEST(first_word_of_a_group_is_control)
 {
 	struct sm_insn in;
 	uint64_t addr;
@@ -96,7 +89,7 @@ static void first_word_of_a_group_is_control(void **state)
 	assert_false(sm_decode(0x08a0109c108010c0ull, 8, &in));
 }
 
-static void illegal_leaves_nothing_behind(void **state)
+TEST(illegal_leaves_nothing_behind)
 {
 	static const uint64_t words[] = {
 		0xffffffffffffffffull, 3,
@@ -120,7 +113,7 @@ static void illegal_leaves_nothing_behind(void **state)
 		assert_false(sm_decode((uint64_t)i << 54 | 0x1c0003, 8, &in));
 }
 
-static void guard_condition_and_join(void **state)
+TEST(guard_condition_and_join)
 {
 	struct sm_insn in = decoded(0x120000005024003cull); /* @!P1 BRA */
 
@@ -135,7 +128,7 @@ static void guard_condition_and_join(void **state)
 	assert_int_equal(in.guard, SM_PT);
 }
 
-static void sources_in_every_form(void **state)
+TEST(sources_in_every_form)
 {
 	struct sm_insn in = decoded(0xcc001c00031c1412ull); /* FFMA R4, R5, R6, R7 */
 
@@ -159,7 +152,7 @@ static void sources_in_every_form(void **state)
 	assert_int_equal(in.src[1].offset, 0xffb0);
 }
 
-static void immediates(void **state)
+TEST(immediates)
 {
 	/* ISETP.EQ.U32.AND P1, PT, R0, -0x1, PT */
 	struct sm_insn in = decoded(0xbb201fffff9c003dull);
@@ -181,7 +174,7 @@ static void immediates(void **state)
 	assert_true(in.src[0].imm == 0x3c00);
 }
 
-static void signs_that_mean_something_else(void **state)
+TEST(signs_that_mean_something_else)
 {
 	struct sm_insn in = decoded(0xe0880000031c1412ull); /* ISUB */
 
@@ -195,7 +188,7 @@ static void signs_that_mean_something_else(void **state)
 	assert_true(in.po && !in.neg_product && !in.src[2].neg);
 }
 
-static void memory_operands(void **state)
+TEST(memory_operands)
 {
 	struct sm_insn in = decoded(0xc6a00000021c0810ull); /* LD.E.128 R4, [R2+0x40000004] */
 
@@ -224,7 +217,7 @@ static void memory_operands(void **state)
 	assert_int_equal(in.src[0].reg, 5);
 }
 
-static void compare_and_swap(void **state)
+TEST(compare_and_swap)
 {
 	struct sm_insn in = decoded(0x77800000031c1412ull); /* ATOM.CAS R4, [R5], R6, R7 */
 
@@ -242,7 +235,7 @@ static void compare_and_swap(void **state)
 	assert_int_equal(in.src[2].reg, 6);
 }
 
-static void conversions(void **state)
+TEST(conversions)
 {
 	struct sm_insn in = decoded(0xe5800c00031c6c12ull); /* F2I.S64.F32.TRUNC R4, R6 */
 
@@ -263,7 +256,7 @@ static void conversions(void **state)
 	assert_false(in.to_int);
 }
 
-static void video(void **state)
+TEST(video)
 {
 	/* VADD4.UD.U8.U8.ACC R9, R0, R4.4567, R5 */
 	struct sm_insn in = decoded(0xd1c015a4021c0025ull);
@@ -291,7 +284,7 @@ static void video(void **state)
 	assert_true(in.src[1].imm == UINT64_MAX);
 }
 
-static void branch_targets(void **state)
+TEST(branch_targets)
 {
 	struct sm_insn in = decoded(0x12007ffffc1c003cull); /* BRA to itself */
 
@@ -309,7 +302,7 @@ static void branch_targets(void **state)
 	assert_int_equal(in.offset, 6);
 }
 
-static void textures(void **state)
+TEST(textures)
 {
 	/* TEX.LZ R4, R1, 0x50, 2D, 0x3 */
 	struct sm_insn in = decoded(0x6000100e7f9c0411ull | 1ull << 39 | 0x50ull << 47);
@@ -332,7 +325,7 @@ static void textures(void **state)
  * For buffers of each size up to the text's: the byte behind is not written, and the result is the
  * length of the whole text.
  */
-static void print_keeps_to_its_buffer(void **state)
+TEST(print_keeps_to_its_buffer)
 {
 	char whole[256], part[256 + 8];
 	struct sm_insn in;
@@ -358,25 +351,4 @@ static void print_keeps_to_its_buffer(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_is_nvdisasms),
-		cmocka_unit_test(table_has_every_instruction),
-		cmocka_unit_test(first_word_of_a_group_is_control),
-		cmocka_unit_test(illegal_leaves_nothing_behind),
-		cmocka_unit_test(guard_condition_and_join),
-		cmocka_unit_test(sources_in_every_form),
-		cmocka_unit_test(immediates),
-		cmocka_unit_test(signs_that_mean_something_else),
-		cmocka_unit_test(memory_operands),
-		cmocka_unit_test(compare_and_swap),
-		cmocka_unit_test(conversions),
-		cmocka_unit_test(video),
-		cmocka_unit_test(branch_targets),
-		cmocka_unit_test(textures),
-		cmocka_unit_test(print_keeps_to_its_buffer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

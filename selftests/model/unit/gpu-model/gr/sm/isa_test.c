@@ -3,14 +3,8 @@
  * A vector unit is taken if the processor has all that its file is compiled for: the names in the
  * pragma of isa_avx2.c or isa_avx512.c. If one of them is missing it is not taken.
  */
-#include <setjmp.h>
-#include <stdarg.h>
+#include <selftests/unit_test.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static bool cpu_has(const char *unit);
 
@@ -83,7 +77,7 @@ static void check_unit(const char *name, const char *text)
 			fail_msg("%s is taken by a processor without %s", name, names[missing]);
 }
 
-static void needs_all_that_the_pragma_names(void **state)
+TEST(needs_all_that_the_pragma_names)
 {
 #ifdef __x86_64__
 	check_unit("avx2", avx2_text);
@@ -93,11 +87,4 @@ static void needs_all_that_the_pragma_names(void **state)
 #endif
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(needs_all_that_the_pragma_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
