@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-TREE = os.path.realpath(os.path.join(os.path.dirname(__file__), "../..", "../.."))
+TREE = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../.."))
 sys.dont_write_bytecode = True
 
 

@@ -13,7 +13,7 @@ import struct
 import sys
 import tempfile
 
-TREE = os.path.realpath(os.path.join(os.path.dirname(__file__), "../..", "../.."))
+TREE = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../.."))
 sys.path.insert(0, f"{TREE}/tools/verify")
 sys.dont_write_bytecode = True
 

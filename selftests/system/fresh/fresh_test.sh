@@ -100,7 +100,7 @@ fetches()
 	python3 -u -m http.server --bind 127.0.0.1 --directory "$work/archive" 0 >"$work/server" 2>&1 &
 	server=$!
 	for _ in {1..600}; do
-		port=$(sed -n 's/.*http:../..127.0.0.1:\([0-9]*\).*/\1/p' "$work/server")
+		port=$(sed -n 's/.*http:..127.0.0.1:\([0-9]*\).*/\1/p' "$work/server")
 		[ -z "$port" ] || break
 		sleep 0.1
 	done

@@ -45,9 +45,9 @@ def git(*args):
 
 def commits_of(text):
     """Return (commit before the range, last commit of the range)."""
-    first, dots, last = text.partition("../..")
+    first, dots, last = text.partition("..")
     if not first or not dots or last.startswith("."):
-        fail(f"RANGE is two commits with '../..' between them, such as RANGE=HEAD~5.. or RANGE=v1..v2, not '{text}'")
+        fail(f"RANGE is two commits with '..' between them, such as RANGE=HEAD~5.. or RANGE=v1..v2, not '{text}'")
     ends = [git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{c or 'HEAD'}^{{commit}}") for c in (first, last)]
     if None in ends:
         fail(f"RANGE: git knows no commit '{(first, last)[ends.index(None)]}' here")
