@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests which score tap_run of tap.sh gives to programs, and what client/tap.c makes of a known bug.
+# Tests which score tap_run of tap.sh gives to programs, and what system/client/tap.c makes of a known bug.
 # Prints TAP.
 # shellcheck disable=SC2154
 set -u
@@ -30,7 +30,7 @@ counts "no line" "0 1 0" true
 counts "an error after good lines" "1 1 0" sh -c 'echo ok 1 - a; echo 1..1; exit 3'
 LIMIT=1 counts "a program that does not end" "0 1 0" sleep 600
 
-${CC:-cc} -Iclient -x c - client/tap.c -o "$work/known" <<'EOC'
+${CC:-cc} -Isystem/client -x c - system/client/tap.c -o "$work/known" <<'EOC'
 #include <string.h>
 #include "tap.h"
 int main(int argc, char **argv)

@@ -137,7 +137,7 @@ def rooms():
            "hw/new.o is missing", "no source for hw/old.o")
     expect("layers", "of the module", {"hw/a.c": C + '#include "sched/sched.h"\n', "sched/sched.h": header("KVGPU_SCHED_H"),
            "include/gk110/ce.h": header("KVGPU_GK110_CE_H", '#include "hw/hw.h"\n')}, "hw/a.c: includes sched/sched.h", "includes hw/hw.h")
-    expect("layers", "of remote/, and a folder without a row", {"remote/wire/a.c": C + '#include "../../system/client/client.h"\n',
+    expect("layers", "of remote/, and a folder without a row", {"remote/wire/a.c": C + '#include "../client/client.h"\n',
            "remote/client/client.h": header("C_H"), "remote/new/a.c": C},
            "remote/wire/a.c: includes remote/client/client.h", "remote/new/a.c: the table")
     expect("layers", "of what cuda/ has for our chips alone, from remote/",
@@ -154,7 +154,7 @@ def rooms():
             "cuda/kepler/device/a.c": C + "#include <gk110/fifo.h>\n#include <gk110/pmc.h>\n", "include/gk110/fifo.h": header("KVGPU_GK110_FIFO_H")},
            "cuda/kepler/image/a.c: includes cuda/kepler/driver/a.h", "cuda/kepler/device/a.c: includes include/gk110/fifo.h", "cuda/new/a.c: the table")
     ce = {"include/gk110/ce.h": header("KVGPU_GK110_CE_H"), "gpu-model/ce/a.c": C + "#include <gk110/ce.h>\n#include <gk110/pmc.h>\n"}
-    expect("layers", "of a unit of the model", {**ce, "gpu-model/ce/README.md": "Pure. May\ninclude, beside what\n[../../README.md](../../README.md) "
+    expect("layers", "of a unit of the model", {**ce, "gpu-model/ce/README.md": "Pure. May\ninclude, beside what\n[../README.md](../README.md) "
            "allows all units, `../model.h` and\n`gk110/{ce,ram}.h`; uses `gk110/pmc.h` not.\n"},
            "gpu-model/ce/a.c: includes include/gk110/pmc.h, and gpu-model/ce/README.md")
     expect("layers", "of one whose README does not say", {**ce, "gpu-model/ce/README.md": "Uses libc only.\n"}, "gpu-model/ce/README.md: does not say")
