@@ -433,7 +433,7 @@ def test_module():
               f"preempts that come late ({first_failure(data)})")
     # kvgpu-tenants fails, as on a busy machine: what its vGPU counted tells why
     with with_module(tenants="cd $KVGPU_ROOT/sys/bus/pci/devices/" + CARD + " && mkdir -p " + VGPU + "/kvgpu && cd " + VGPU +
-                     " && echo 300000000 > kvgpu/preempt_ns_max && sleep 1; cd ../.. && rm -r " + VGPU + "; exit 1") as m:
+                     " && echo 300000000 > kvgpu/preempt_ns_max && sleep 1; cd .. && rm -r " + VGPU + "; exit 1") as m:
         os.environ["KVGPU_ROOT"] = m.root
         name, cause = first_failure(full(m)[1])
         check(name == "preempts" and cause.startswith("preempts come late: the longest one 300 ms"), f"vGPUs that fail of late preempts ({cause})")
