@@ -270,7 +270,7 @@ end_part() # NAME: prints the part's score, and records its time and result
 		cat "$DIR/$name.log"
 	fi
 	if [ -z "$interrupted" ]; then
-		is_cut "$name" || remember "$name" "${took[$name]}"
+		is_cut "$name" || [ "$failed" -ne 0 ] || remember "$name" "${took[$name]}"
 		log_run "$name" "$passed" "$failed"
 	fi
 	[ "$failed" -ne 0 ] || [ "$passed" -eq 0 ] || keep_record "$name" "${took[$name]}"
