@@ -84,21 +84,12 @@ void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine)
 				    0;
 }
 
-/*
- * Returns the id of the vGPU for which an engine works by its status @st; 0: none. Work for an id
- * that no vGPU has, and that is not the host's, counts for the owner of the chip.
- */
+/* Returns the id of the vGPU for which an engine works by its status @st; 0: none. */
 static u32 worker(struct kvgpu_chip *chip, u32 st)
 {
-	const struct kvgpu_machine *owner = chip->slicer.lists.owner;
 	struct machine_hid hid = vmach_status_hid(st);
-	u32 vgpu = READ_ONCE(chip->has_id[hid.tsg][hid.id]);
 
-	if (!vmach_status_works(st))
-		return 0;
-	if (vgpu || !owner || (!hid.tsg && hid.id < KVGPU_ID_BLOCK))
-		return vgpu;
-	return owner->v->id;
+	return vmach_status_works(st) ? READ_ONCE(chip->has_id[hid.tsg][hid.id]) : 0;
 }
 
 /*

@@ -5,7 +5,6 @@
  * only read the chip's state.
  *
  * Functions that look up channels are for the slicer, or need chip->event_lock.
- * vmach_orphans_note() is for the slicer.
  */
 #include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
@@ -123,31 +122,6 @@ struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 		return NULL;
 	c = vmach_hchan_find(chip, vmach_status_hid(st));
 	return c ? c->vgpu->m : NULL;
-}
-
-/*
- * If an engine works for a channel or group that is not the host's, and that no vGPU has, and no
- * engine is noted, notes the engine for vmach_orphan_evict(). Otherwise such a channel could stay,
- * because the slicer preempts channels of vGPUs only. No case is known in which such a channel
- * runs.
- */
-void vmach_orphans_note(struct kvgpu_chip *chip)
-{
-	struct machine_orphan *s = &chip->slicer.poll.orphan;
-	struct kvgpu_gpu *gpu = chip->gpu;
-	struct machine_hid hid;
-	u32 st;
-	u8 e;
-
-	for (e = 0; !s->since && e < gpu->hw.topo.nr_engines; e++) {
-		st = kvgpu_hw_engine_status(&gpu->hw, e);
-		hid = vmach_status_hid(st);
-		if (gpu->hw.topo.engine[e].runl != vmach_gr_runl_get(gpu) ||
-		    !vmach_status_works(st) || (!hid.tsg && hid.id < KVGPU_ID_BLOCK) ||
-		    vmach_status_owner(chip, st))
-			continue;
-		*s = (struct machine_orphan){ .since = ktime_get_ns(), .hid = hid, .engine = e };
-	}
 }
 
 bool vmach_chan_is_off(const struct kvgpu_chan *c)

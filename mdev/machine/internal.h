@@ -77,13 +77,6 @@ struct intr_budget {
 
 /* --------------------------------------- time slices: the state of slice.c, poll.c and strike.c */
 
-/* An orphan context: an engine works for .hid, which no vGPU has; for the slicer. */
-struct machine_orphan {
-	u64 since; /* ktime in ns; 0: no engine is noted */
-	struct machine_hid hid;
-	u8 engine;
-};
-
 /*
  * A preempt that waits for its end (request.c). .ns: its time with the register, and WAIT_NS of
  * each wait for it at most; .held_ns: with the register; .turn_from: .ns when it was added. .asked,
@@ -191,7 +184,6 @@ struct machine_slicer {
 		bool flush_due;
 		u64 worked;
 		u32 turn;
-		struct machine_orphan orphan;
 	} poll;
 	/* protects .samples, and slice.charge and gpu_ns of the vGPUs; outside .lock */
 	seqlock_t acct_lock;
@@ -696,8 +688,6 @@ bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu);
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, struct machine_hid hid);
 /* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
-/* Notes in slicer.poll.orphan an engine that works for an id that no vGPU has; for the slicer. */
-void vmach_orphans_note(struct kvgpu_chip *chip);
 /* True: @c is disabled and on no PBDMA or engine, or it never ran, or the card is lost. */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
 /* True: @c is not off; or an engine or a PBDMA has @c or its group, or is to get it. */
@@ -1015,11 +1005,6 @@ void vmach_chans_recover(struct kvgpu_chip *chip);
 bool vmach_chan_evict(struct machine_wait *w, struct machine_hid hid);
 /* Resets the engines of GR's runlist, whatever channels are loaded. For the slicer, in wait @w. */
 void vmach_runlist_reset(struct machine_wait *w);
-/*
- * Evicts the channel or group that vmach_orphans_note() noted, if the watchdog's time has passed
- * and the engine still works for it. For the slicer.
- */
-void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now);
 /*
  * Ends a channel with its group: disables the channels, takes them off lists and engines, marks
  * them dead, and tells the guest. If the channel is dead already, ends the live channels of its

@@ -245,28 +245,6 @@ bool vmach_disabled_evict(struct machine_wait *w, struct kvgpu_chan *c)
 	return true;
 }
 
-void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
-{
-	struct machine_orphan *s = &chip->slicer.poll.orphan;
-	struct kvgpu_gpu *gpu = chip->gpu;
-	struct machine_wait w = { .gpu = gpu };
-	u32 st;
-
-	vmach_slicer_assert(gpu);
-	if (!s->since || now < s->since + (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC)
-		return;
-	st = kvgpu_hw_engine_status(&gpu->hw, s->engine);
-	if (vmach_status_works(st) && vmach_hid_same(vmach_status_hid(st), s->hid) &&
-	    !vmach_status_owner(chip, st)) {
-		dev_err_ratelimited(&gpu->hw.pdev->dev,
-				    "engine %u works for %s %u, which no vGPU has: driven off\n",
-				    s->engine, s->hid.tsg ? "group" : "channel", s->hid.id);
-		/* samples go on, and charge this time */
-		vmach_chan_evict(&w, s->hid);
-	}
-	s->since = 0;
-}
-
 /* ------------------------------------------------- end channels: disable, evict, tell the guest */
 
 /*

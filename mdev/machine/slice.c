@@ -651,9 +651,6 @@ static void slicer_turn(struct kvgpu_chip *chip)
 	}
 	s->poll.flush_due = test_and_clear_bit(SLICER_SAMPLED, &s->kicked);
 	vmach_slicer_poll(chip, now);
-	if (s->poll.flush_due)
-		vmach_orphans_note(chip);
-	vmach_orphan_evict(chip, now);
 	/* the policy is asked by what was charged up to now */
 	write_seqlock(&s->acct_lock);
 	vmach_time_settle(chip, now);

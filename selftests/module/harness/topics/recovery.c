@@ -152,10 +152,9 @@ static void hangs_again(const struct role *r)
 	EVENTUALLY(MS, chip_loaded(id_of(0, 1)));
 }
 
-/* The engine names a channel that nobody has, or (.b) even after its reset. */
+/* The engine names a channel that nobody has, with .b even after its reset. */
 DO(hangs_as_nobody, EVENTUALLY(100 * US, chip_misname(id_of(i, a), CHIP_NOBODY, b)))
 DO(copies, chip_copies(id_of(i, a), harness_now + b))
-DO(is_free, EVENTUALLY(MS, !chip_is_stuck()))
 
 static void faults_and_tells(const struct role *r)
 {
@@ -365,7 +364,7 @@ enum act { NOTHING, UNBIND, PREEMPT };
 static void waits(const struct scene *s)
 {
 	/* a longer time than a guest's preempt, or a wait for another vGPU's eviction, takes */
-	if (s->arg[0] && s->roles[s->roles[2].act ? 2 : 1].arg == PREEMPT)
+	if (s->arg[0] && s->roles[1].arg == PREEMPT)
 		admin_write(CARD, "watchdog_ms", "8000");
 	chans(0, 2, 1);
 	g_ring(V(1), 1, 0);
@@ -464,29 +463,6 @@ static void waits_beside(const struct scene *s)
 	theirs = chip.engine[0];
 	chip_before_write = neighbour_begins;
 	waits(s);
-}
-
-/* The holder's next kernel begins when a preempt names its channel at last. */
-static void holder_begins(u32 reg, u32 val)
-{
-	if (!scene_count[TO_BEGIN] || reg != PFIFO_PREEMPT || val != holder || chip_is_stuck() ||
-	    chip.engine[0].chid != holder)
-		return;
-	chip.engine[0].stuck = true;
-	chip.hold_until = harness_now + scene->arg[3] * MS;
-	scene_count[TO_BEGIN]--;
-}
-
-static void waits_again(const struct scene *s)
-{
-	chip_before_write = holder_begins;
-	waits(s);
-}
-
-static void both_live(const struct scene *s)
-{
-	FAIL_ON(!admin_chan_lives(s->arg[0], 1), "S5: another one's eviction ends a channel");
-	NEEDS(!scene_count[TO_BEGIN]);
 }
 
 #define PREEMPTS 0
@@ -895,9 +871,6 @@ static const struct scene table[] = {
 	{ "eight hangs beside nobody", 2, STEADY, SLOW,
 	  .roles = { { hangs_again, 0, 1 } },
 	  .must = { { &m_count, DEEDS, IS(STRIKES), "S5: hangs" } } },
-	{ "work for nobody", 2, STEADY, SLOW,
-	  .roles = { PLAYS(0, { hangs_as_nobody, 1 }, { is_free }, { sleeps, 100 * MS }) },
-	  .must = { { &m_strikes, 0, IS(0), "S5: nobody's" }, NO_HARM(1, "S5: nobody's") } },
 	{ "an unbind that fails", 2, HOLDS, SLOW, .may_lose = true,
 	  .roles = { PLAYS(0, { hangs_as_nobody, 1, true }, { is_anew, 1 }, { sleeps, 100 * MS }) },
 	  .must = { { &m_lost, CARD, IS(1), "S2: a channel can't be unbound" } } },
@@ -980,9 +953,6 @@ static const struct scene table[] = {
 	     THEIRS),
 	WAIT("a neighbour gets GR after an eviction and a kernel", NAMES, A(0, ENDLESS, 1, 150),
 	     waits_beside, UNBIND, THEIRS),
-	{ "a guest's preempt beside an eviction", 2, UNNAMED, { .oversleep_ns = 4000 },
-	  .arg = { 1, 2100, 1, 100 }, .before = waits_again,
-	  .roles = { { watches }, { acts, 0, UNBIND }, { acts, 1, PREEMPT } }, .after = both_live },
 
 	LESS("channels that fault", COARSE, 60, { faults_one_by_one, 0 }),
 	LESS("faults beside late lists", LATE, 200, { faults_one_by_one, 0 },
