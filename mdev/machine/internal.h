@@ -108,13 +108,15 @@ enum machine_chip_state {
 };
 
 /*
- * A switch that waits until channels have left the chip (slice.c). .nr: number of .loaded. .wait:
- * begins anew with each channel; from then on its vGPU is charged. .leave: preempt of the present
- * channel. .other: that of the other one, of vGPU .other_vgpu; .absent: so many observations have
- * seen no engine work for it. .asked: bit e: the channel that had engine e was driven off, too.
+ * A switch. .waits: the chip has an empty list until the .nr channels .loaded have left (slice.c).
+ * .wait: begins anew with each channel; from then on its vGPU is charged. .leave: preempt of the
+ * present channel. .other: that of the other one, of vGPU .other_vgpu; .absent: so many
+ * observations have seen no engine work for it. .asked: bit e: the channel that had engine e was
+ * driven off, too.
  */
 struct machine_switch {
 	enum machine_chip_state state;
+	bool waits;
 	u32 nr, at, asked, other_vgpu, absent;
 	struct machine_loaded loaded[MAX_LOADED];
 	struct machine_preempt leave, other;
@@ -155,10 +157,10 @@ struct machine_slicer {
 	struct machine_preempt *preempting; /* has the register; NULL: none */
 	struct machine_switch sw;
 	/*
-	 * Which lists the chip should have. .shared: those of all vGPUs that are not suspended;
-	 * else only that of .owner, or none if .owner is NULL. .stale: lists_switch() must write
-	 * the chip's list: a vGPU was removed, or .suspended changed. .switches: lists that
-	 * lists_switch() wrote while not .shared.
+	 * Which lists the chip should have, when no switch waits (.sw.waits). .shared: those of all
+	 * vGPUs that are not suspended; else only that of .owner, or none if .owner is NULL.
+	 * .stale: lists_switch() must write the chip's list: a vGPU was removed, or .suspended
+	 * changed. .switches: lists that lists_load() wrote while not .shared.
 	 */
 	struct {
 		bool shared, stale;
@@ -212,8 +214,6 @@ struct machine_slice {
 	bool on_chip;
 	/* the chip's list has the vGPU's list */
 	bool merged;
-	/* the last switch evicts it: its list was not resident, nor put onto the chip since */
-	bool evicting;
 	u32 turn; /* number of turns as slicer->lists.owner (list.c) */
 	u64 end_at; /* ktime, ns: a suspended vGPU's next channel is ended then; 0: never */
 	/* count of engine resets and long evictions; beyond a budget each is a strike */
@@ -698,7 +698,10 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chan *c);
 
 /* ------------------------------------------- list.c: write the chip's lists; for the slicer */
 
-/* True: the list of @m is resident: the slicer lets it onto the chip. */
+/*
+ * True: the list of @m is resident: the slicer lets it onto the chip. No list is resident while a
+ * switch waits.
+ */
 bool vmach_list_resident(const struct kvgpu_machine *m);
 /*
  * Removes the entries of dead channels from @m's list, and headers of groups that are empty then.

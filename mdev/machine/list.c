@@ -13,6 +13,8 @@ bool vmach_list_resident(const struct kvgpu_machine *m)
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
 	vmach_slicer_assert(m->v->gpu);
+	if (s->sw.waits)
+		return false;
 	return s->lists.shared ? !m->slice.ent.suspended : s->lists.owner == m;
 }
 
@@ -63,7 +65,6 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu)
 			continue;
 		/* the chip may load channels of this list as soon as it has the list */
 		WRITE_ONCE(m->slice.on_chip, true);
-		m->slice.evicting = false;
 		first = first_group(m);
 		rest = m->runl.published_nr - first;
 		memcpy(chip->merge + nr, m->runl.published + first, rest * sizeof(u64));

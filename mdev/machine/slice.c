@@ -12,11 +12,12 @@
  * be on the chip in the present mode (vmach_list_resident()). In debugfs and the trace event the
  * modes are named open and owned.
  *
- * A switch submits the new list, so that no further channel of a vGPU that must leave is loaded.
- * Then it preempts the channels of such vGPUs that are still loaded. (A PBDMA is a unit that
- * fetches commands of a channel; GR is the graphics engine.) In this order another PBDMA of the
- * runlist may already serve the next owner between the submit and the preempts. The next owner is
- * charged for that work.
+ * A switch after which some vGPU's list is no longer resident first submits an empty list: no
+ * channel is loaded from then on. Then it preempts the channels that are loaded, of all vGPUs. (A
+ * PBDMA is a unit that fetches commands of a channel; GR is the graphics engine.) When all have
+ * left it submits the new list. So nobody has a right to the chip in between (.sw.waits), and no
+ * other unit of the runlist serves the next owner already. A switch to shared mode in which all
+ * lists stay resident only adds lists, and waits for nothing.
  *
  * While a switch waits for a preempt (.sw), the slicer serves requests (request.c). If the preempt
  * does not end, sched/hang.c decides when to check for an unserved interrupt and when to end the
@@ -65,15 +66,15 @@ enum switch_event {
 	NR_SWITCH_EVENTS
 };
 
-/* --------------------------- a switch: find the channels that have to leave, write the new list */
+/* ------------------------------------------ a switch: write lists, find the channels that leave */
 
-static void add_foreign_chan(struct kvgpu_chip *chip, struct machine_loaded *out, u32 *nr,
-			     struct machine_hid hid)
+static void add_chan(struct kvgpu_chip *chip, struct machine_loaded *out, u32 *nr,
+		     struct machine_hid hid)
 {
 	struct kvgpu_chan *c = vmach_hchan_find(chip, hid);
 	u32 i;
 
-	if (!c || vmach_list_resident(c->vgpu->m) || *nr == MAX_LOADED)
+	if (!c || *nr == MAX_LOADED)
 		return;
 	for (i = 0; i < *nr; i++)
 		if (vmach_hid_same(out[i].hid, hid))
@@ -85,15 +86,12 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct machine_loaded *o
 {
 	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE | PFIFO_STATUS_CHSW)))
 		return;
-	add_foreign_chan(chip, out, nr, vmach_status_hid(st));
+	add_chan(chip, out, nr, vmach_status_hid(st));
 	if (st & PFIFO_STATUS_CHSW)
-		add_foreign_chan(chip, out, nr, vmach_status_next(st));
+		add_chan(chip, out, nr, vmach_status_next(st));
 }
 
-/*
- * Finds the loaded channels and groups that must leave the chip, because the list of their vGPU is
- * not resident. Writes them to @out, and returns their number.
- */
+/* Writes the loaded channels and groups of vGPUs to @out, and returns their number. */
 static u32 find_loaded(struct kvgpu_chip *chip, struct machine_loaded *out)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
@@ -116,20 +114,11 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct machine_loaded *out)
 }
 
 /*
- * @m comes onto the chip. It is .busy from now on if it was .busy when it left, or if it needed
- * more than LATE_NS to leave. Otherwise it pays for new work from the next sample on that sees it
- * at work. A .busy vGPU, in turn, still pays after its work has ended, until the next sample. On
- * the average the two errors cancel out. slicer->acct_lock is held for writing.
- */
-static void slice_restore(struct kvgpu_machine *m)
-{
-	m->slice.charge.busy |= m->slice.charge.left_busy;
-	m->slice.charge.left_busy = false;
-}
-
-/*
- * The vGPUs whose lists are resident come onto the chip: slice_restore(). @owner, if not NULL, had
- * the chip before, and is charged as before.
+ * The vGPUs whose lists are resident come onto the chip. Each is .busy from now on if it was .busy
+ * when it left, or if it needed more than LATE_NS to leave. Otherwise it pays for new work from the
+ * next sample on that sees it at work. A .busy vGPU, in turn, still pays after its work has ended,
+ * until the next sample. On the average the two errors cancel out. @owner, if not NULL, had the
+ * chip before, and is charged as before.
  */
 static void slices_restore(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 {
@@ -141,44 +130,66 @@ static void slices_restore(struct kvgpu_chip *chip, const struct kvgpu_machine *
 	list_for_each_entry(m, &chip->live, node) {
 		if (m == owner || !vmach_list_resident(m))
 			continue;
-		slice_restore(m);
+		m->slice.charge.busy |= m->slice.charge.left_busy;
+		m->slice.charge.left_busy = false;
 		if (m->slice.found.work)
 			s->poll.worked = s->samples.charged;
 	}
 	write_sequnlock(&s->acct_lock);
 }
 
+/* Writes the list that the chip should have. @was: the owner that has the chip already, or NULL. */
+static void lists_load(struct kvgpu_chip *chip, const struct kvgpu_machine *was)
+{
+	struct machine_slicer *s = &chip->slicer;
+	const struct kvgpu_machine *owner = s->lists.owner;
+
+	/* before the chip has the list: it may load channels of it at once */
+	if (owner != was || s->lists.shared)
+		slices_restore(chip, was);
+	vmach_runlist_merge(chip->gpu);
+	s->lists.switches += !s->lists.shared;
+	trace_kvgpu_slice(owner ? owner->v->id : 0, s->lists.shared, s->sched.nr_runnable,
+			  s->sched.slice_end);
+}
+
+/* Takes all lists from the chip, and notes in .sw the channels that are loaded: they leave. */
+static void lists_clear(struct kvgpu_chip *chip)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+
+	vmach_wait_begin(&sw->wait, chip->gpu);
+	sw->waits = true;
+	vmach_runlist_merge(chip->gpu);
+	sw->nr = find_loaded(chip, sw->loaded);
+	sw->at = 0;
+}
+
 /*
- * Sets the chip's state and writes the chip's list: with @shared the lists of all vGPUs that are
- * not suspended, else only that of @owner, or none if @owner is NULL. True: channels of vGPUs whose
- * list is not resident any more may be loaded, and have to leave the chip.
+ * Sets what the chip should have: with @shared the lists of all vGPUs that are not suspended, else
+ * only that of @owner, or none if @owner is NULL. True: channels of vGPUs whose list is not
+ * resident any more may be loaded, so that .sw waits until all channels have left the chip.
  */
 static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_machine *owner)
 {
 	struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_machine *m, *was;
-	bool leave = false, to_shared;
+	struct kvgpu_machine *m, *was = s->lists.owner;
+	bool leave = false;
 
-	if (s->lists.shared == shared && s->lists.owner == owner && !s->lists.stale)
+	if (s->lists.shared == shared && was == owner && !s->lists.stale)
 		return false;
-	if (owner && owner != s->lists.owner)
+	if (owner && owner != was)
 		owner->slice.turn++;
-	was = s->lists.owner;
-	to_shared = shared && !s->lists.shared;
 	s->lists.shared = shared;
 	s->lists.owner = owner;
 	s->lists.stale = false;
-	list_for_each_entry(m, &chip->live, node) {
-		m->slice.evicting = !vmach_list_resident(m);
-		leave |= m->slice.evicting && m->slice.on_chip;
-	}
-	vmach_runlist_merge(chip->gpu);
-	if (to_shared || (owner && owner != was && !leave))
-		slices_restore(chip, was);
-	s->lists.switches += !shared;
-	trace_kvgpu_slice(owner ? owner->v->id : 0, shared, s->sched.nr_runnable,
-			  s->sched.slice_end);
-	return leave && !vmach_gpu_lost(chip->gpu);
+	list_for_each_entry(m, &chip->live, node)
+		leave |= m->slice.on_chip && !vmach_list_resident(m);
+	if (leave && !vmach_gpu_lost(chip->gpu))
+		lists_clear(chip);
+	else
+		lists_load(chip, was);
+	return s->sw.waits;
 }
 
 /* --------------------------------------------- a switch: drive the loaded channels off the chip */
@@ -420,7 +431,7 @@ static enum switch_event turn_over(struct kvgpu_chip *chip)
 
 static void switch_go(struct kvgpu_chip *chip, enum switch_event ev);
 
-/* The switch has ended: the vGPUs that had to leave are off the chip. */
+/* The switch has ended: all channels are off the chip. Writes the list that comes next. */
 static void switch_end(struct kvgpu_chip *chip)
 {
 	struct kvgpu_sched_watch alternates = { .alternates = true };
@@ -430,22 +441,14 @@ static void switch_end(struct kvgpu_chip *chip)
 
 	write_seqlock(&s->acct_lock);
 	list_for_each_entry(m, &chip->live, node) {
-		/*
-		 * Do not ask vmach_list_resident() here: a vGPU that was suspended during the
-		 * switch is not resident any more, but its channels may be loaded. It leaves in the
-		 * next switch.
-		 */
-		if (!m->slice.evicting)
-			continue;
-		m->slice.evicting = false;
 		/* a vGPU whose channels left without a preempt may still be .busy, and pays here */
 		eviction_charge(m, ns);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
-	if (s->lists.owner)
-		slice_restore(s->lists.owner);
 	WRITE_ONCE(s->samples.paused, s->samples.paused - 1);
 	write_sequnlock(&s->acct_lock);
+	s->sw.waits = false;
+	lists_load(chip, NULL);
 	vmach_samples_set(chip, now, kvgpu_sched_sample_mean(&alternates));
 }
 
@@ -659,26 +662,13 @@ static void slicer_turn(struct kvgpu_chip *chip)
 	s->rest.next = c.until;
 	m = c.ent ? container_of(c.ent, struct kvgpu_machine, slice.ent) : NULL;
 	leave = lists_switch(chip, c.shared, c.shared ? NULL : m);
-	if (leave)
-		s->sw.nr = find_loaded(chip, s->sw.loaded);
 	vmach_samples_set(chip, now, sample_mean(chip, now));
 	s->rest.from = ktime_get_ns();
 	s->rest.used = s->rest.from - now;
-	if (!leave) {
-		switch_go(chip, c.shared ? SHARED : EXCLUSIVE);
-		return;
-	}
-	vmach_wait_begin(&s->sw.wait, chip->gpu);
-	s->sw.at = 0;
-	switch_go(chip, switch_next(chip));
+	switch_go(chip, leave ? switch_next(chip) : c.shared ? SHARED : EXCLUSIVE);
 }
 
 /* -------------------------------------------- the slicer's thread: main loop, start and stop */
-
-static bool switch_waits(const struct machine_slicer *s)
-{
-	return s->sw.state != CHIP_OPEN && s->sw.state != CHIP_OWNED;
-}
 
 /* Sleeps until @until, or until there is something to do. */
 static void slicer_sleep(struct machine_slicer *s, unsigned long kicked, u64 until)
@@ -714,13 +704,13 @@ static int slicer_main(void *arg)
 		if (test_and_clear_bit(SLICER_RECOVER, &s->kicked))
 			vmach_chans_recover(chip);
 		busy |= vmach_preempts_step(chip);
-		if (switch_waits(s) && test_bit(SLICER_SAMPLED, &s->kicked)) {
+		if (s->sw.waits && test_bit(SLICER_SAMPLED, &s->kicked)) {
 			vmach_nonstall_poll(chip, ktime_get_ns());
 			serve_flushes(chip);
 		}
 		kicked = READ_ONCE(s->kicked);
 		poll = max(kicked & BIT(SLICER_POLL) ? 0 : s->rest.next, s->rest.until);
-		if (switch_waits(s))
+		if (s->sw.waits)
 			poll = ~0ull;
 		if (ktime_get_ns() >= poll) {
 			clear_bit(SLICER_POLL, &s->kicked);

@@ -243,38 +243,25 @@ static void unbinds_before_kernels(const struct role *r)
 
 /* ------------------------------------------------------------------ copies and kernels */
 
-/* It has a kernel of 60 ms when its turn ends. Return when the list is the other one's. */
-static void driven_off(u32 vgpu)
+/* It has a kernel of so many ms when its turn ends. Return when it is driven off. */
+static void driven_off(u64 ms)
 {
-	UNTIL_IN(5000 * MS, 5 * US, work_alone(vgpu) && chip_hold(id_of(vgpu, 1), 60 * MS));
-	UNTIL_IN(5000 * MS, 5 * US, work_alone(!vgpu));
+	UNTIL_IN(5000 * MS, 5 * US, work_alone(0) && chip_hold(id_of(0, 1), ms * MS));
+	UNTIL_IN(5000 * MS, 5 * US, !work_listed(0));
 	NEEDS(chip_is_stuck());
+	FAIL_ON(work_listed(CARD), "S5: the next one has the chip before this one has left");
 }
 
 /* It copies for so many ms then, and unbinds that channel so many ms later, or not. */
 static void leaves_with_copies(const struct role *r)
 {
-	driven_off(0);
+	driven_off(60);
 	chip_copies(id_of(0, 1 + !!(r->arg >> 32)), harness_now + (u32)r->arg * MS);
 	harness_sleep((r->arg >> 32) * MS);
 	if (r->arg >> 32)
 		g_unbind(V(0), 2);
 	scene_count[0]++;
 	work_sleep(400 * MS);
-}
-
-/* vGPU 0 copies while vGPU 1 is being driven off, and unbinds the channel then, if .arg says so. */
-static void copies_before_its_turn(const struct role *r)
-{
-	driven_off(1);
-	chip_switch(id_of(0, 1), 30 * MS);
-	harness_sleep(30 * MS + US);
-	if (r->arg)
-		g_unbind(V(0), 1);
-	scene_count[0] += chip_is_stuck();
-	UNTIL_IN(5000 * MS, 5 * US, !chip_is_stuck());
-	harness_sleep(MS); /* until it is charged */
-	scene_stop();
 }
 
 static void second_may_copy(const struct scene *s)
@@ -297,11 +284,12 @@ static void flush_in_a_switch(const struct role *r)
 		g_run(V(0), 2);
 		LIST(V(0), 1, 2);
 	}
-	UNTIL_IN(5000 * MS, 5 * US, work_alone(0) && chip_hold(id_of(0, 1), 1900 * MS));
+	driven_off(1900);
 	if (r->arg)
 		chip_copies(id_of(0, 2), harness_now + 3700 * MS);
-	UNTIL_IN(5000 * MS, 5 * US, work_alone(1));
+	work_kick(1);
 	harness_sleep(5 * MS);
+	FAIL_ON(work_listed(CARD), "S5: a list that is submitted is loaded too early");
 	scene_count[0] += chip_is_stuck();
 	began = harness_now;
 	work_flush(1);
@@ -566,9 +554,9 @@ static void channel_waits(const struct scene *s)
 	  .must = { { &m_count, 2, AT_MOST(100), "S5: a neighbour's flush waits" }, DONE(0, 1), \
 		    { &m_strikes, 0, IS(0), "it pays" } } }
 
-#define COPIES(n, prepare, trick, how_long) \
-	{ n, 2, PLAIN(.copies_stay = true), COARSE, .ms = 700, .before = prepare, \
-	  .roles = { { meter }, { trick, 0, how_long } }, \
+#define COPIES(n, how_long) \
+	{ n, 2, PLAIN(.copies_stay = true), COARSE, .ms = 700, .before = second_may_copy, \
+	  .roles = { { meter }, { leaves_with_copies, 0, how_long } }, \
 	  .must = { PAYS(0), ONLY_OWN(0), DONE(0, 1) } }
 
 #define STOPS(n, chip, prepare, row_ms, least, ...)                                         \
@@ -656,11 +644,9 @@ static const struct scene table[] = {
 	FLUSHES("a flush while another one is driven off", 0),
 	FLUSHES("a flush while two channels are driven off", 1),
 
-	COPIES("copies go on when it has left", second_may_copy, leaves_with_copies, EACH(120, 59)),
-	COPIES("copies are unbound early", second_may_copy, leaves_with_copies, EACH(120, 20)),
-	COPIES("copies beside its own kernel", second_may_copy, leaves_with_copies, 60),
-	COPIES("copies before its turn", begin, copies_before_its_turn, 0),
-	COPIES("copies before its turn, unbound", begin, copies_before_its_turn, 1),
+	COPIES("copies go on when it has left", EACH(120, 59)),
+	COPIES("copies are unbound early", EACH(120, 20)),
+	COPIES("copies beside its own kernel", 60),
 
 	TRICK("a fault beside a kernel of 20 ms", WAITERS, COARSE, 5000, "", 3,
 	      faults_beside_a_kernel, 20, PAYS(1), ONLY_OWN(0)),

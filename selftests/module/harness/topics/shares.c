@@ -553,9 +553,9 @@ static const struct scene table[] = {
 	TRICK("works for a moment before it leaves", 2, LEAVES, 10, 950),
 	BESIDE("works behind its preempt", quiet, OWNS, 140, 1000),
 	BESIDE("works behind many names before it leaves", many_names, MANY_LEAVE, 140),
-	/* the other engines are the next owner's, whatever its cap: it pays afterwards */
-	BESIDE("works by many names beside one that is driven off", many_names, EVICTED, 1000),
-	BESIDE("unbinds what worked beside one that is driven off", quiet, EVICTED_UNBINDS, 1000),
+	/* it is the next owner, and has no engine before the other one has left */
+	BESIDE("works by many names beside one that is driven off", many_names, EVICTED, 140),
+	BESIDE("unbinds what worked beside one that is driven off", quiet, EVICTED_UNBINDS, 140),
 	TRICK("works first in short turns", 3, TURNS, 2),
 	{ ROW("works long without a list", 2, 4000, NULL, quiet),
 	  .roles = { METER, { tricks, 0, LONG_UNLISTED }, { honest, 1 }, { moves_get, 1 } },
