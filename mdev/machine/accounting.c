@@ -112,19 +112,6 @@ static void work_note(struct kvgpu_chip *chip, const u32 *engine)
 		vmach_time_settle(chip, now);
 }
 
-/* Counts in sw->absent an observation that saw no engine work for the channel sw->other. */
-static void other_note(struct kvgpu_chip *chip, const u32 *engine)
-{
-	struct machine_switch *sw = &chip->slicer.sw;
-	bool found = false;
-	u8 e;
-
-	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++)
-		found |= vmach_status_works(engine[e]) &&
-			 vmach_hid_same(vmach_status_hid(engine[e]), sw->other.hid);
-	sw->absent += !found;
-}
-
 void vmach_engines_observe(void *arg)
 {
 	struct kvgpu_gpu *gpu = arg;
@@ -137,7 +124,6 @@ void vmach_engines_observe(void *arg)
 	write_seqlock(&s->acct_lock);
 	work_note(gpu->chip, engine);
 	write_sequnlock(&s->acct_lock);
-	other_note(gpu->chip, engine);
 }
 
 u64 vmach_unpaid_ns(const struct kvgpu_chip *chip, u64 from, u64 paid)

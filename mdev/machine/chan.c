@@ -567,7 +567,9 @@ static void chan_unbind_hw(void *arg)
 		vmach_engines_observe(gpu);
 	}
 	if (ret && !vmach_gpu_lost(gpu)) {
+		kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), true);
 		vmach_runlist_reset(&w);
+		kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), false);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		works = true;
 	}

@@ -6,7 +6,6 @@
  *
  * Functions that look up channels are for the slicer, or need chip->event_lock.
  */
-#include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
 
 /* Tells whether @st, the status of an engine or a PBDMA, says that it has @hid, or is to get it. */
@@ -20,43 +19,37 @@ static bool status_has(u32 st, struct machine_hid hid)
 	       (gets && vmach_hid_same(vmach_status_next(st), hid));
 }
 
-bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 e, struct machine_hid hid)
-{
-	return status_has(kvgpu_hw_engine_status(&gpu->hw, e), hid);
-}
-
 /*
- * Tells whether @st, the status of an engine, says that the engine is to switch from one channel or
- * group to another, and has still to save the first one (holder.h). Then fields ID and NEXT_ID are
- * both valid.
+ * An engine that is to switch from one channel or group to another may have to save the first one
+ * for long: its kernel can't be saved yet. Then fields ID and NEXT_ID of its status are both valid
+ * (nvgpu: "switch"), and it keeps the first one.
  */
-static bool is_to_switch(u32 st)
+bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 e, struct machine_hid hid)
 {
 	const u32 both = PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE | PFIFO_STATUS_CHSW;
+	u32 st = kvgpu_hw_engine_status(&gpu->hw, e);
 
-	return (st & both) == both;
+	return (st & both) == both ? vmach_hid_same(vmach_status_hid(st), hid) :
+				     status_has(st, hid);
 }
 
-bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 e, struct machine_hid hid)
+int vmach_keeper_find(struct kvgpu_gpu *gpu, struct machine_hid hid)
+{
+	int e = gpu->hw.topo.nr_engines - 1;
+
+	while (e >= 0 && !vmach_engine_keeps(gpu, e, hid))
+		e--;
+	return e;
+}
+
+bool vmach_engine_holds(struct kvgpu_gpu *gpu, u8 e, struct machine_hid *hid)
 {
 	u32 st = kvgpu_hw_engine_status(&gpu->hw, e);
 
-	return is_to_switch(st) ? vmach_hid_same(vmach_status_hid(st), hid) : status_has(st, hid);
-}
-
-bool vmach_chan_waits(struct kvgpu_gpu *gpu, struct machine_hid hid, struct machine_hid *holder)
-{
-	u32 st;
-	u8 e;
-
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		st = kvgpu_hw_engine_status(&gpu->hw, e);
-		*holder = vmach_status_hid(st);
-		if (is_to_switch(st) && vmach_hid_same(vmach_status_next(st), hid) &&
-		    !vmach_hid_same(*holder, hid))
-			return true;
-	}
-	return false;
+	*hid = vmach_status_hid(st);
+	/* with CHSW alone it loads a channel, and field ID is not valid */
+	return gpu->hw.topo.engine[e].runl == vmach_gr_runl_get(gpu) &&
+	       (st & PFIFO_STATUS_SAVE || (vmach_status_works(st) && !(st & PFIFO_STATUS_CHSW)));
 }
 
 bool vmach_on_engine(struct kvgpu_gpu *gpu, struct machine_hid hid)
@@ -64,13 +57,12 @@ bool vmach_on_engine(struct kvgpu_gpu *gpu, struct machine_hid hid)
 	u8 e;
 
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		if (vmach_engine_has(gpu, e, hid))
+		if (status_has(kvgpu_hw_engine_status(&gpu->hw, e), hid))
 			return true;
 	return false;
 }
 
-/* Tells whether a PBDMA of GR's runlist has channel or group @hid, or is to get it. */
-static bool on_pbdma(struct kvgpu_gpu *gpu, struct machine_hid hid)
+bool vmach_hid_loaded(struct kvgpu_gpu *gpu, struct machine_hid hid)
 {
 	u8 p;
 
@@ -78,17 +70,7 @@ static bool on_pbdma(struct kvgpu_gpu *gpu, struct machine_hid hid)
 		if (gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu)) &&
 		    status_has(kvgpu_hw_pbdma_status(&gpu->hw, p), hid))
 			return true;
-	return false;
-}
-
-struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu)
-{
-	struct kvgpu_machine *m;
-
-	list_for_each_entry(m, &chip->live, node)
-		if (m->v->id == vgpu)
-			return m;
-	return NULL;
+	return vmach_on_engine(gpu, hid);
 }
 
 bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu)
@@ -113,17 +95,6 @@ struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, struct machine_hid 
 	return NULL;
 }
 
-/* A channel that is disabled or in no list counts, too: it may be loaded still. */
-struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
-{
-	struct kvgpu_chan *c;
-
-	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
-		return NULL;
-	c = vmach_hchan_find(chip, vmach_status_hid(st));
-	return c ? c->vgpu->m : NULL;
-}
-
 bool vmach_chan_is_off(const struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
@@ -138,10 +109,7 @@ bool vmach_chan_is_off(const struct kvgpu_chan *c)
 
 bool vmach_chan_loaded(const struct kvgpu_chan *c)
 {
-	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	struct machine_hid hid = vmach_chan_hid(c);
-
-	return !vmach_chan_is_off(c) || vmach_on_engine(gpu, hid) || on_pbdma(gpu, hid);
+	return !vmach_chan_is_off(c) || vmach_hid_loaded(c->vgpu->gpu, vmach_chan_hid(c));
 }
 
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)

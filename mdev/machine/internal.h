@@ -70,7 +70,7 @@ struct intr_budget {
 #define COMMAND_MS	 5000
 /* ms that a preempt of an eviction may take that waits for no other channel */
 #define PREEMPT_EVICT_MS 100
-/* ms that an eviction lets another channel's kernel go on for which its own channel waits */
+/* ms that an eviction lets another channel's kernel go on for which its own channel may wait */
 #define PREEMPT_LAST_MS 2000
 /* ms for which a switch's or a guest's preempt keeps the preempt register (request.c) */
 #define PREEMPT_TURN_MS 10
@@ -92,34 +92,15 @@ struct machine_preempt {
 };
 
 /*
- * The states of the slicer. The table of what leads from one to another is in slice.c, the drawing
- * in README.md. Of a switch, the *present* channel or group is .loaded[.at].
- */
-enum machine_chip_state {
-	CHIP_OPEN, /* shared mode, no switch waits */
-	CHIP_OWNED, /* exclusive mode, no switch waits: .owner has the chip, or no vGPU */
-	CHIP_LEAVES, /* the present channel is preempted, and has the watchdog's time */
-	CHIP_OTHER, /* so is another one, for which the present one may wait */
-	CHIP_OTHER_ENDS, /* the other one hangs: it is ended, its engine reset */
-	CHIP_WAITED, /* the present one is preempted again, and has WAITER_NS */
-	CHIP_WORKS, /* it has the watchdog's time again: an engine works for it */
-	CHIP_ENDS, /* it hangs: it is ended, its engine reset */
-	CHIP_LEFT, /* it has left */
-};
-
-/*
- * A switch. .waits: the chip has an empty list until the .nr channels .loaded have left (slice.c).
- * .wait: begins anew with each channel; from then on its vGPU is charged. .leave: preempt of the
- * present channel. .other: that of the other one, of vGPU .other_vgpu; .absent: so many
- * observations have seen no engine work for it. .asked: bit e: the channel that had engine e was
- * driven off, too.
+ * A switch. .waits: the chip has an empty list until the .nr channels and groups .loaded have left
+ * (slice.c). The *present* one is .loaded[.at]. .wait: begins anew with each; from then on its vGPU
+ * is charged. .leave: its preempt.
  */
 struct machine_switch {
-	enum machine_chip_state state;
 	bool waits;
-	u32 nr, at, asked, other_vgpu, absent;
+	u32 nr, at;
 	struct machine_loaded loaded[MAX_LOADED];
-	struct machine_preempt leave, other;
+	struct machine_preempt leave;
 	struct kvgpu_hang hang;
 	struct machine_wait wait;
 };
@@ -678,19 +659,22 @@ static inline bool vmach_status_works(u32 st)
 	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE);
 }
 
-/* Tells whether @engine has, saves, loads or will load channel or group @hid. */
-bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, struct machine_hid hid);
-bool vmach_on_engine(struct kvgpu_gpu *gpu, struct machine_hid hid); /* on any engine */
-struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu); /* by its id */
+/* True: an engine has, saves, loads or will load channel or group @hid. */
+bool vmach_on_engine(struct kvgpu_gpu *gpu, struct machine_hid hid);
+/* The same for engines and PBDMAs of GR's runlist. */
+bool vmach_hid_loaded(struct kvgpu_gpu *gpu, struct machine_hid hid);
+/* As vmach_on_engine() for @engine, but false while it has to save another channel before. */
+bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 engine, struct machine_hid hid);
+int vmach_keeper_find(struct kvgpu_gpu *gpu, struct machine_hid hid); /* an engine, or -1 */
+/* True: @engine, of GR's runlist, works for channel or group *@hid, or has still to save it. */
+bool vmach_engine_holds(struct kvgpu_gpu *gpu, u8 engine, struct machine_hid *hid);
 /* True: @vgpu, the ids of the vGPUs for which engines work, by engine, has that of @m. No lock. */
 bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu);
 /* Returns channel @hid, or the first channel of group @hid. NULL: no vGPU has it. */
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, struct machine_hid hid);
-/* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */
-struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
 /* True: @c is disabled and on no PBDMA or engine, or it never ran, or the card is lost. */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
-/* True: @c is not off; or an engine or a PBDMA has @c or its group, or is to get it. */
+/* True: @c is not off, or it or its group is loaded. */
 bool vmach_chan_loaded(const struct kvgpu_chan *c);
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b);
 /* Returns @c; if @c is dead and its group has a live channel, that channel. */
@@ -1000,13 +984,15 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 /* ends the channels in chip->recover_chans; for the slicer */
 void vmach_chans_recover(struct kvgpu_chip *chip);
 /*
- * Takes channel or group @hid off PBDMAs and engines: preempts it, and resets engines
- * that it does not leave. If it does not leave, and no engine names it, resets all engines of the
- * runlist. Declares the card lost if it does not leave at all. For the slicer, in wait @w. True: an
- * engine was reset.
+ * Takes channel or group @hid off PBDMAs and engines: preempts it, and resets engines that it does
+ * not leave, or, if it stays and no engine names it, all engines of the runlist. Declares the card
+ * lost if it does not leave at all. For the slicer, in wait @w, whose .resets it counts.
  */
-bool vmach_chan_evict(struct machine_wait *w, struct machine_hid hid);
-/* Resets the engines of GR's runlist, whatever channels are loaded. For the slicer, in wait @w. */
+void vmach_chan_evict(struct machine_wait *w, struct machine_hid hid);
+/*
+ * Resets the engines of GR's runlist, which is blocked, whatever channels are loaded. For the
+ * slicer, in wait @w.
+ */
 void vmach_runlist_reset(struct machine_wait *w);
 /*
  * Ends a channel with its group: disables the channels, takes them off lists and engines, marks
@@ -1014,6 +1000,13 @@ void vmach_runlist_reset(struct machine_wait *w);
  * group. @why: EVENT_FAULT or EVENT_SCHED. For the slicer.
  */
 void vmach_chan_isolate(struct kvgpu_chan *c, u8 why);
+/*
+ * Call it when @c, or group @hid that it is in, has not left the chip in a switch in the watchdog's
+ * time. Ends it and counts a strike if it holds an engine, or if none is held. Otherwise it waits:
+ * then ends the channels that hold engines, with a strike for each, and it without one. What is
+ * dead already is only evicted. For the slicer.
+ */
+void vmach_hang_end(struct kvgpu_chan *c, struct machine_hid hid);
 /* Disables @c if it is not dead, and has vmach_chan_isolate() end it. event_lock is held. */
 void vmach_chan_end_soon(struct kvgpu_chan *c, u8 why);
 

@@ -13,9 +13,7 @@ bool vmach_list_resident(const struct kvgpu_machine *m)
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
 	vmach_slicer_assert(m->v->gpu);
-	if (s->sw.waits)
-		return false;
-	return s->lists.shared ? !m->slice.ent.suspended : s->lists.owner == m;
+	return !s->sw.waits && (s->lists.shared ? !m->slice.ent.suspended : s->lists.owner == m);
 }
 
 static u32 next_group(const u64 *list, u32 nr, u32 i)

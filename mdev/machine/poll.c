@@ -92,10 +92,16 @@ static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u8 p = chip->slicer.poll.turn++ % gpu->hw.topo.nr_pbdma;
+	struct kvgpu_chan *c;
+	u32 st;
 
 	if (!(gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu))))
 		return NULL;
-	return vmach_status_owner(chip, kvgpu_hw_pbdma_status(&gpu->hw, p));
+	st = kvgpu_hw_pbdma_status(&gpu->hw, p);
+	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
+		return NULL;
+	c = vmach_hchan_find(chip, vmach_status_hid(st));
+	return c ? c->vgpu->m : NULL;
 }
 
 /*

@@ -12,14 +12,11 @@
  * without it, block the runlist (PBDMAs then get no channel from it), preempt, reset the engines
  * that still have the channel, clear the runlist's error (PFIFO_RUNLIST_ERROR), allow the runlist
  * (end the block). nouveau has no preempt in this order. Here the preempt makes a channel that is
- * on a PBDMA, but on no engine, leave without a reset of an engine. After a reset, or a preempt
- * that did not end, the channel is preempted once more before the runlist is allowed. If that
- * preempt does not end either, the channel may wait for an engine that another channel keeps. If
- * the engine names both (holder.h), the other channel hangs, and is ended. If no engine names the
- * channel, it may wait on its PBDMA: then all engines of the runlist are reset. After that the
- * channel may get an engine, and is preempted again (chan_waiter_evict()).
+ * on a PBDMA, but on no engine, leave without a reset of an engine. A channel that stays and that
+ * no engine keeps may wait on its PBDMA for another channel's kernel. That one has PREEMPT_LAST_MS
+ * to end, but in a switch it has had its time. Then all engines of the runlist are reset. After a
+ * reset the channel is preempted again before the runlist is allowed.
  */
-#include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
 #include "mdev/machine/wait.h"
 #include "mdev/trace.h"
@@ -27,14 +24,9 @@
 /* an eviction of an ended channel that takes more ns counts as a reset: vmach_resets_note() */
 #define LONG_EVICTION_NS (10 * NSEC_PER_MSEC)
 /*
- * most times that an eviction makes engines free for a channel that waits: for the channel that has
- * the engine, for a third channel that gets it then, and for two kernels of the channel itself
+ * most preempts of an eviction: a disabled channel that waits may begin a kernel after each reset
  */
-#define EVICT_TRIES 4
-/* in so many of these, a channel that has the engine is ended: that may take 2 s each time */
-#define EVICT_ENDS 2
-/* most times that an eviction waits PREEMPT_LAST_MS for other channels' kernels */
-#define EVICT_WAITS 3
+#define EVICT_TRIES 6
 
 /* ------------------------------------------------------- evict channels: preempt, reset engines */
 
@@ -66,42 +58,28 @@ static void clear_pbdmas(struct kvgpu_gpu *gpu)
 	}
 }
 
-/* Returns the last engine that keeps channel or group @hid; -1: none. */
-static int find_keeper(struct kvgpu_gpu *gpu, struct machine_hid hid)
-{
-	int e = gpu->hw.topo.nr_engines - 1;
-
-	while (e >= 0 && !vmach_engine_keeps(gpu, e, hid))
-		e--;
-	return e;
-}
-
 /*
- * Resets the engines that keep channel or group @hid. Returns whether one was reset. An engine that
+ * Resets the engines that keep channel or group @hid. Returns false if none kept it. An engine that
  * has still to save another channel, before it loads @hid, is not reset: the other channel may have
- * a kernel that is no hang.
+ * a kernel that is no hang. Nor is one that @hid leaves meanwhile.
  */
 static bool chan_engines_reset(struct machine_wait *w, struct machine_hid hid)
 {
-	struct kvgpu_gpu *gpu = w->gpu;
-	bool any = false;
-	u8 e;
+	int e = vmach_keeper_find(w->gpu, hid);
 
-	if (find_keeper(gpu, hid) < 0)
+	if (e < 0)
 		return false;
-	clear_pbdmas(gpu);
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		if (!vmach_engine_keeps(gpu, e, hid))
+	clear_pbdmas(w->gpu);
+	for (; e >= 0; e--) {
+		if (!vmach_engine_keeps(w->gpu, e, hid))
 			continue;
-		any = true;
 		w->resets++;
-		reset_engine(gpu, e);
+		reset_engine(w->gpu, e);
 	}
-	return any;
+	return true;
 }
 
-/* Resets all engines of the runlist. The caller has blocked the runlist. */
-static void all_engines_reset(struct machine_wait *w)
+void vmach_runlist_reset(struct machine_wait *w)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	u8 e;
@@ -123,107 +101,34 @@ static void all_engines_reset(struct machine_wait *w)
 	clear_pbdmas(gpu);
 }
 
-void vmach_runlist_reset(struct machine_wait *w)
+void vmach_chan_evict(struct machine_wait *w, struct machine_hid hid)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
-
-	vmach_slicer_assert(gpu);
-	kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), true);
-	all_engines_reset(w);
-	kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), false);
-}
-
-/*
- * Makes the engines free that channel or group @hid waits for or keeps. If @hid waits for an engine
- * that another channel keeps, and @ends is true, ends the other one. Otherwise resets the engines
- * that keep @hid, or, if no engine has kept @hid, all engines of the runlist. Returns whether one
- * was reset for @hid. The caller has blocked the runlist.
- */
-static bool engines_free(struct machine_wait *w, struct machine_hid hid, bool ends)
-{
-	struct kvgpu_gpu *gpu = w->gpu;
-	bool kept, reset;
-
-	if (ends && vmach_holder_end(gpu, hid)) {
-		/* the eviction of the other channel has allowed the runlist */
-		kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), true);
-		return false;
-	}
-	kept = find_keeper(gpu, hid) >= 0;
-	reset = chan_engines_reset(w, hid);
-	/*
-	 * if @hid was kept and has left meanwhile, the engines may work for another channel, whose
-	 * kernel is no hang
-	 */
-	if (!kept && !reset) {
-		all_engines_reset(w);
-		reset = true;
-	}
-	kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
-	return reset;
-}
-
-/*
- * Preempts channel or group @hid after engines were reset, or after its first preempt did not end.
- * Returns 0 when @hid has left. If an engine keeps @hid, its kernel has begun, and is lost: then
- * the call ends after PREEMPT_EVICT_MS. Otherwise @hid may wait for another channel, and has
- * PREEMPT_LAST_MS more, if @*waits is not 0, which is counted down then.
- */
-static int preempt_again(struct kvgpu_gpu *gpu, struct machine_hid hid, u32 *waits)
-{
-	int ret = vmach_preempt_now(gpu, hid, PREEMPT_EVICT_MS);
-
-	if (!ret || !*waits || find_keeper(gpu, hid) >= 0)
-		return ret;
-	--*waits;
-	return vmach_preempt_now(gpu, hid, PREEMPT_LAST_MS);
-}
-
-/*
- * Drives off channel or group @hid, which preempt_again() did not. Makes the engines free, and
- * preempts @hid again, EVICT_TRIES times at most. Then declares the card lost. Returns whether
- * engines were reset for @hid. The caller has blocked the runlist. @waits: of preempt_again().
- *
- * A channel that waits gets an engine when that becomes free. Then its own kernel may begin, even
- * if the channel is disabled: the next try resets the engine. And the eviction of another channel
- * allows the runlist for a moment, so that a third channel may get the engine. preempt_again() lets
- * its kernel end.
- */
-static bool chan_waiter_evict(struct machine_wait *w, struct machine_hid hid, u32 waits)
-{
-	struct kvgpu_gpu *gpu = w->gpu;
-	bool reset = false;
+	bool late, kept, waited = w->late;
 	u32 i;
-
-	for (i = 0; i < EVICT_TRIES; i++) {
-		reset |= engines_free(w, hid, i < EVICT_ENDS);
-		if (vmach_gpu_lost(gpu) || !preempt_again(gpu, hid, &waits))
-			return reset;
-	}
-	vmach_gpu_declare_lost(gpu, "a channel does not leave the chip");
-	return reset;
-}
-
-bool vmach_chan_evict(struct machine_wait *w, struct machine_hid hid)
-{
-	struct kvgpu_gpu *gpu = w->gpu;
-	u32 waits = EVICT_WAITS;
-	bool reset;
-	int ret;
 
 	vmach_slicer_assert(gpu);
 	if (vmach_gpu_lost(gpu))
-		return false;
+		return;
 	kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), true);
-	ret = vmach_preempt_now(gpu, hid, PREEMPT_EVICT_MS);
-	reset = chan_engines_reset(w, hid);
-	if (reset || ret) {
+	for (i = 0; i < EVICT_TRIES && !vmach_gpu_lost(gpu); i++) {
+		late = vmach_preempt_now(gpu, hid, PREEMPT_EVICT_MS);
+		/* an engine that was reset may name the channel for some time */
+		kept = (late || !i) && chan_engines_reset(w, hid);
+		if (late && !kept && !waited) {
+			waited = true;
+			late = vmach_preempt_now(gpu, hid, PREEMPT_LAST_MS);
+			kept = chan_engines_reset(w, hid);
+		}
+		if (!late && !kept)
+			break;
+		if (!kept)
+			vmach_runlist_reset(w);
 		kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
-		if (!vmach_gpu_lost(gpu) && preempt_again(gpu, hid, &waits))
-			reset |= chan_waiter_evict(w, hid, waits);
 	}
+	if (i == EVICT_TRIES)
+		vmach_gpu_declare_lost(gpu, "a channel does not leave the chip");
 	w->blocked_ns += kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), false);
-	return reset;
 }
 
 bool vmach_disabled_evict(struct machine_wait *w, struct kvgpu_chan *c)
@@ -285,19 +190,13 @@ static void guest_tell(struct kvgpu_chan *c, u8 why)
 	vmach_event_push(m, &ev);
 }
 
-void vmach_chan_isolate(struct kvgpu_chan *c, u8 why)
+/* Disables @c and its group, marks them dead, and takes them off their list. */
+static void group_kill(struct kvgpu_chan *c)
 {
-	struct kvgpu_machine *m = c->vgpu->m;
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	struct machine_wait w;
 	struct kvgpu_chan *o;
-	bool reset;
 	u32 i;
 
-	vmach_slicer_assert(gpu);
-	c = vmach_live_chan_find(c);
-	if (c->dead)
-		return;
 	for (i = 0; i < KVGPU_MAX_CHAN; i++) {
 		o = gpu->chip->by_hchid[i];
 		if (!o || !vmach_chan_same_group(c, o))
@@ -306,72 +205,90 @@ void vmach_chan_isolate(struct kvgpu_chan *c, u8 why)
 		trace_kvgpu_chan(o->vgpu->id, o->gchid.v, o->hchid.v, KVGPU_CHAN_KILLED);
 		vmach_hchan_enable(o, false);
 	}
-	if (vmach_runlist_drop_dead(m))
-		vmach_runlist_update(m);
-	vmach_wait_begin(&w, gpu);
-	reset = vmach_chan_evict(&w, vmach_chan_hid(c));
-	/* other requests had to wait: a long eviction does as much harm as a reset */
-	if (ktime_get_ns() - w.began > LONG_EVICTION_NS)
-		w.resets = max(w.resets, 1u);
-	if (reset && why == EVENT_SCHED)
-		vmach_strike_add(m, "hang");
-	else
-		vmach_resets_note(m, w.resets);
-	if (why == EVENT_FAULT)
-		w.blocked_ns = U64_MAX;
-	vmach_wait_charge(m, &w, reset);
-	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
-	kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
-	guest_tell(c, why);
+	if (vmach_runlist_drop_dead(c->vgpu->m))
+		vmach_runlist_update(c->vgpu->m);
 }
 
-/* Drives dead channel @c off, which the chip knows as @hid, and ends the error of its runlist. */
-static void dead_evict(struct kvgpu_chan *c, struct machine_hid hid)
+/* ASKED: a guest's act or a fault; HANGS; WAITED: it waits behind one that hangs */
+enum cause { ASKED, HANGS, WAITED };
+
+/* Ends @c and its group, which the chip knows as @hid. If @c is dead already, only evicts it. */
+static void chan_end(struct kvgpu_chan *c, struct machine_hid hid, u8 why, enum cause cause)
 {
+	struct kvgpu_machine *m = c->vgpu->m;
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+	bool was_dead = c->dead;
 	struct machine_wait w;
 
+	vmach_slicer_assert(gpu);
+	if (!was_dead)
+		group_kill(c);
 	vmach_wait_begin(&w, gpu);
+	w.late = cause != ASKED;
 	vmach_chan_evict(&w, hid);
-	vmach_resets_note(c->vgpu->m, w.resets);
-	vmach_wait_charge(c->vgpu->m, &w, true);
+	if (cause == HANGS)
+		vmach_strike_add(m, "watchdog");
+	else if (w.resets && cause == ASKED && why == EVENT_SCHED)
+		vmach_strike_add(m, "hang");
+	else
+		/* other requests had to wait: a long eviction does as much harm as a reset */
+		vmach_resets_note(m, w.resets ?: ktime_get_ns() - w.began > LONG_EVICTION_NS);
+	if (why == EVENT_FAULT)
+		w.blocked_ns = U64_MAX;
+	vmach_wait_charge(m, &w, w.resets);
+	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
+	if (!was_dead)
+		guest_tell(c, why);
+}
+
+void vmach_chan_isolate(struct kvgpu_chan *c, u8 why)
+{
+	c = vmach_live_chan_find(c);
+	if (!c->dead)
+		chan_end(c, vmach_chan_hid(c), why, ASKED);
+}
+
+/* Ends @c, or group @hid that it is in, because of a hang. */
+static void hang_chan_end(struct kvgpu_chan *c, struct machine_hid hid, enum cause cause)
+{
+	struct kvgpu_chip *chip = c->vgpu->gpu->chip;
+	int keeper = vmach_keeper_find(chip->gpu, hid);
+
+	c = vmach_live_chan_find(c);
+	kvgpu_mdev_fault_note(c->vgpu,
+			      cause == HANGS ? "does not give up the GPU, channel ended" :
+					       "waited for a channel that hangs, channel ended",
+			      c->gchid.v, 0, 0);
+	spin_lock(&chip->event_lock);
+	if (keeper >= 0)
+		c->fault.engine = keeper;
+	spin_unlock(&chip->event_lock);
+	chan_end(c, hid, EVENT_SCHED, cause);
 }
 
 void vmach_hang_end(struct kvgpu_chan *c, struct machine_hid hid)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	struct kvgpu_machine *m = c->vgpu->m;
-	u64 strikes = m->slice.strikes.total;
-	int keeper = find_keeper(gpu, hid);
-
-	vmach_slicer_assert(gpu);
-	c = vmach_live_chan_find(c);
-	kvgpu_mdev_fault_note(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
-	spin_lock(&gpu->chip->event_lock);
-	if (keeper >= 0)
-		c->fault.engine = keeper;
-	spin_unlock(&gpu->chip->event_lock);
-	/* the channel and its whole group are dead, but loaded: only drive them off */
-	if (c->dead)
-		dead_evict(c, hid);
-	else
-		vmach_chan_isolate(c, EVENT_SCHED);
-	if (m->slice.strikes.total == strikes)
-		vmach_strike_add(m, "watchdog");
-}
-
-bool vmach_holder_end(struct kvgpu_gpu *gpu, struct machine_hid hid)
-{
 	struct machine_hid holder;
-	struct kvgpu_chan *c;
+	struct kvgpu_chan *o;
+	bool waits = false;
+	u8 e;
 
-	if (!vmach_chan_waits(gpu, hid, &holder))
-		return false;
-	c = vmach_hchan_find(gpu->chip, holder);
-	if (c)
-		vmach_hang_end(c, holder);
-	return c;
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
+		if (!vmach_engine_holds(gpu, e, &holder))
+			continue;
+		waits = !vmach_hid_same(holder, hid);
+		if (!waits)
+			break;
+	}
+	for (e = 0; waits && e < gpu->hw.topo.nr_engines; e++) {
+		o = vmach_engine_holds(gpu, e, &holder) ? vmach_hchan_find(gpu->chip, holder) :
+							  NULL;
+		if (o)
+			hang_chan_end(o, holder, HANGS);
+	}
+	hang_chan_end(c, hid, waits ? WAITED : HANGS);
 }
 
 void vmach_chans_recover(struct kvgpu_chip *chip)
@@ -389,7 +306,7 @@ void vmach_chans_recover(struct kvgpu_chip *chip)
 		if (!c->dead)
 			vmach_chan_isolate(c, c->fault.why);
 		else if (vmach_live_chan_find(c) == c && vmach_chan_loaded(c))
-			dead_evict(c, vmach_chan_hid(c));
+			chan_end(c, vmach_chan_hid(c), EVENT_FAULT, ASKED);
 		else
 			/* its fault may have come after its end, and stops the runlist */
 			kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));

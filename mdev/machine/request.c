@@ -256,14 +256,9 @@ int vmach_preempt_now(struct kvgpu_gpu *gpu, struct machine_hid hid, unsigned in
 }
 
 /* Returns the ns after which the turn of @p ends. */
-static u64 turn_length(struct machine_slicer *s, const struct machine_preempt *p)
+static u64 turn_length(const struct machine_slicer *s, const struct machine_preempt *p)
 {
-	const struct machine_preempt *o;
-
-	list_for_each_entry(o, &s->preempts, node)
-		if (o != p && (o == &s->sw.leave || o == &s->sw.other))
-			return YIELD_NS;
-	return PREEMPT_TURN_MS * NSEC_PER_MSEC;
+	return s->sw.waits && p != &s->sw.leave ? YIELD_NS : PREEMPT_TURN_MS * NSEC_PER_MSEC;
 }
 
 bool vmach_preempts_step(struct kvgpu_chip *chip)

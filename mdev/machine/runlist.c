@@ -19,7 +19,6 @@
 #include <linux/completion.h>
 #include <linux/sched/signal.h>
 
-#include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
@@ -391,17 +390,15 @@ static void preempt_late(void *arg)
 {
 	struct late_preempt *l = arg;
 	struct kvgpu_gpu *gpu = l->c->vgpu->gpu;
-	struct machine_hid by;
 
-	/* the channel that kept the engine may have been ended just now: preempt once more */
-	if (!vmach_chan_waits(gpu, l->hid, &by) &&
-	    vmach_preempt_now(gpu, l->hid, PREEMPT_TURN_MS) && !vmach_chan_waits(gpu, l->hid, &by))
+	/* what kept it from leaving may have ended just now: preempt once more */
+	if (vmach_preempt_now(gpu, l->hid, PREEMPT_TURN_MS) && vmach_keeper_find(gpu, l->hid) >= 0)
 		vmach_chan_isolate(l->c, EVENT_SCHED);
 }
 
 /*
- * A channel that waits for an engine which another channel keeps is left as it is: it does no harm,
- * and the watchdog ends the other one.
+ * A channel that no engine keeps is left as it is: it waits for another one on its PBDMA, and does
+ * no harm.
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {

@@ -12,16 +12,14 @@
  * be on the chip in the present mode (vmach_list_resident()). In debugfs and the trace event the
  * modes are named open and owned.
  *
- * A switch after which some vGPU's list is no longer resident first submits an empty list: no
- * channel is loaded from then on. Then it preempts the channels that are loaded, of all vGPUs. (A
- * PBDMA is a unit that fetches commands of a channel; GR is the graphics engine.) When all have
- * left it submits the new list. So nobody has a right to the chip in between (.sw.waits), and no
- * other unit of the runlist serves the next owner already. A switch to shared mode in which all
- * lists stay resident only adds lists, and waits for nothing.
+ * A switch after which a vGPU's list is no longer resident first submits an empty list: no channel
+ * is loaded from then on. Then it preempts the channels that are loaded, of all vGPUs. When they
+ * have left it submits the new list. In between nobody has a right to the chip (.sw.waits), and the
+ * slicer serves requests (request.c). A switch that only adds lists waits for nothing. (A PBDMA is
+ * a unit that fetches commands of a channel; GR is the graphics engine.)
  *
- * While a switch waits for a preempt (.sw), the slicer serves requests (request.c). If the preempt
- * does not end, sched/hang.c decides when to check for an unserved interrupt and when to end the
- * channel.
+ * A channel that does not leave in the watchdog's time is ended if it holds an engine, else with
+ * those that do (vmach_hang_end()): since the lists are off, all had that time.
  *
  * The slicer runs most of this file, and takes chip->event_lock, slicer->acct_lock and
  * slicer->lock. vmach_watchdog_set() runs in other threads. README.md draws the slicer's states.
@@ -30,7 +28,6 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 
-#include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
 #include "mdev/machine/wait.h"
 #include "mdev/trace.h"
@@ -41,8 +38,6 @@
 #define WATCHDOG_MS 2000
 /* the chip's own timeout of a context switch is this much longer than the watchdog's time */
 #define SWITCH_TIMEOUT_EXTRA_MS 1000
-/* ns that a channel has to leave in CHIP_WAITED */
-#define WAITER_NS (200ull * NSEC_PER_MSEC)
 
 /*
  * ns for which a vGPU counts as one with channel ids after it has given them back. A vGPU that
@@ -53,65 +48,7 @@
 /* rest of the slicer's thread, ns, that may be saved up (rest_end()) */
 #define REST_SAVED_NS (4 * (s64)NSEC_PER_MSEC)
 
-/* what ends a state of the slicer (states[]) */
-enum switch_event {
-	NONE, /* the state waits for its end */
-	SHARED, /* no channel has to leave, and the mode is the shared one */
-	EXCLUSIVE, /* no channel has to leave, and the mode is the exclusive one */
-	LEAVE, /* .loaded[.at] has to leave */
-	LEFT, /* the channel that is preempted has left, or does not hang */
-	OTHER_WORKS, /* time is over: the channel may wait for .other; CHIP_ENDS: waited for one */
-	WORKS, /* time is over: an engine works for the channel */
-	STAYS, /* time is over, and none of the two */
-	NR_SWITCH_EVENTS
-};
-
 /* ------------------------------------------ a switch: write lists, find the channels that leave */
-
-static void add_chan(struct kvgpu_chip *chip, struct machine_loaded *out, u32 *nr,
-		     struct machine_hid hid)
-{
-	struct kvgpu_chan *c = vmach_hchan_find(chip, hid);
-	u32 i;
-
-	if (!c || *nr == MAX_LOADED)
-		return;
-	for (i = 0; i < *nr; i++)
-		if (vmach_hid_same(out[i].hid, hid))
-			return;
-	out[(*nr)++] = (struct machine_loaded){ c->vgpu->id, hid };
-}
-
-static void add_status(struct kvgpu_chip *chip, u32 st, struct machine_loaded *out, u32 *nr)
-{
-	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE | PFIFO_STATUS_CHSW)))
-		return;
-	add_chan(chip, out, nr, vmach_status_hid(st));
-	if (st & PFIFO_STATUS_CHSW)
-		add_chan(chip, out, nr, vmach_status_next(st));
-}
-
-/* Writes the loaded channels and groups of vGPUs to @out, and returns their number. */
-static u32 find_loaded(struct kvgpu_chip *chip, struct machine_loaded *out)
-{
-	struct kvgpu_gpu *gpu = chip->gpu;
-	u32 engine[KVGPU_MAX_ENGINE];
-	u8 p, e, runl = vmach_gr_runl_get(gpu);
-	u32 nr = 0;
-
-	/*
-	 * Engines first: GR keeps the context of a channel while GR is idle, and a PBDMA may have
-	 * the next channel already while an engine still has the old one. That one has to leave
-	 * before a channel that waits for the engine can.
-	 */
-	vmach_engines_read(gpu, engine);
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		add_status(chip, engine[e], out, &nr);
-	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
-		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
-			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p), out, &nr);
-	return nr;
-}
 
 /*
  * The vGPUs whose lists are resident come onto the chip. Each is .busy from now on if it was .busy
@@ -153,16 +90,50 @@ static void lists_load(struct kvgpu_chip *chip, const struct kvgpu_machine *was)
 			  s->sched.slice_end);
 }
 
-/* Takes all lists from the chip, and notes in .sw the channels that are loaded: they leave. */
+static void add_loaded(struct kvgpu_chip *chip, struct machine_hid hid)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+	struct kvgpu_chan *c = vmach_hchan_find(chip, hid);
+	u32 i;
+
+	for (i = 0; i < sw->nr; i++)
+		if (vmach_hid_same(sw->loaded[i].hid, hid))
+			return;
+	if (c)
+		sw->loaded[sw->nr++] = (struct machine_loaded){ c->vgpu->id, hid };
+}
+
+static void add_status(struct kvgpu_chip *chip, u32 st)
+{
+	if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE | PFIFO_STATUS_CHSW))
+		add_loaded(chip, vmach_status_hid(st));
+	if (st & PFIFO_STATUS_CHSW)
+		add_loaded(chip, vmach_status_next(st));
+}
+
+/* Takes all lists from the chip, and notes in .sw what is loaded, and has to leave. */
 static void lists_clear(struct kvgpu_chip *chip)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
+	struct kvgpu_gpu *gpu = chip->gpu;
+	u32 engine[KVGPU_MAX_ENGINE];
+	u8 p, e;
 
-	vmach_wait_begin(&sw->wait, chip->gpu);
+	vmach_wait_begin(&sw->wait, gpu);
 	sw->waits = true;
-	vmach_runlist_merge(chip->gpu);
-	sw->nr = find_loaded(chip, sw->loaded);
-	sw->at = 0;
+	vmach_runlist_merge(gpu);
+	sw->nr = sw->at = 0;
+	/*
+	 * Engines first: GR keeps the context of a channel while GR is idle, and a PBDMA may have
+	 * the next channel already while an engine still has the old one. That one has to leave
+	 * before a channel that waits for the engine can.
+	 */
+	vmach_engines_read(gpu, engine);
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
+		add_status(chip, engine[e]);
+	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
+		if (gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu)))
+			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
 /*
@@ -194,72 +165,12 @@ static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_mach
 
 /* --------------------------------------------- a switch: drive the loaded channels off the chip */
 
-/*
- * Returns a channel of @l if @l is loaded, and is a channel or group of the same vGPU as when @l
- * was made, or else NULL.
- */
+/* Returns a channel of @l if @l is loaded, and has the same vGPU as when @l was made, or NULL. */
 static struct kvgpu_chan *loaded_chan(struct kvgpu_chip *chip, const struct machine_loaded *l)
 {
 	struct kvgpu_chan *c = vmach_hchan_find(chip, l->hid);
-	struct machine_loaded now[MAX_LOADED];
-	u32 nr, i;
 
-	if (!c || c->vgpu->id != l->vgpu)
-		return NULL;
-	nr = find_loaded(chip, now);
-	for (i = 0; i < nr; i++)
-		if (vmach_hid_same(now[i].hid, l->hid))
-			return c;
-	return vmach_on_engine(chip->gpu, l->hid) ? c : NULL;
-}
-
-/* Returns the vGPU for which an engine works by its status @st, or NULL. */
-static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u32 st)
-{
-	/* while an engine that has no channel loads one, only field NEXT_ID is valid */
-	bool loads = st & PFIFO_STATUS_CHSW && !(st & PFIFO_STATUS_SAVE);
-
-	return st & PFIFO_STATUS_BUSY && !loads ? vmach_status_owner(chip, st) : NULL;
-}
-
-/*
- * Finds out what the present channel, which has used up its time, does. If it may wait for another
- * one, because an engine that is not in .asked works for that, notes the other one in .other.
- * Prefers one that has to leave, then the first engine, which is GR.
- */
-static enum switch_event late_event(struct kvgpu_chip *chip)
-{
-	struct machine_switch *sw = &chip->slicer.sw;
-	const struct machine_loaded *l = &sw->loaded[sw->at];
-	struct kvgpu_gpu *gpu = chip->gpu;
-	u32 engine[KVGPU_MAX_ENGINE];
-	bool leaves = false, leave, works = false;
-	struct kvgpu_machine *m;
-	int found = -1;
-	u8 e;
-
-	vmach_engines_read(gpu, engine);
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		works |= engine[e] & PFIFO_STATUS_BUSY && vmach_engine_has(gpu, e, l->hid);
-		m = worked_for(chip, engine[e]);
-		if (!m || sw->asked & BIT(e))
-			continue;
-		leave = !vmach_list_resident(m);
-		if (found >= 0 && (leaves || !leave))
-			continue;
-		sw->other.hid = vmach_status_hid(engine[e]);
-		sw->other_vgpu = m->v->id;
-		leaves = leave;
-		found = e;
-	}
-	if (!loaded_chan(chip, l))
-		return LEFT;
-	if (works)
-		return WORKS;
-	if (found < 0)
-		return STAYS;
-	sw->asked |= BIT(found);
-	return OTHER_WORKS;
+	return c && c->vgpu->id == l->vgpu && vmach_hid_loaded(chip->gpu, l->hid) ? c : NULL;
 }
 
 /*
@@ -284,6 +195,16 @@ static u64 switch_unpaid(struct kvgpu_chip *chip)
 	return vmach_unpaid_ns(chip, w->began, w->paid);
 }
 
+static struct kvgpu_machine *machine_find(struct kvgpu_chip *chip, u32 vgpu)
+{
+	struct kvgpu_machine *m;
+
+	list_for_each_entry(m, &chip->live, node)
+		if (m->v->id == vgpu)
+			return m;
+	return NULL;
+}
+
 /*
  * The present channel or group has left the chip, or is about to be ended. Its vGPU pays for the
  * time for which no vGPU was charged if it was at work. Counts and traces the preempt.
@@ -292,7 +213,7 @@ static void eviction_note(struct kvgpu_chip *chip)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
 	const struct machine_loaded *l = &sw->loaded[sw->at];
-	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu);
+	struct kvgpu_machine *m = machine_find(chip, l->vgpu);
 	u64 took = ktime_get_ns() - sw->wait.began, ns = switch_unpaid(chip);
 
 	if (!m)
@@ -409,12 +330,12 @@ static u64 rest_end(struct machine_slicer *s)
 	return turn;
 }
 
-/* CHIP_OPEN, CHIP_OWNED: a turn is over: the poll, and the switch if there was one. */
-static enum switch_event turn_over(struct kvgpu_chip *chip)
+/* A turn is over: the poll, and the switch if there was one. */
+static void turn_over(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 
-	if (s->sw.state == CHIP_OWNED) {
+	if (!s->lists.shared) {
 		spin_lock(&s->lock);
 		/* kvgpu_sched_choose() did not know when the switch would end */
 		s->rest.next = kvgpu_sched_started(&s->sched, ktime_get_ns());
@@ -424,12 +345,9 @@ static enum switch_event turn_over(struct kvgpu_chip *chip)
 		serve_flushes(chip);
 	s->poll.flush_due = false;
 	s->rest.until = rest_end(s);
-	return NONE;
 }
 
-/* -------------------------- a switch: wait until the loaded channels have left, state by state */
-
-static void switch_go(struct kvgpu_chip *chip, enum switch_event ev);
+/* -------------------------- a switch: wait until the loaded channels have left, one by one */
 
 /* The switch has ended: all channels are off the chip. Writes the list that comes next. */
 static void switch_end(struct kvgpu_chip *chip)
@@ -450,9 +368,47 @@ static void switch_end(struct kvgpu_chip *chip)
 	s->sw.waits = false;
 	lists_load(chip, NULL);
 	vmach_samples_set(chip, now, kvgpu_sched_sample_mean(&alternates));
+	turn_over(chip);
 }
 
-/* A turn of the present channel's preempt is over. */
+static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret);
+
+/* Preempts the present channel or group, or ends the switch if there is none. */
+static void leave_begin(struct kvgpu_chip *chip)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+
+	if (sw->at == sw->nr) {
+		switch_end(chip);
+		return;
+	}
+	sw->leave = (struct machine_preempt){ .hid = sw->loaded[sw->at].hid, .over = leave_over };
+	kvgpu_sched_hang_begin(&sw->hang, 0);
+	vmach_preempt_add(chip, &sw->leave);
+}
+
+/* The present channel has left, or has had its time (@hangs): then it is ended if it is loaded. */
+static void leave_end(struct kvgpu_chip *chip, bool hangs)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+	struct kvgpu_chan *c = hangs ? loaded_chan(chip, &sw->loaded[sw->at]) : NULL;
+
+	eviction_note(chip);
+	if (c)
+		vmach_hang_end(c, sw->leave.hid);
+	vmach_engines_observe(chip->gpu);
+	sw->wait.began = chip->slicer.samples.charged;
+	sw->wait.paid = chip->slicer.samples.paid_ns;
+	sw->at++;
+	leave_begin(chip);
+}
+
+/*
+ * A turn of the present channel's preempt is over. sched/hang.c says when to look for an unserved
+ * interrupt, and when the watchdog's time is over: that of turns at the preempt register, and
+ * WAIT_NS of each wait for a turn at most (request.c). The slicer may evict another channel
+ * meanwhile, for seconds, and the chip forgets the preempt.
+ */
 static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret)
 {
 	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
@@ -460,176 +416,19 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 	enum kvgpu_hang_step step;
 
 	if (ret != -ETIMEDOUT || vmach_gpu_lost(chip->gpu)) {
-		switch_go(chip, LEFT);
+		leave_end(chip, false);
 		return;
 	}
-	if (sw->state == CHIP_WAITED)
-		watchdog = min(watchdog, WAITER_NS);
 	step = kvgpu_sched_hang_next(&sw->hang, watchdog, p->ns);
 	if (step != KVGPU_HANG_WAIT)
 		trace_kvgpu_hang(sw->loaded[sw->at].vgpu, p->hid.tsg, p->hid.id,
 				 step == KVGPU_HANG_RECOVER, p->ns);
-	if (step == KVGPU_HANG_RECOVER) {
-		switch_go(chip, late_event(chip));
-		return;
-	}
 	if (step == KVGPU_HANG_POLL)
 		kvgpu_hw_intr_poll(&chip->gpu->hw);
-	vmach_preempt_add(chip, p);
-}
-
-/* CHIP_WAITED, CHIP_WORKS: the present channel has more time. */
-static enum switch_event leave_again(struct kvgpu_chip *chip)
-{
-	struct machine_switch *sw = &chip->slicer.sw;
-
-	kvgpu_sched_hang_begin(&sw->hang, sw->leave.ns);
-	vmach_preempt_add(chip, &sw->leave);
-	return NONE;
-}
-
-/* CHIP_LEAVES */
-static enum switch_event leave_begin(struct kvgpu_chip *chip)
-{
-	struct machine_switch *sw = &chip->slicer.sw;
-
-	sw->asked = 0;
-	sw->leave = (struct machine_preempt){ .hid = sw->loaded[sw->at].hid, .over = leave_over };
-	return leave_again(chip);
-}
-
-/*
- * A turn of the other channel's preempt is over. If each observation of its time saw an engine work
- * for it, it hangs. If one did not, it is no hang, whatever the preempt register says: the register
- * may still tell of the preempt of the channel that waits (T13 of docs/supported.md).
- */
-static void other_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret)
-{
-	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
-	bool late = ret == -ETIMEDOUT && !vmach_gpu_lost(chip->gpu);
-
-	if (late && p->ns < watchdog)
-		vmach_preempt_add(chip, p);
+	if (step == KVGPU_HANG_RECOVER)
+		leave_end(chip, true);
 	else
-		switch_go(chip, late && !chip->slicer.sw.absent ? STAYS : LEFT);
-}
-
-/* CHIP_OTHER */
-static enum switch_event other_begin(struct kvgpu_chip *chip)
-{
-	struct machine_switch *sw = &chip->slicer.sw;
-
-	sw->other = (struct machine_preempt){ .hid = sw->other.hid, .over = other_over };
-	sw->absent = 0;
-	vmach_preempt_add(chip, &sw->other);
-	return NONE;
-}
-
-/* CHIP_OTHER_ENDS */
-static enum switch_event other_end(struct kvgpu_chip *chip)
-{
-	struct machine_switch *sw = &chip->slicer.sw;
-	struct machine_loaded l = { sw->other_vgpu, sw->other.hid };
-	struct kvgpu_chan *c = loaded_chan(chip, &l);
-
-	if (c && !vmach_holder_end(chip->gpu, l.hid))
-		vmach_hang_end(c, l.hid);
-	return LEFT;
-}
-
-/* Returns LEAVE if .loaded[.at] has to leave, or else ends the switch. */
-static enum switch_event switch_next(struct kvgpu_chip *chip)
-{
-	if (chip->slicer.sw.at < chip->slicer.sw.nr)
-		return LEAVE;
-	switch_end(chip);
-	return chip->slicer.lists.shared ? SHARED : EXCLUSIVE;
-}
-
-/* The present channel has left: goes on to the next one. */
-static enum switch_event present_gone(struct kvgpu_chip *chip)
-{
-	struct machine_switch *sw = &chip->slicer.sw;
-
-	vmach_engines_observe(chip->gpu);
-	sw->wait.began = chip->slicer.samples.charged;
-	sw->wait.paid = chip->slicer.samples.paid_ns;
-	sw->at++;
-	return switch_next(chip);
-}
-
-/* CHIP_LEFT */
-static enum switch_event left(struct kvgpu_chip *chip)
-{
-	eviction_note(chip);
-	return present_gone(chip);
-}
-
-/*
- * CHIP_ENDS: ends the present channel if it is still loaded, with a reset of its engine if
- * necessary. If it waits for an engine that another channel keeps, ends that channel instead.
- */
-static enum switch_event present_end(struct kvgpu_chip *chip)
-{
-	const struct machine_loaded *l = &chip->slicer.sw.loaded[chip->slicer.sw.at];
-	struct kvgpu_chan *c = loaded_chan(chip, l);
-
-	if (c && vmach_holder_end(chip->gpu, l->hid))
-		return OTHER_WORKS;
-	eviction_note(chip);
-	if (c)
-		vmach_hang_end(c, l->hid);
-	return present_gone(chip);
-}
-
-/* clang-format off */
-/* the next state if no channel has to leave, or no further one, or if one has to */
-#define SETTLED_OR_NEXT \
-	[SHARED] = CHIP_OPEN, [EXCLUSIVE] = CHIP_OWNED, [LEAVE] = CHIP_LEAVES
-/* clang-format on */
-/* the next state if the channel leaves; else, by the one for which an engine works in the end */
-#define LEFT_OR(another, this, none) \
-	[LEFT] = CHIP_LEFT, [OTHER_WORKS] = (another), [WORKS] = (this), [STAYS] = (none)
-
-/*
- * The slicer's states. .enter() is called when a state begins, and returns the event that ends the
- * state at once, or NONE. .next: the next state, by event.
- *
- * A channel that waits on its PBDMA for an engine does not leave before another channel's kernel
- * has ended, and the engine may name only the other one (T18 and T19 of docs/supported.md). So
- * before it is ended, the channels for which engines work are driven off, too, one of each engine
- * at most. After each of them it has WAITER_NS to leave. If an engine works for it then, that is a
- * kernel of its own, which has the watchdog's time, once.
- *
- * The watchdog's time is that of its turns at the preempt register, and WAIT_NS of each wait for a
- * turn at most (request.c): the slicer may evict another channel meanwhile, for seconds, and the
- * chip forgets the preempt. Such an eviction has reset an engine, which is counted for its vGPU
- * (docs/invariants.md), or waits for another channel (holder.h).
- */
-static const struct {
-	enum switch_event (*enter)(struct kvgpu_chip *chip);
-	u8 next[NR_SWITCH_EVENTS];
-} states[] = {
-	[CHIP_OPEN] = { turn_over, { SETTLED_OR_NEXT } },
-	[CHIP_OWNED] = { turn_over, { SETTLED_OR_NEXT } },
-	[CHIP_LEAVES] = { leave_begin, { LEFT_OR(CHIP_OTHER, CHIP_ENDS, CHIP_ENDS) } },
-	[CHIP_OTHER] = { other_begin, { [LEFT] = CHIP_WAITED, [STAYS] = CHIP_OTHER_ENDS } },
-	[CHIP_OTHER_ENDS] = { other_end, { [LEFT] = CHIP_WAITED } },
-	[CHIP_WAITED] = { leave_again, { LEFT_OR(CHIP_OTHER, CHIP_WORKS, CHIP_ENDS) } },
-	[CHIP_WORKS] = { leave_again, { LEFT_OR(CHIP_ENDS, CHIP_ENDS, CHIP_ENDS) } },
-	[CHIP_ENDS] = { present_end, { [OTHER_WORKS] = CHIP_LEAVES, SETTLED_OR_NEXT } },
-	[CHIP_LEFT] = { left, { SETTLED_OR_NEXT } },
-};
-
-/* Event @ev ends the present state. Goes from state to state, until one waits for its end. */
-static void switch_go(struct kvgpu_chip *chip, enum switch_event ev)
-{
-	enum machine_chip_state *state = &chip->slicer.sw.state;
-
-	while (ev != NONE) {
-		*state = states[*state].next[ev];
-		ev = states[*state].enter(chip);
-	}
+		vmach_preempt_add(chip, p);
 }
 
 /* ------------------------------------------------------------------ a turn of the slicer */
@@ -665,7 +464,10 @@ static void slicer_turn(struct kvgpu_chip *chip)
 	vmach_samples_set(chip, now, sample_mean(chip, now));
 	s->rest.from = ktime_get_ns();
 	s->rest.used = s->rest.from - now;
-	switch_go(chip, leave ? switch_next(chip) : c.shared ? SHARED : EXCLUSIVE);
+	if (leave)
+		leave_begin(chip);
+	else
+		turn_over(chip);
 }
 
 /* -------------------------------------------- the slicer's thread: main loop, start and stop */

@@ -35,13 +35,14 @@ struct machine_loaded {
 };
 
 /*
- * A wait. .resets: how many engines recover.c has reset in it for the channel that is driven off; a
- * reset of all engines of the runlist counts as one. .began, .paid: ktime and samples.paid_ns at
- * its begin, ns. .blocked_ns: for so long evictions had the runlist blocked; U64_MAX: it stood
- * still for a fault.
+ * A wait. .late: the channel that is driven off, and all that it may wait for, had their time.
+ * .resets: how many engines recover.c has reset in it for that channel; a reset of all engines of
+ * the runlist counts as one. .began, .paid: ktime and samples.paid_ns at its begin, ns.
+ * .blocked_ns: for so long evictions had the runlist blocked; U64_MAX: it stood still for a fault.
  */
 struct machine_wait {
 	struct kvgpu_gpu *gpu;
+	bool late;
 	u32 resets;
 	u64 began, paid, blocked_ns;
 };

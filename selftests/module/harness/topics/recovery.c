@@ -428,40 +428,32 @@ static void waits_for_gr(const struct role *r)
 }
 
 /*
- * After the eviction of the holder a neighbour's channel, which another PBDMA has, gets GR for a
- * second, or the waiter for .arg[3] ms before. DEEDS: it had GR; STILL: it has lost it too early.
+ * When the holder has left, a channel of vGPU 2, which another PBDMA has, gets GR for good. DEEDS:
+ * it had GR
  */
-static u64 theirs_until;
-
-static void neighbour_begins(u32 reg, u32 val)
+static void third_begins(u32 reg, u32 val)
 {
-	if (scene_count[TO_BEGIN] && reg == PFIFO_RUNLIST_BLOCK && !chip_is_stuck()) {
-		if (!val && chip.pbdma[0].chid == waiter)
-			kept = chip.pbdma[0];
-		if (!val || !kept.inst)
-			return;
-		chip.pbdma[0] = kept; /* it has not left */
-		scene_count[TO_BEGIN] = 0;
-		theirs_until = ~0ull;
-		if (scene->arg[3])
-			chip_begin_held(waiter, scene->arg[3] * MS);
-	}
-	if (theirs_until == ~0ull && !chip_is_stuck()) {
-		chip.engine[0] = theirs;
-		chip.engine[0].stuck = true;
-		chip.hold_until = harness_now + 1000 * MS;
-		theirs_until = chip.hold_until - 100 * MS;
-		scene_count[DEEDS]++;
-	} else if (harness_now < theirs_until && scene_count[DEEDS]) {
-		scene_count[STILL] |= chip.engine[0].chid != theirs.chid;
-	}
+	if (scene_count[DEEDS] || reg != PFIFO_PREEMPT || val != waiter || chip_is_stuck())
+		return;
+	chip.engine[0] = theirs;
+	chip.engine[0].stuck = true;
+	chip.hold_until = harness_now + ENDLESS * MS;
+	scene_count[DEEDS]++;
+}
+
+static void it_pays(const struct scene *s)
+{
+	FAIL_ON(admin_read(2, "strikes") != 1 || admin_chan_lives(2, 1),
+		"S5: what holds GR goes on");
+	FAIL_ON(admin_chan_lives(0, 2), "S5: what waits has lost its place, and is not told");
 }
 
 static void waits_beside(const struct scene *s)
 {
-	EVENTUALLY(20 * US, (chip_load_on_gr(id_of(1, 1)), chip.engine[0].chid == id_of(1, 1)));
+	EVENTUALLY(20 * US, (chip_load_on_gr(id_of(2, 1)), chip.engine[0].chid == id_of(2, 1)));
 	theirs = chip.engine[0];
-	chip_before_write = neighbour_begins;
+	g_ring(V(2), 1, 0);
+	chip_before_write = third_begins;
 	waits(s);
 }
 
@@ -824,8 +816,6 @@ static void takes_memory_back(const struct role *r)
 #define UNHURT { &m_strikes, 0, IS(0), "S5: it waits" }, { &m_lives2, 0, IS(1), "S5: it waits" }
 #define FREE { &m_strikes, 0, IS(0), "S5: it waits" }
 #define NO_RESET { &m_resets, CARD, IS(0), "S5: a kernel is lost" }
-#define THEIRS { &m_count, DEEDS, IS(1), "no such kernel" }, \
-	       { &m_count, STILL, IS(0), "S5: a neighbour's kernel is lost" }
 #define SOON { &m_count, TOOK, AT_MOST(5000), "S5: a register access" }
 #define ENDS { &m_lives, 1, IS(0), "S5: endless" }
 #define FOLLOWS { &m_count, TO_BEGIN, IS(0), "no kernel follows" }
@@ -941,18 +931,21 @@ static const struct scene table[] = {
 	     NO_HARM(1, "S5: a kernel"), FREE, KEPT(490), NO_RESET),
 	WAIT("an unbind behind a kernel of 1 s, unnamed", UNNAMED, A(1, 1000), waits, UNBIND,
 	     NO_HARM(1, "S5: a kernel"), KEPT(990), NO_RESET, SOON),
-	WAIT("an unbind behind an endless kernel", NAMES, A(1, ENDLESS), waits, UNBIND, ENDS, FREE,
-	     { &m_strikes, 1, IS(1), "S5: its" }, { &m_count, TOOK, AT_MOST(2800), "S5: slow" }),
+	WAIT("an unbind behind an endless kernel", NAMES, A(1, ENDLESS), waits, UNBIND, FREE,
+	     NO_HARM(1, "S5: its turn may come"), { &m_count, TOOK, AT_MOST(2800), "S5: slow" }),
 	WAIT("an unbind behind a kernel of 4 s, unnamed", UNNAMED, A(1, 4000), waits, UNBIND, SOON),
 	WAIT("an unbind behind own kernels", NAMES, A(0, ENDLESS, 2, ENDLESS), waits, UNBIND, SOON),
 	WAIT("an unbind behind own kernels, unnamed", UNNAMED, A(0, ENDLESS, 2, ENDLESS), waits,
 	     UNBIND, SOON),
 	WAIT("an unbind with own kernels", PLAIN(), A(2, ENDLESS, 2, ENDLESS), waits, UNBIND, SOON),
 	WAIT("a preempt behind an own kernel, unnamed", UNNAMED, A(0, ENDLESS), waits, PREEMPT, SOON),
-	WAIT("a neighbour gets GR after an eviction", NAMES, A(0, ENDLESS, 1), waits_beside, UNBIND,
-	     THEIRS),
-	WAIT("a neighbour gets GR after an eviction and a kernel", NAMES, A(0, ENDLESS, 1, 150),
-	     waits_beside, UNBIND, THEIRS),
+	/* the one that holds GR is ended and pays; the one that waits is ended, too, for nothing */
+	{ "behind a kernel, and an endless one", 3, UNNAMED, VERY_COARSE, .arg = { 1, 1500 },
+	  .before = waits_beside, .roles = { PLAYS(2, { sleeps, 4500 * MS }) }, .after = it_pays,
+	  .must = { { &m_count, DEEDS, IS(1), "no such kernel" }, NO_HARM(1, "S5: 1.5 s"),
+		    { &m_strikes, 0, IS(0), "S5: it waits" },
+		    { &m_charged, 0, AT_MOST(50), "S5: it waits" },
+		    { &m_charged, 2, AT_LEAST(400), "S5: endless" } } },
 
 	LESS("channels that fault", COARSE, 60, { faults_one_by_one, 0 }),
 	LESS("faults beside late lists", LATE, 200, { faults_one_by_one, 0 },
