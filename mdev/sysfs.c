@@ -224,7 +224,7 @@ const struct attribute_group *kvgpu_vgpu_groups[] = { &vgpu_group, NULL };
 		return sysfs_emit(buf, fmt "\n", expr);                                          \
 	}
 
-CARD_ATTR(policy, "%s", kvgpu_sched_policy_name(st.policy))
+CARD_ATTR(policy, "%s", kvgpu_sched_policies[st.policy].name)
 CARD_ATTR(slice_us, "%llu", st.slice_us)
 CARD_ATTR(watchdog_ms, "%u", st.watchdog_ms)
 CARD_ATTR(busy_ns, "%llu", st.busy_ns)
@@ -236,7 +236,7 @@ CARD_ATTR(chip_interrupts, "%llu", READ_ONCE(gpu->hw.stats.intrs))
 static ssize_t policy_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			    size_t len)
 {
-	enum kvgpu_sched_policy policy;
+	enum kvgpu_sched_policy_id policy;
 	int ret = kvgpu_sched_policy_parse(buf, &policy);
 
 	ret = ret ?: kvgpu_machine_gpu_knob_set(dev_get_drvdata(dev), MACHINE_POLICY, policy);

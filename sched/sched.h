@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sched/: decides which vGPU's channels are on the chip's graphics runlist, and for how long; and
- * the steps when a channel does not leave the chip. Pure: it has no clock (the caller passes the
- * monotonic time in ns as @now; a time before that of an earlier call counts as equal to it), no
- * lock (the caller holds one lock for all calls of one struct kvgpu_sched that may change it), and
- * no allocation. The driver (mdev/machine/) reports which vGPUs have work and for which the engine
- * worked. The policy answers which lists of channels the chip should have: one vGPU's, all, or
- * none.
+ * sched/: decides which vGPU's channels are on an engine's runlist, and for how long; and the steps
+ * when a channel does not leave the chip. Pure: it has no clock (the caller passes the monotonic
+ * time in ns as @now; a time before that of an earlier call counts as equal to it), no lock (the
+ * caller holds one lock for all calls of one struct kvgpu_sched that may change it), and no
+ * allocation. The driver (mdev/machine/) reports which vGPUs have work and how long each had the
+ * engine. The policy answers which lists of channels the chip should have: one vGPU's, all, or
+ * none. A struct kvgpu_sched knows no engine: one divides the time of one runlist.
  *
  * Words: a vGPU is *present* from kvgpu_sched_add() to kvgpu_sched_remove(). It is *runnable* while
  * it has work that the chip could do and is not parked, and *suspended* when it may not run in any
  * case. It is *parked* for a while if it had the chip alone, and work, but made no progress
- * (park.c). It *lingers* if it keeps the chip for a moment after its work has ended (choose.c). Its
- * *entitlement* is the part of the GPU's time that it gets if all vGPUs are runnable. A vGPU that
- * has used up what it may have (its cap; under equal and fixed share its entitlement) is
- * *throttled* until some of that has come back (internal.h). A vGPU *wants to run* if it is
- * runnable or lingers, and is not suspended. It *can run* if it wants to run and is not throttled.
- * It *sleeps* if it does not want to run, and *wakes* when it wants to run again.
+ * (vgpu.c). It *holds* the chip if it keeps that for a moment after its work has ended (vgpu.c).
+ * Its *entitlement* is the part of the GPU's time that it gets if all vGPUs are runnable. A vGPU
+ * that has used up what it may have (its cap; under equal and fixed share its entitlement) is
+ * *throttled* until some of that has come back. A vGPU *wants to run* if it is runnable or holds
+ * the chip, and is not suspended. It *can run* if it wants to run and is not throttled. It *sleeps*
+ * if it does not want to run, and *wakes* when it wants to run again.
  *
  * In a *turn* one vGPU has the chip alone. While several vGPUs can run, a turn takes about a slice
  * or less (choose.c). A *poll* is the driver's reading of the chip's state (mdev/machine/poll.c).
  *
  * Use: after any event (the time for a poll has come, a turn has ended, a vGPU has work or has no
  * more, a knob was changed) the driver calls, in this order: kvgpu_sched_charge(), for each vGPU
- * that was seen at work; kvgpu_sched_note(), for each present vGPU; kvgpu_sched_polled();
+ * that had the engine; kvgpu_sched_note(), for each present vGPU; kvgpu_sched_polled();
  * kvgpu_sched_choose(), any number of times: if the answer differs from the chip's state the driver
  * switches; kvgpu_sched_started(): the switch, which is not part of the turn, is done.
  */
@@ -32,6 +32,8 @@
 
 #include <linux/list.h>
 #include <linux/types.h>
+
+#include "kvgpu/bucket.h"
 
 #define KVGPU_SCHED_WEIGHT_MIN	   1u
 #define KVGPU_SCHED_WEIGHT_MAX	   10000u
@@ -42,22 +44,11 @@
 #define KVGPU_SCHED_SLICE_MAX	  100000000ull
 #define KVGPU_SCHED_SLICE_DEFAULT 4000000ull
 #define KVGPU_SCHED_PPM		  1000000u
-/* Most GPU time, ns, that a vGPU can owe or be owed. Debts and claims beyond it are dropped. */
+/* Most GPU time, ns, that a vGPU can owe. Debts beyond it are dropped. */
 #define KVGPU_SCHED_DEBT_MAX 10000000000ull
 #define KVGPU_SCHED_NEVER    (~0ull)
 
-/*
- * BEST_EFFORT: the time of vGPUs without work goes to the others in proportion to their weights.
- * EQUAL_SHARE: a present vGPU gets its weight / the sum of the weights of all present vGPUs.
- * FIXED_SHARE: a vGPU gets .fixed_ppm millionths of the GPU's time, which the driver sets to its
- * part of the card's video memory. Under these two, unused time goes to no other vGPU. Caps limit
- * the vGPUs under all three.
- */
-enum kvgpu_sched_policy {
-	KVGPU_SCHED_BEST_EFFORT,
-	KVGPU_SCHED_EQUAL_SHARE,
-	KVGPU_SCHED_FIXED_SHARE,
-};
+struct kvgpu_sched;
 
 /*
  * One vGPU. Before kvgpu_sched_add(), the caller sets .weight, .cap and .fixed_ppm;
@@ -69,85 +60,95 @@ struct kvgpu_sched_ent {
 	u32 cap; /* per cent */
 	u32 fixed_ppm; /* entitlement under FIXED_SHARE; 1..KVGPU_SCHED_PPM */
 	struct list_head node;
-	bool runnable, suspended, throttled, parked;
+	bool runnable, suspended, throttled;
 	bool work, progress; /* as in the last kvgpu_sched_note() */
 	u64 busy_ns; /* sum of the ns of its kvgpu_sched_charge() calls */
 	u64 slices; /* turns that it was given while another vGPU could run */
-	u32 share; /* .fixed_ppm under FIXED_SHARE, else .weight */
-	/* its two clocks (sched/internal.h); .vrem: remainder of the last division by .share */
-	u64 vtime, vrem, paced;
+	u32 share; /* by the policy */
+	u64 vtime; /* its clock (internal.h) */
+	/* the GPU time that it may use; the wake-ups by which it may go first (internal.h) */
+	struct kvgpu_bucket limit, wakes;
+	/* .front: goes first, for one turn. .quick: the last pause was short enough to hold. */
+	bool front, quick;
+	/* .woke_busy: .busy_ns when it last woke. .slept_at: when it last ceased to be runnable. */
+	u64 woke_busy, slept_at;
 	/*
-	 * Its budget, in millionths of a ns (sched/internal.h). .limit: the part of the GPU's time
-	 * that fills it, ppm. .left: what is left in it. .depth: the full budget. .kept: by how
-	 * much .left may be more than .depth. .over: the part of .kept that came while other vGPUs
-	 * had the GPU beyond their turns.
+	 * .idle: since .since it has work and the chip alone, and makes no progress, while another
+	 * vGPU could use the chip. .ns: length of its last parking, which ends at .until; 0: it
+	 * made progress since.
 	 */
-	u32 limit;
-	s64 left;
-	u64 depth, kept, over;
-	/*
-	 * In the unit of the clocks: most that a clock is ahead of the GPU's, and behind it;
-	 * .near_v: clocks that differ by this, or that of the other vGPU, are about equal.
-	 */
-	u64 debt_v, lead_v, near_v;
-	/*
-	 * .front: has woken, and goes first, for one turn. .quick: the pause before it last became
-	 * runnable was shorter than half a slice.
-	 */
-	bool front, lingers, quick;
-	u8 in_vain; /* how many more times it does not linger */
-	/*
-	 * .woke_busy: .busy_ns when the vGPU last woke. .slept_at: when it last ceased to be
-	 * runnable. .cut_next: from then on it may end another vGPU's turn early again.
-	 */
-	u64 woke_busy, slept_at, cut_next;
-	/*
-	 * For park.c. .idle: since .idle_since it has work and the chip alone, and makes no
-	 * progress, while another vGPU could use the chip. .park_ns: length of its last parking,
-	 * which ends at .parked_until; 0: it made progress since.
-	 */
-	bool idle;
-	u64 idle_since, park_ns, parked_until;
+	struct {
+		bool on, idle;
+		u64 since, ns, until;
+	} park;
 };
 
+/*
+ * A policy: how the GPU's time is divided. docs/how-to.md has how one is added. A function that is
+ * NULL means: as under best effort.
+ */
+struct kvgpu_sched_policy {
+	const char *name; /* in sysfs */
+	/* time that a vGPU does not use goes to no other: the entitlement is a limit, like a cap */
+	bool keeps;
+	/* Returns the share of @e: its part of the time is share / total. 1..KVGPU_SCHED_PPM */
+	u32 (*share)(const struct kvgpu_sched_ent *e);
+	/* the share that is the whole GPU; 0: the sum of the shares of all present vGPUs */
+	u32 total;
+	/* Tells whether @a goes before @b, if both can run. */
+	bool (*before)(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b);
+	/* Returns the length, ns, of a turn of @e. @sum: shares of all vGPUs that can run. */
+	u64 (*turn)(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e, u64 sum);
+};
+
+/*
+ * BEST_EFFORT: the time of vGPUs without work goes to the others in proportion to their weights.
+ * EQUAL_SHARE: a present vGPU gets its weight / the sum of the weights of all present vGPUs.
+ * FIXED_SHARE: a vGPU gets .fixed_ppm millionths of the GPU's time, which the driver sets to its
+ * part of the card's video memory. Under these two, unused time goes to no other vGPU. Caps limit
+ * the vGPUs under all three.
+ */
+enum kvgpu_sched_policy_id {
+	KVGPU_SCHED_BEST_EFFORT,
+	KVGPU_SCHED_EQUAL_SHARE,
+	KVGPU_SCHED_FIXED_SHARE,
+	KVGPU_SCHED_NR_POLICIES
+};
+extern const struct kvgpu_sched_policy kvgpu_sched_policies[KVGPU_SCHED_NR_POLICIES];
+
 struct kvgpu_sched { /* times in ns */
-	enum kvgpu_sched_policy policy;
+	const struct kvgpu_sched_policy *policy;
 	u64 slice_ns;
 	struct list_head ents;
-	u32 nr_ents, nr_runnable; /* present vGPUs; those that want to run */
+	u32 nr_ents, nr_runnable; /* present vGPUs; those that wanted to run at the last choose */
+	u32 total; /* the share that is the whole GPU */
+	u64 at, vclock; /* time up to which clocks are advanced; the GPU's clock (internal.h) */
 	struct kvgpu_sched_ent *current_ent; /* whose turn it is; NULL: no turn is under way */
 	/* who should have the chip alone, by the last kvgpu_sched_choose(), or NULL */
 	struct kvgpu_sched_ent *alone;
-	u64 slice_end; /* when the turn under way ends */
 	/*
-	 * .at: time up to which clocks and budgets are advanced. .vclock, .pace: the GPU's two
-	 * clocks (sched/internal.h). .pace_rem: remainder of the last division by .total.
+	 * .started: .current_ent has the chip. .turn_start: when the turn under way was decided,
+	 * or, if .started, started. .slice_end: when it ends. .switch_ns: length of the switch
+	 * before it; 0: no switch. .switch_used: what was charged since the decision.
 	 */
-	u64 at, vclock, pace, pace_rem;
-	/* the share that is the whole GPU: sum of the weights; KVGPU_SCHED_PPM under FIXED_SHARE */
-	u32 total;
-	/*
-	 * .turn_start: when the turn under way was decided, or, if .started, started. .turn_used:
-	 * charged to all vGPUs since then. .linger_end: until then .current_ent lingers.
-	 */
-	u64 turn_start, turn_used, linger_end;
-	/* part of the turn in which another vGPU could run; charged to any vGPU in that part */
-	u64 wanted_ns, wanted_used;
-	/* length of the switch before the turn, less what was charged in it; 0: no switch */
-	u64 switch_ns;
-	bool started; /* the turn has started: .current_ent has the chip */
+	bool started;
+	u64 turn_start, slice_end, switch_ns, switch_used;
+	/* time for which vGPUs may hold the chip; until then .current_ent holds it, or 0 */
+	struct kvgpu_bucket hold;
+	u64 hold_end;
 };
 
 /*
  * If .shared, the lists of all vGPUs that are not suspended should be on the chip together, because
  * no two compete (without_turns() in choose.c): a vGPU that wakes then starts at once. .ent is the
  * vGPU that can run, or NULL. Else the chip should have the list of .ent alone, or no list if .ent
- * is NULL. .until: time, ns, by which to call kvgpu_sched_choose() again; KVGPU_SCHED_NEVER: not
- * before something changes.
+ * is NULL. .turns: other vGPUs could run, so .ent pays for all of the time for which it has the
+ * chip, idle time as well; else it pays for what the engine was seen to do. .until: time, ns, by
+ * which to call kvgpu_sched_choose() again; KVGPU_SCHED_NEVER: not before something changes.
  */
 struct kvgpu_sched_choice {
 	struct kvgpu_sched_ent *ent;
-	bool shared;
+	bool shared, turns;
 	u64 until;
 };
 
@@ -157,10 +158,12 @@ void kvgpu_sched_init(struct kvgpu_sched *s);
  * is out of range they change nothing and return -EINVAL (policy) or -ERANGE (slice, weight, cap).
  * Call kvgpu_sched_choose() afterwards.
  */
-int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy, u64 now);
+int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy_id policy, u64 now);
 int kvgpu_sched_set_slice(struct kvgpu_sched *s, u64 slice_ns);
 int kvgpu_sched_set_weight(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 weight, u64 now);
 int kvgpu_sched_set_cap(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 cap, u64 now);
+/* As kvgpu_sched_set_policy(), for a policy outside of the table, for unit tests. */
+void vsched_policy_use(struct kvgpu_sched *s, const struct kvgpu_sched_policy *policy, u64 now);
 
 /* Adds a vGPU, which is neither runnable nor suspended at first. */
 void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now);
@@ -171,17 +174,16 @@ void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 no
  * engine worked for it, or the chip took entries of the rings of its channels.
  */
 void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool progress);
-/* All are noted: makes the vGPUs with work runnable, except those that are parked (park.c). */
+/* All are noted: makes the vGPUs with work runnable, except those that are parked. */
 void kvgpu_sched_polled(struct kvgpu_sched *s, u64 now);
-/* Sets whether @e is runnable, even if @e is parked. For park.c and unit tests, not the driver. */
+/* Sets whether @e is runnable, even if @e is parked. For sched/ and unit tests, not the driver. */
 void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable, u64 now);
 void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended,
 			       u64 now);
 /*
- * Charges @e for @ns, all of it before @now, in which an engine worked for @e, or @e kept the chip
- * from working. Call it whether or not it was the vGPU's turn: time beyond the turn is a debt, up
- * to KVGPU_SCHED_DEBT_MAX. The policy itself charges a vGPU that leaves the chip idle in its turn,
- * or ends its turn very soon (choose.c); busy_ns does not count that.
+ * Charges @e for @ns, all of it before @now, in which it had the engine, or kept the chip from
+ * working. Call it whether or not it was the vGPU's turn: time beyond the turn is a debt, up to
+ * KVGPU_SCHED_DEBT_MAX.
  */
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now);
 /*
@@ -192,8 +194,7 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 /*
  * The chip has the list that kvgpu_sched_choose() decided on last. If vGPUs take turns, the turn of
  * that decision's ->ent starts at @now, unless it has started already. The call is not needed if
- * the decision was ->shared. Idle time before the start is not charged. Returns the new ->until,
- * which may be before s->slice_end.
+ * the decision was ->shared. Returns the new ->until, which may be before s->slice_end.
  */
 u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now);
 /*
@@ -210,12 +211,10 @@ u64 kvgpu_sched_turn_end(const struct kvgpu_sched *s);
 u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
 /*
- * Names for sysfs: "best-effort", "equal-share", "fixed-share". kvgpu_sched_policy_parse() accepts
- * a newline after the name, and returns -EINVAL for other text.
+ * kvgpu_sched_policy_parse() accepts a newline after the name of a policy, and returns -EINVAL for
+ * other text.
  */
-const char *kvgpu_sched_policy_name(enum kvgpu_sched_policy policy);
-int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out);
-
+int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy_id *out);
 /* -------------------------------------------------------- draw the times of samples (gap.c) */
 
 #define KVGPU_GAP_MIN 64u

@@ -1,194 +1,204 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adds and removes vGPUs, notes which of them want to run, and sets the admin's knobs: policy,
- * slice, weights and caps.
+ * Which vGPUs are present, and which want to run: those that have work and are not parked, and the
+ * one that holds the chip.
+ *
+ * *Parked.* A vGPU that has the chip alone, has work, and makes no progress waits for a semaphore,
+ * as far as the driver can tell. For a while it is not runnable, so that the chip does not idle for
+ * it. This time doubles each time that the vGPU is parked, up to PARK_MAX_NS. When the vGPU makes
+ * progress, it is not parked any more, and the time starts again at PARK_MIN_NS. A vGPU is not
+ * parked while no other vGPU could use the chip. The time for which the vGPU was idle decides, not
+ * the number of polls, which another vGPU can cause.
+ *
+ * *Holds.* A vGPU whose work ends in its turn keeps the chip for vsched_hold_ns() if its last pause
+ * was as short, it goes before all others, and something is left in s->hold. Without that a client
+ * that waits for each of its jobs would have next to nothing beside long work that can't be
+ * interrupted. It pays for the time for which it has the chip as for any other.
  */
-#include <linux/errno.h>
-#include <linux/string.h>
-
 #include "sched/internal.h"
+
+/* A vGPU is parked if it has had the chip alone, and made no progress, for this long, ns. */
+#define IDLE_NS	    500000u
+#define PARK_MIN_NS 2000000ull
+#define PARK_MAX_NS 32000000ull
 
 void kvgpu_sched_init(struct kvgpu_sched *s)
 {
 	*s = (struct kvgpu_sched){
-		.policy = KVGPU_SCHED_BEST_EFFORT,
+		.policy = &kvgpu_sched_policies[KVGPU_SCHED_BEST_EFFORT],
 		.slice_ns = KVGPU_SCHED_SLICE_DEFAULT,
+		.hold = { .left = SCHED_HOLD_NS * KVGPU_BUCKET_NS,
+			  .depth = SCHED_HOLD_NS * KVGPU_BUCKET_NS,
+			  .ppm = SCHED_HOLD_PPM },
 	};
 	INIT_LIST_HEAD(&s->ents);
 }
 
 void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
 {
+	vsched_catch_up(s, now);
 	*e = (struct kvgpu_sched_ent){
-		.weight = min(max(e->weight, KVGPU_SCHED_WEIGHT_MIN), KVGPU_SCHED_WEIGHT_MAX),
-		.cap = min(max(e->cap, 1u), KVGPU_SCHED_CAP_NONE),
-		.fixed_ppm = min(max(e->fixed_ppm, 1u), KVGPU_SCHED_PPM),
+		.weight = clamp(e->weight, KVGPU_SCHED_WEIGHT_MIN, KVGPU_SCHED_WEIGHT_MAX),
+		.cap = clamp(e->cap, 1u, KVGPU_SCHED_CAP_NONE),
+		.fixed_ppm = clamp(e->fixed_ppm, 1u, KVGPU_SCHED_PPM),
+		.vtime = s->vclock,
+		/* no debt */
+		.limit.left = 1ll << 60,
+		.wakes.left = 1ll << 60,
 	};
-	vsched_clock_tick(s, now);
 	list_add_tail(&e->node, &s->ents);
 	s->nr_ents++;
 	vsched_knobs_apply(s);
-	/* no debt, and a full budget */
-	e->vtime = s->vclock - e->lead_v;
-	e->paced = s->pace - e->lead_v;
-	e->left = e->depth;
-	e->throttled = false;
 }
 
 void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
 {
-	vsched_clock_tick(s, now);
-	if (s->current_ent == e)
+	vsched_catch_up(s, now);
+	if (s->current_ent == e) {
+		vsched_hold_stop(s);
 		s->current_ent = NULL;
+	}
 	if (s->alone == e)
 		s->alone = NULL;
-	s->nr_runnable -= vsched_ent_wants(e);
 	s->nr_ents--;
 	list_del_init(&e->node);
-	e->runnable = e->lingers = false;
+	e->runnable = false;
 	vsched_knobs_apply(s);
 }
 
-struct wish {
-	bool runnable, suspended, lingers;
-};
+/* ------------------------------------------------------------------ wake, sleep, hold the chip */
 
-static void set_wish(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, struct wish w)
+/* @e wanted to run if @before: notes that it has woken or sleeps, if that has changed. */
+static void wish_note(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool before)
 {
-	bool before = vsched_ent_wants(e);
-
-	e->runnable = w.runnable;
-	e->suspended = w.suspended;
-	e->lingers = w.lingers;
-	if (vsched_ent_wants(e) == before)
+	if (vsched_ent_wants(s, e) == before)
 		return;
-	s->nr_runnable = before ? s->nr_runnable - 1 : s->nr_runnable + 1;
+	e->front = false;
 	if (before && s->current_ent == e)
 		vsched_turn_end(s);
 	vsched_clocks_settle(s);
-	e->front = false;
 	if (before)
 		return;
 	e->woke_busy = e->busy_ns;
-	e->front = vsched_clock_ahead(s->pace, e->paced) >= (s64)(e->lead_v / 2);
-	if (vsched_ent_can_run(e))
+	e->front = e->wakes.left >= e->wakes.depth / 2;
+	if (vsched_ent_can_run(s, e))
 		vsched_turn_cut(s, e);
 }
 
-/* Tells whether @e, which has just run out of work, lingers. */
-static bool ent_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+void vsched_hold_stop(struct kvgpu_sched *s)
+{
+	u64 from = s->hold_end - vsched_hold_ns(s);
+
+	if (!s->hold_end)
+		return;
+	kvgpu_bucket_take(&s->hold, s->at - min(s->at, from), SCHED_HOLD_NS);
+	s->hold_end = 0;
+	wish_note(s, s->current_ent, !s->current_ent->suspended);
+}
+
+/* Tells whether @e, which has just run out of work, holds the chip. */
+static bool ent_holds(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
 	const struct kvgpu_sched_ent *o;
 
-	if (s->current_ent != e || !s->started || !e->quick || e->in_vain || e->suspended ||
-	    s->turn_used < (s->at - s->turn_start) / 2)
+	if (s->current_ent != e || !s->started || !e->quick || e->park.on || e->suspended ||
+	    e->throttled || s->hold.left <= 0 || !vsched_others_can_run(s))
 		return false;
 	list_for_each_entry(o, &s->ents, node)
-		if (o != e && vsched_ent_can_run(o) && vsched_ent_goes_before(o, e))
+		if (o != e && vsched_ent_can_run(s, o) && vsched_ent_goes_before(s, o, e))
 			return false;
 	return true;
 }
 
 void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable, u64 now)
 {
-	struct wish w = { .runnable = runnable, .suspended = e->suspended };
+	bool before;
 
 	if (runnable == e->runnable)
 		return;
 	vsched_catch_up(s, now);
-	if (runnable) {
+	before = vsched_ent_wants(s, e);
+	e->runnable = runnable;
+	if (runnable)
 		e->quick = s->at - e->slept_at < s->slice_ns / 2;
-	} else {
+	else
 		e->slept_at = s->at;
-		w.lingers = ent_lingers(s, e);
-		if (w.lingers)
-			s->linger_end = vsched_time_add(s->at, vsched_moment(s));
-		e->in_vain -= !!e->in_vain;
-	}
-	set_wish(s, e, w);
+	if (s->hold_end && s->current_ent == e)
+		vsched_hold_stop(s);
+	else if (!runnable && ent_holds(s, e))
+		s->hold_end = vsched_time_add(s->at, vsched_hold_ns(s));
+	wish_note(s, e, before);
 }
 
 void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended,
 			       u64 now)
 {
+	bool before;
+
 	vsched_catch_up(s, now);
-	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = suspended });
+	before = vsched_ent_wants(s, e);
+	e->suspended = suspended;
+	wish_note(s, e, before);
 }
 
-void vsched_linger_end(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+/* ------------------------------------------------------------------ polls; park a vGPU */
+
+void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool progress)
 {
-	e->in_vain = SCHED_IN_VAIN;
-	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = e->suspended });
+	e->work = work;
+	e->progress = progress;
 }
 
-/* ------------------------------------------------------------------ set the admin's knobs */
-
-int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy, u64 now)
+static bool ent_competes(const struct kvgpu_sched_ent *e)
 {
-	if (policy != KVGPU_SCHED_BEST_EFFORT && policy != KVGPU_SCHED_EQUAL_SHARE &&
-	    policy != KVGPU_SCHED_FIXED_SHARE)
-		return -EINVAL;
-	vsched_catch_up(s, now);
-	s->policy = policy;
-	vsched_knobs_apply(s);
-	return 0;
+	return e->work && !e->park.on;
 }
 
-int kvgpu_sched_set_slice(struct kvgpu_sched *s, u64 slice_ns)
+/* Tells whether @e has work and is neither parked nor throttled nor suspended. */
+static bool ent_misses_chip(const struct kvgpu_sched_ent *e)
 {
-	if (slice_ns < KVGPU_SCHED_SLICE_MIN || slice_ns > KVGPU_SCHED_SLICE_MAX)
-		return -ERANGE;
-	s->slice_ns = slice_ns;
-	vsched_knobs_apply(s);
-	return 0;
+	return ent_competes(e) && !e->throttled && !e->suspended;
 }
 
-int kvgpu_sched_set_weight(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 weight, u64 now)
+/* Decides whether @e is parked. @others: number of other vGPUs that miss the chip. */
+static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 others)
 {
-	if (weight < KVGPU_SCHED_WEIGHT_MIN || weight > KVGPU_SCHED_WEIGHT_MAX)
-		return -ERANGE;
-	vsched_catch_up(s, now);
-	e->weight = weight;
-	vsched_knobs_apply(s);
-	return 0;
-}
-
-int kvgpu_sched_set_cap(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 cap, u64 now)
-{
-	if (cap < 1 || cap > KVGPU_SCHED_CAP_NONE)
-		return -ERANGE;
-	vsched_clock_tick(s, now);
-	e->cap = cap;
-	e->kept = e->over = 0;
-	vsched_knobs_apply(s);
-	return 0;
-}
-
-/* ------------------------------------------------- translate between policies and their names */
-
-static const char *const policy_names[] = {
-	[KVGPU_SCHED_BEST_EFFORT] = "best-effort",
-	[KVGPU_SCHED_EQUAL_SHARE] = "equal-share",
-	[KVGPU_SCHED_FIXED_SHARE] = "fixed-share",
-};
-
-const char *kvgpu_sched_policy_name(enum kvgpu_sched_policy policy)
-{
-	return (unsigned int)policy < ARRAY_SIZE(policy_names) ? policy_names[policy] : "?";
-}
-
-int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(policy_names); i++) {
-		size_t len = strlen(policy_names[i]);
-
-		if (!strncmp(text, policy_names[i], len) &&
-		    (!text[len] || !strcmp(text + len, "\n"))) {
-			*out = i;
-			return 0;
-		}
+	if (e->progress) {
+		e->park.on = e->park.idle = false;
+		e->park.ns = 0;
+		return;
 	}
-	return -EINVAL;
+	if (e->park.on)
+		e->park.on = others && s->at < e->park.until;
+	if (s->alone != e || !e->work || !others) {
+		e->park.idle = false;
+		return;
+	}
+	if (!e->park.idle)
+		e->park.since = s->at;
+	e->park.idle = true;
+	if (s->at - e->park.since < IDLE_NS)
+		return;
+	e->park.idle = false;
+	e->park.ns = clamp(e->park.ns * 2, PARK_MIN_NS, PARK_MAX_NS);
+	e->park.until = vsched_time_add(s->at, e->park.ns);
+	e->park.on = true;
+}
+
+void kvgpu_sched_polled(struct kvgpu_sched *s, u64 now)
+{
+	struct kvgpu_sched_ent *e, *next;
+	u32 missing = 0;
+
+	vsched_catch_up(s, now);
+	list_for_each_entry(e, &s->ents, node)
+		missing += ent_misses_chip(e);
+	list_for_each_entry(e, &s->ents, node)
+		vgpu_park(s, e, missing - ent_misses_chip(e));
+	/*
+	 * vsched_runnable_set() may end a turn, and so move a vGPU to the end of s->ents. The loop
+	 * may meet that vGPU a second time, and changes nothing then.
+	 */
+	list_for_each_entry_safe(e, next, &s->ents, node)
+		vsched_runnable_set(s, e, ent_competes(e), now);
 }

@@ -11,6 +11,9 @@
 #include "mdev/machine/internal.h"
 #include "mdev/machine/wait.h"
 
+/* most ns of a switch that are nobody's */
+#define LEAST_MAX_NS (1ull * NSEC_PER_MSEC)
+
 /* Charges @m for @ns, all of them before @now. slicer->acct_lock is held for writing. */
 static void time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 {
@@ -25,9 +28,12 @@ static void time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 /* Tells whether @m pays for the time that passes. */
 static bool is_charged(const struct kvgpu_machine *m)
 {
-	return READ_ONCE(m->v->gpu->chip->slicer.samples.paused) ?
-		       READ_ONCE(m->slice.charge.works) :
-		       READ_ONCE(m->slice.charge.busy);
+	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
+	const struct kvgpu_machine *payer = READ_ONCE(s->samples.payer);
+
+	if (READ_ONCE(s->samples.paused))
+		return READ_ONCE(m->slice.charge.works);
+	return payer ? payer == m : READ_ONCE(m->slice.charge.busy);
 }
 
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
@@ -37,6 +43,8 @@ void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 	bool any = false;
 	u64 ns;
 
+	if (!s->samples.paused && s->samples.charged < s->samples.free_until)
+		s->samples.charged = min(now, s->samples.free_until);
 	if (now <= s->samples.charged)
 		return;
 	ns = now - s->samples.charged;
@@ -51,18 +59,49 @@ void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 	s->samples.charged = now;
 }
 
+void vmach_payer_set(struct kvgpu_chip *chip, const struct kvgpu_machine *payer, u64 free_ns)
+{
+	struct machine_slicer *s = &chip->slicer;
+	struct kvgpu_machine *m;
+	u64 now = ktime_get_ns();
+
+	vmach_slicer_assert(chip->gpu);
+	write_seqlock(&s->acct_lock);
+	vmach_time_settle(chip, now);
+	s->samples.free_until = max(s->samples.free_until, free_ns ? now + free_ns : 0);
+	list_for_each_entry(m, &chip->live, node) {
+		/* who was seen pays until the next sample: the time to it, on average */
+		if (!s->samples.payer && m->slice.charge.busy && s->samples.mean != ~0ull)
+			time_charge(m, s->samples.mean, now);
+		m->slice.charge.busy = false;
+	}
+	WRITE_ONCE(s->samples.payer, payer);
+	write_sequnlock(&s->acct_lock);
+}
+
+void vmach_leave_note(struct kvgpu_chip *chip, u64 ns)
+{
+	struct machine_slicer *s = &chip->slicer;
+	u64 least = s->samples.least;
+
+	s->samples.least = min3(ns, least + least / 16 + NSEC_PER_USEC, LEAST_MAX_NS);
+}
+
 u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)
 {
 	struct machine_slicer *s = &v->gpu->chip->slicer;
 	struct kvgpu_machine *m = v->m;
 	unsigned int seq;
 	s64 ns, reported;
+	u64 from, now;
 
 	do {
 		seq = read_seqbegin(&s->acct_lock);
 		ns = atomic64_read(&m->gpu_ns);
-		if (is_charged(m))
-			ns += ktime_get_ns() - READ_ONCE(s->samples.charged);
+		from = max(READ_ONCE(s->samples.charged), READ_ONCE(s->samples.free_until));
+		now = ktime_get_ns();
+		if (is_charged(m) && now > from)
+			ns += now - from;
 	} while (read_seqretry(&s->acct_lock, seq));
 	reported = atomic64_read(&m->slice.charge.reported);
 	do {

@@ -79,7 +79,7 @@ struct intr_budget {
 
 /*
  * A preempt that waits for its end (request.c). .ns: its time with the register, and WAIT_NS of
- * each wait for it at most; .held_ns: with the register; .turn_from: .ns when it was added. .asked,
+ * each wait for it at most; .turn_from: .ns when it was added. .asked,
  * .began: ktime, ns, of the last wait and turn.
  * When its turn is over, it is off the list, and the slicer calls .over() with what
  * kvgpu_hw_preempt_wait() has returned; .over() may add it again.
@@ -87,14 +87,14 @@ struct intr_budget {
 struct machine_preempt {
 	struct list_head node; /* in slicer->preempts */
 	struct machine_hid hid;
-	u64 ns, held_ns, turn_from, asked, began;
+	u64 ns, turn_from, asked, began;
 	void (*over)(struct kvgpu_chip *chip, struct machine_preempt *p, int ret);
 };
 
 /*
  * A switch. .waits: the chip has an empty list until the .nr channels and groups .loaded have left
- * (slice.c). The *present* one is .loaded[.at]. .wait: begins anew with each; from then on its vGPU
- * is charged. .leave: its preempt.
+ * (slice.c). The *present* one is .loaded[.at]: its vGPU pays. .leave: its preempt. .first, .began:
+ * ktime, ns, at which the switch began, and the wait for the present one.
  */
 struct machine_switch {
 	bool waits;
@@ -102,7 +102,7 @@ struct machine_switch {
 	struct machine_loaded loaded[MAX_LOADED];
 	struct machine_preempt leave;
 	struct kvgpu_hang hang;
-	struct machine_wait wait;
+	u64 first, began;
 };
 
 /* bits of slicer.kicked: poll without waiting; channels wait for recovery; a sample was taken */
@@ -140,11 +140,12 @@ struct machine_slicer {
 	/*
 	 * Which lists the chip should have, when no switch waits (.sw.waits). .shared: those of all
 	 * vGPUs that are not suspended; else only that of .owner, or none if .owner is NULL.
-	 * .stale: lists_switch() must write the chip's list: a vGPU was removed, or .suspended
-	 * changed. .switches: lists that lists_load() wrote while not .shared.
+	 * .turns: the owner pays for all of the time. .stale: lists_switch() must write the chip's
+	 * list: a vGPU was removed, or .suspended changed. .switches: lists that lists_load() wrote
+	 * while not .shared.
 	 */
 	struct {
-		bool shared, stale;
+		bool shared, turns, stale;
 		struct kvgpu_machine *owner;
 		u64 switches;
 	} lists;
@@ -174,13 +175,16 @@ struct machine_slicer {
 	 * .thread: the sampler, from its start to its stop. .at: drawn time of the next sample.
 	 * .mean: mean gap from one to the next, ns. ~0: none is planned. .charged: time up to which
 	 * vGPUs are charged. .busy_ns: ns for which the card was busy. .paid_ns: ns for which some
-	 * vGPU was charged. .paused: how many waits for the chip and switches are under way:
-	 * samples do not count.
+	 * vGPU was charged. .paused: how many waits for the chip are under way: samples do not
+	 * count. .payer: pays for all of the time; NULL: who is seen at work does. .least: the
+	 * shortest switch of late, ns; .free_until: up to then this switch is nobody's.
 	 */
 	struct {
 		struct task_struct *thread;
 		u64 at, mean, charged, busy_ns, paid_ns;
 		u32 paused;
+		const struct kvgpu_machine *payer;
+		u64 least, free_until;
 	} samples;
 };
 
@@ -210,14 +214,13 @@ struct machine_slice {
 		u32 scan_at, quiet;
 	} found;
 	/*
-	 * acct_lock. .seen: by a sample since the last poll, also while .paused. .busy: charged
-	 * until the next sample, or until it leaves the chip. .works: charged until the next
-	 * observation, while .paused. .left_busy: it left the chip while .busy, or late (LATE_NS,
-	 * slice.c): .busy again when it returns. .reported: the most ns that
+	 * acct_lock. .seen: by a sample since the last poll, also while .paused. .busy: by the last
+	 * sample; charged until the next one if there is no .payer. .works: charged until the next
+	 * observation, while .paused. .reported: the most ns that
 	 * kvgpu_machine_gpu_time_get() has returned: it never returns less; no lock.
 	 */
 	struct {
-		bool seen, busy, works, left_busy;
+		bool seen, busy, works;
 		atomic64_t reported;
 	} charge;
 	struct {
@@ -703,11 +706,18 @@ int vmach_runlist_update(struct kvgpu_machine *m);
 /* ------- accounting.c (also wait.h): charge GPU time; for the slicer, except where noted */
 
 /*
- * Charges for the time up to @now, which is the new slicer->samples.charged: the .busy vGPUs, while
- * .paused those that work.
+ * Charges for the time up to @now, which is the new slicer->samples.charged: the .payer, or the
+ * .busy vGPUs; while .paused those that work.
  * slicer->acct_lock is held for writing, and event_lock but by the slicer.
  */
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now);
+/*
+ * Settles. From now on @payer pays, but for the next @free_ns, which are nobody's. NULL: who is
+ * seen at work does, and until the next sample who has work and its list on the chip.
+ */
+void vmach_payer_set(struct kvgpu_chip *chip, const struct kvgpu_machine *payer, u64 free_ns);
+/* A switch took @ns. */
+void vmach_leave_note(struct kvgpu_chip *chip, u64 ns);
 
 /* ---------------------------------------------------- command.c: carry out the guest's commands */
 

@@ -230,6 +230,8 @@ static void live_list_remove(void *arg)
 	if (s->lists.owner == m)
 		s->lists.owner = NULL;
 	spin_unlock(&gpu->chip->event_lock);
+	if (s->samples.payer == m)
+		vmach_payer_set(gpu->chip, NULL, 0);
 	spin_lock(&s->lock);
 	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
 	spin_unlock(&s->lock);

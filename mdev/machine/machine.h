@@ -185,7 +185,7 @@ void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v);
 
 /* Counters and knobs of a card, for sysfs.c. */
 struct machine_gpu_stats {
-	enum kvgpu_sched_policy policy;
+	enum kvgpu_sched_policy_id policy;
 	u64 slice_us, busy_ns, switches;
 	unsigned int watchdog_ms;
 	bool lost; /* cut off: nothing runs on the card until it is reset and bound anew */

@@ -228,7 +228,6 @@ static void turn_end(struct machine_slicer *s)
 
 	if (!p)
 		return;
-	p->held_ns += now - p->began;
 	p->ns += now - p->began;
 	p->asked = now;
 	s->preempting = NULL;

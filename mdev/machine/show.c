@@ -24,7 +24,7 @@ static void show_machine(struct seq_file *s, struct machine_slicer *sl,
 		m->v->id, e->weight, e->cap, kvgpu_sched_entitlement(&sl->sched, e), e->busy_ns,
 		(s64)(e->vtime - sl->sched.vclock), e->slices, m->slice.on_chip ? " on-chip" : "",
 		m->slice.found.work ? " work" : "", m->slice.charge.busy ? " busy" : "",
-		e->parked ? " parked" : "", e->suspended ? " suspended" : "",
+		e->park.on ? " parked" : "", e->suspended ? " suspended" : "",
 		e->throttled ? " throttled" : "");
 	spin_unlock(&sl->lock);
 }
@@ -35,9 +35,8 @@ static void show_policy(struct seq_file *s, struct machine_slicer *sl)
 
 	spin_lock(&sl->lock);
 	seq_printf(s, "policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
-		   kvgpu_sched_policy_name(sl->sched.policy),
-		   div_u64(sl->sched.slice_ns, NSEC_PER_USEC), sl->watchdog_ms, sl->lists.switches,
-		   sl->samples.busy_ns);
+		   sl->sched.policy->name, div_u64(sl->sched.slice_ns, NSEC_PER_USEC),
+		   sl->watchdog_ms, sl->lists.switches, sl->samples.busy_ns);
 	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->lists.shared ? "open" : "owned by ",
 		   sl->lists.shared ? "" :
 		   owner	    ? dev_name(owner->v->vdev.dev) :

@@ -32,8 +32,6 @@
 #include "mdev/machine/wait.h"
 #include "mdev/trace.h"
 
-/* a vGPU that needs more ns to leave the chip counts as at work */
-#define LATE_NS (5 * NSEC_PER_MSEC)
 /* default of slicer.watchdog_ms: ms that a channel may take to leave the chip */
 #define WATCHDOG_MS 2000
 /* the chip's own timeout of a context switch is this much longer than the watchdog's time */
@@ -51,41 +49,23 @@
 /* ------------------------------------------ a switch: write lists, find the channels that leave */
 
 /*
- * The vGPUs whose lists are resident come onto the chip. Each is .busy from now on if it was .busy
- * when it left, or if it needed more than LATE_NS to leave. Otherwise it pays for new work from the
- * next sample on that sees it at work. A .busy vGPU, in turn, still pays after its work has ended,
- * until the next sample. On the average the two errors cancel out. @owner, if not NULL, had the
- * chip before, and is charged as before.
+ * Writes the list that the chip should have. From now on the owner pays for all of the time while
+ * vGPUs take turns, else who is seen at work; until the first sample these are taken to be those
+ * that have work.
  */
-static void slices_restore(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
-{
-	struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_machine *m;
-
-	write_seqlock(&s->acct_lock);
-	vmach_time_settle(chip, ktime_get_ns());
-	list_for_each_entry(m, &chip->live, node) {
-		if (m == owner || !vmach_list_resident(m))
-			continue;
-		m->slice.charge.busy |= m->slice.charge.left_busy;
-		m->slice.charge.left_busy = false;
-		if (m->slice.found.work)
-			s->poll.worked = s->samples.charged;
-	}
-	write_sequnlock(&s->acct_lock);
-}
-
-/* Writes the list that the chip should have. @was: the owner that has the chip already, or NULL. */
-static void lists_load(struct kvgpu_chip *chip, const struct kvgpu_machine *was)
+static void lists_load(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 	const struct kvgpu_machine *owner = s->lists.owner;
+	struct kvgpu_machine *m;
 
 	/* before the chip has the list: it may load channels of it at once */
-	if (owner != was || s->lists.shared)
-		slices_restore(chip, was);
+	vmach_payer_set(chip, s->lists.turns ? s->lists.owner : NULL, 0);
 	vmach_runlist_merge(chip->gpu);
 	s->lists.switches += !s->lists.shared;
+	list_for_each_entry(m, &chip->live, node)
+		if (vmach_list_resident(m) && m->slice.found.work)
+			s->poll.worked = s->samples.charged;
 	trace_kvgpu_slice(owner ? owner->v->id : 0, s->lists.shared, s->sched.nr_runnable,
 			  s->sched.slice_end);
 }
@@ -119,8 +99,9 @@ static void lists_clear(struct kvgpu_chip *chip)
 	u32 engine[KVGPU_MAX_ENGINE];
 	u8 p, e;
 
-	vmach_wait_begin(&sw->wait, gpu);
 	sw->waits = true;
+	sw->first = sw->began = ktime_get_ns();
+	vmach_payer_set(chip, chip->slicer.samples.payer, chip->slicer.samples.least);
 	vmach_runlist_merge(gpu);
 	sw->nr = sw->at = 0;
 	/*
@@ -137,21 +118,28 @@ static void lists_clear(struct kvgpu_chip *chip)
 }
 
 /*
- * Sets what the chip should have: with @shared the lists of all vGPUs that are not suspended, else
- * only that of @owner, or none if @owner is NULL. True: channels of vGPUs whose list is not
+ * Sets what the chip should have: the lists of all vGPUs that are not suspended, only that of an
+ * owner, or none. True: channels of vGPUs whose list is not
  * resident any more may be loaded, so that .sw waits until all channels have left the chip.
  */
-static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_machine *owner)
+static bool lists_switch(struct kvgpu_chip *chip, const struct kvgpu_sched_choice *c)
 {
+	struct kvgpu_machine *owner =
+		c->ent && !c->shared ? container_of(c->ent, struct kvgpu_machine, slice.ent) : NULL;
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *was = s->lists.owner;
 	bool leave = false;
 
-	if (s->lists.shared == shared && was == owner && !s->lists.stale)
+	if (s->lists.shared == c->shared && was == owner && !s->lists.stale) {
+		if (s->lists.turns != c->turns)
+			vmach_payer_set(chip, c->turns ? owner : NULL, 0);
+		s->lists.turns = c->turns;
 		return false;
+	}
 	if (owner && owner != was)
 		owner->slice.turn++;
-	s->lists.shared = shared;
+	s->lists.shared = c->shared;
+	s->lists.turns = c->turns;
 	s->lists.owner = owner;
 	s->lists.stale = false;
 	list_for_each_entry(m, &chip->live, node)
@@ -159,7 +147,7 @@ static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_mach
 	if (leave && !vmach_gpu_lost(chip->gpu))
 		lists_clear(chip);
 	else
-		lists_load(chip, was);
+		lists_load(chip);
 	return s->sw.waits;
 }
 
@@ -173,28 +161,6 @@ static struct kvgpu_chan *loaded_chan(struct kvgpu_chip *chip, const struct mach
 	return c && c->vgpu->id == l->vgpu && vmach_hid_loaded(chip->gpu, l->hid) ? c : NULL;
 }
 
-/*
- * @m leaves the chip. If slice.charge.busy is set, charges @m for @ns, which no vGPU was charged,
- * and sets slice.charge.left_busy for the return of @m. Clears slice.charge.busy, which ends the
- * charge. slicer->acct_lock is held for writing.
- */
-static void eviction_charge(struct kvgpu_machine *m, u64 ns)
-{
-	if (m->slice.charge.busy)
-		vmach_unpaid_charge(m, ns);
-	m->slice.charge.left_busy |= m->slice.charge.busy;
-	m->slice.charge.busy = false;
-}
-
-/* Returns the ns from sw.wait.began to now for which no vGPU was charged. */
-static u64 switch_unpaid(struct kvgpu_chip *chip)
-{
-	struct machine_wait *w = &chip->slicer.sw.wait;
-
-	vmach_engines_observe(chip->gpu);
-	return vmach_unpaid_ns(chip, w->began, w->paid);
-}
-
 static struct kvgpu_machine *machine_find(struct kvgpu_chip *chip, u32 vgpu)
 {
 	struct kvgpu_machine *m;
@@ -205,27 +171,16 @@ static struct kvgpu_machine *machine_find(struct kvgpu_chip *chip, u32 vgpu)
 	return NULL;
 }
 
-/*
- * The present channel or group has left the chip, or is about to be ended. Its vGPU pays for the
- * time for which no vGPU was charged if it was at work. Counts and traces the preempt.
- */
+/* The present channel or group has left, or is about to be ended: counts and traces the preempt. */
 static void eviction_note(struct kvgpu_chip *chip)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
 	const struct machine_loaded *l = &sw->loaded[sw->at];
 	struct kvgpu_machine *m = machine_find(chip, l->vgpu);
-	u64 took = ktime_get_ns() - sw->wait.began, ns = switch_unpaid(chip);
+	u64 took = ktime_get_ns() - sw->began;
 
 	if (!m)
 		return;
-	write_seqlock(&chip->slicer.acct_lock);
-	/*
-	 * @m took long to leave, and no other vGPU was at work: take it as at work. The time in
-	 * which another preempt had the register says nothing of @m.
-	 */
-	m->slice.charge.busy |= min(sw->leave.held_ns, ns) > LATE_NS;
-	eviction_charge(m, ns);
-	write_sequnlock(&chip->slicer.acct_lock);
 	m->slice.preempts.nr++;
 	m->slice.preempts.ns += took;
 	m->slice.preempts.max = max(m->slice.preempts.max, took);
@@ -254,7 +209,7 @@ static void ask_policy(struct kvgpu_chip *chip, u64 now, struct kvgpu_sched_choi
  */
 static bool vgpu_limited(const struct machine_slicer *s, const struct kvgpu_machine *m)
 {
-	return READ_ONCE(s->sched.policy) != KVGPU_SCHED_BEST_EFFORT ||
+	return READ_ONCE(s->sched.policy)->keeps ||
 	       READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
 }
 
@@ -355,19 +310,13 @@ static void switch_end(struct kvgpu_chip *chip)
 	struct kvgpu_sched_watch alternates = { .alternates = true };
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
-	u64 ns = switch_unpaid(chip), now = s->samples.charged;
 
-	write_seqlock(&s->acct_lock);
-	list_for_each_entry(m, &chip->live, node) {
-		/* a vGPU whose channels left without a preempt may still be .busy, and pays here */
-		eviction_charge(m, ns);
+	vmach_payer_set(chip, NULL, 0);
+	list_for_each_entry(m, &chip->live, node)
 		WRITE_ONCE(m->slice.on_chip, false);
-	}
-	WRITE_ONCE(s->samples.paused, s->samples.paused - 1);
-	write_sequnlock(&s->acct_lock);
 	s->sw.waits = false;
-	lists_load(chip, NULL);
-	vmach_samples_set(chip, now, kvgpu_sched_sample_mean(&alternates));
+	lists_load(chip);
+	vmach_samples_set(chip, s->samples.charged, kvgpu_sched_sample_mean(&alternates));
 	turn_over(chip);
 }
 
@@ -379,9 +328,11 @@ static void leave_begin(struct kvgpu_chip *chip)
 	struct machine_switch *sw = &chip->slicer.sw;
 
 	if (sw->at == sw->nr) {
+		vmach_leave_note(chip, ktime_get_ns() - sw->first);
 		switch_end(chip);
 		return;
 	}
+	vmach_payer_set(chip, machine_find(chip, sw->loaded[sw->at].vgpu), 0);
 	sw->leave = (struct machine_preempt){ .hid = sw->loaded[sw->at].hid, .over = leave_over };
 	kvgpu_sched_hang_begin(&sw->hang, 0);
 	vmach_preempt_add(chip, &sw->leave);
@@ -396,9 +347,7 @@ static void leave_end(struct kvgpu_chip *chip, bool hangs)
 	eviction_note(chip);
 	if (c)
 		vmach_hang_end(c, sw->leave.hid);
-	vmach_engines_observe(chip->gpu);
-	sw->wait.began = chip->slicer.samples.charged;
-	sw->wait.paid = chip->slicer.samples.paid_ns;
+	sw->began = ktime_get_ns();
 	sw->at++;
 	leave_begin(chip);
 }
@@ -442,7 +391,6 @@ static void slicer_turn(struct kvgpu_chip *chip)
 	struct machine_slicer *s = &chip->slicer;
 	u64 now = ktime_get_ns();
 	struct kvgpu_sched_choice c;
-	struct kvgpu_machine *m;
 	bool leave;
 
 	s->rest.from = now;
@@ -459,8 +407,7 @@ static void slicer_turn(struct kvgpu_chip *chip)
 	write_sequnlock(&s->acct_lock);
 	ask_policy(chip, now, &c);
 	s->rest.next = c.until;
-	m = c.ent ? container_of(c.ent, struct kvgpu_machine, slice.ent) : NULL;
-	leave = lists_switch(chip, c.shared, c.shared ? NULL : m);
+	leave = lists_switch(chip, &c);
 	vmach_samples_set(chip, now, sample_mean(chip, now));
 	s->rest.from = ktime_get_ns();
 	s->rest.used = s->rest.from - now;

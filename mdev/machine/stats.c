@@ -73,7 +73,7 @@ void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu
 	const struct machine_slicer *s = &gpu->chip->slicer;
 
 	*st = (struct machine_gpu_stats){
-		.policy = READ_ONCE(s->sched.policy),
+		.policy = READ_ONCE(s->sched.policy) - kvgpu_sched_policies,
 		.slice_us = div_u64(READ_ONCE(s->sched.slice_ns), NSEC_PER_USEC),
 		.watchdog_ms = READ_ONCE(s->watchdog_ms),
 		.busy_ns = READ_ONCE(s->samples.busy_ns),

@@ -64,11 +64,9 @@ static void take_sample(struct kvgpu_chip *chip)
 		m->slice.charge.seen |= vmach_vgpu_named(m, vgpu);
 	if (!s->samples.paused && now >= s->samples.charged) {
 		vmach_time_settle(chip, now);
-		list_for_each_entry(m, &chip->live, node) {
+		list_for_each_entry(m, &chip->live, node)
 			m->slice.charge.busy = vmach_vgpu_named(m, vgpu) ||
 					       (unnamed && m->slice.on_chip && m->slice.found.work);
-			m->slice.charge.left_busy &= !m->slice.on_chip;
-		}
 	}
 	mean = s->samples.mean;
 	s->samples.at = mean == ~0ull ? ~0ull :

@@ -20,7 +20,8 @@
 		(void)(&max_a == &max_b);      \
 		max_a > max_b ? max_a : max_b; \
 	})
-#define min3(a, b, c) min(min(a, b), c)
+#define min3(a, b, c)	   min(min(a, b), c)
+#define clamp(val, lo, hi) min(max(val, lo), hi)
 #define min_t(type, a, b)                      \
 	({                                     \
 		type min_a = (a), min_b = (b); \

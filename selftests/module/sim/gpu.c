@@ -132,6 +132,7 @@ static void note_run(struct sim_gpu *g, struct sim_vgpu *v, u64 from, u64 to)
 	v->left -= to - from;
 	v->done += to - from;
 	v->uncharged += to - from;
+	v->progress |= to > from;
 	v->busy += to - from;
 	while (from < to) {
 		u64 bin = (from - g->begin) / SIM_BIN,
@@ -156,7 +157,9 @@ static void advance_engine(struct sim_gpu *g)
 	if (!v->left) {
 		finish_job(g, v);
 		g->running = -1;
-	} else if (g->shared && g->now >= g->hw_end && g->stop_at == NEVER) {
+	} else if (g->stop_at == NEVER ? g->shared && g->now >= g->hw_end :
+					 g->preempt_ns && g->now >= g->stop_at - g->preempt_ns) {
+		/* its time is over, or its context is saved now */
 		g->running = -1;
 	}
 }
@@ -201,30 +204,45 @@ static u64 piece_end(const struct sim_gpu *g)
 
 /* ------------------------------------------------------------------ the driver */
 
+/*
+ * While vGPUs take turns, the owner pays from the time on at which its list is on the chip until it
+ * has left; what each switch takes at least is nobody's. Else each vGPU pays for what it ran.
+ */
 static void charge(struct sim_gpu *g)
 {
+	bool stamps = !g->shared && g->owner >= 0 && g->choice.turns;
+	u64 to = g->loaded_at != NEVER ? g->charged : g->now;
 	u32 i;
 
+	if (stamps && g->stop_at != NEVER)
+		to = min_u64(to, g->stop_at - g->preempt_ns);
+	if (stamps && to > g->charged)
+		kvgpu_sched_charge(&g->sched, &g->vgpu[g->owner].ent, to - g->charged, g->now);
 	for (i = 0; i < g->nr; i++) {
-		if (!g->vgpu[i].uncharged)
-			continue;
-		kvgpu_sched_charge(&g->sched, &g->vgpu[i].ent, g->vgpu[i].uncharged, g->now);
+		u64 ns = g->vgpu[i].uncharged;
+
 		g->vgpu[i].uncharged = 0;
+		if (ns && !(stamps && g->owner == (int)i))
+			kvgpu_sched_charge(&g->sched, &g->vgpu[i].ent, ns, g->now);
 	}
+	g->charged = g->now;
 }
 
 static void poll_vgpus(struct sim_gpu *g)
 {
 	u32 i;
 
-	for (i = 0; i < g->nr; i++)
-		kvgpu_sched_note(&g->vgpu[i].ent, has_work(&g->vgpu[i]), g->vgpu[i].uncharged);
+	for (i = 0; i < g->nr; i++) {
+		kvgpu_sched_note(&g->vgpu[i].ent, has_work(&g->vgpu[i]), g->vgpu[i].progress);
+		g->vgpu[i].progress = false;
+	}
 	charge(g);
 	kvgpu_sched_polled(&g->sched, g->now);
 }
 
 static void decide(struct sim_gpu *g)
 {
+	bool turns = g->choice.turns;
 	int owner;
 
 	kvgpu_sched_choose(&g->sched, g->now, &g->choice);
@@ -240,15 +258,14 @@ static void decide(struct sim_gpu *g)
 	}
 	g->next_shared = g->choice.shared;
 	g->next_owner = owner;
+	g->next_turns = g->choice.turns;
+	g->choice.turns = turns;
 	/*
 	 * lists may join those on the chip, and an empty chip may be given one, without a preempt
 	 */
-	g->stop_at = g->next_shared ? g->now :
-				      piece_end(g) + (g->running >= 0 && g->running != owner ?
-							      g->cfg.preempt_ns :
-							      0);
-	if (g->running == owner)
-		g->stop_at = g->now;
+	g->preempt_ns =
+		!g->next_shared && g->running >= 0 && g->running != owner ? g->cfg.preempt_ns : 0;
+	g->stop_at = g->next_shared || g->running == owner ? g->now : piece_end(g) + g->preempt_ns;
 	g->switches++;
 }
 
@@ -269,8 +286,10 @@ static void switch_lists(struct sim_gpu *g)
 		bool keeps = g->running < 0 ? g->next_shared :
 					      g->next_shared || g->running == g->next_owner;
 
+		charge(g);
 		g->stop_at = NEVER;
 		g->shared = g->next_shared;
+		g->choice.turns = g->next_turns;
 		g->owner = g->next_owner;
 		g->loaded_at = g->now + (keeps ? 0 : g->cfg.load_ns);
 		if (!keeps)
@@ -278,8 +297,7 @@ static void switch_lists(struct sim_gpu *g)
 	}
 	if (g->now >= g->loaded_at) {
 		g->loaded_at = NEVER;
-		/* first charge for the switch */
-		charge(g);
+		g->charged = g->now;
 		if (!g->shared)
 			g->choice.until = kvgpu_sched_started(&g->sched, g->now);
 	}
@@ -289,8 +307,11 @@ static void switch_lists(struct sim_gpu *g)
 
 static u64 next_event(const struct sim_gpu *g)
 {
-	u64 t = min_u64(g->stop_at, g->loaded_at);
+	u64 t = min_u64(g->stop_at, g->loaded_at), save = g->stop_at - g->preempt_ns;
 	u32 i;
+
+	if (g->stop_at != NEVER && save > g->now)
+		t = min_u64(t, save);
 
 	if (t == NEVER)
 		t = min_u64(g->poll_at, g->choice.until > g->now ? g->choice.until : NEVER);
@@ -321,8 +342,8 @@ static void note_waste(struct sim_gpu *g, u64 ns)
 	if (g->running >= 0 || !anybody_has_work(g))
 		return;
 	g->wasted += ns;
-	if (e && e->lingers)
-		container_of(e, struct sim_vgpu, ent)->lingered += ns;
+	if (e && g->sched.hold_end)
+		container_of(e, struct sim_vgpu, ent)->held += ns;
 }
 
 static void step(struct sim_gpu *g, u64 end)
@@ -338,8 +359,8 @@ static void step(struct sim_gpu *g, u64 end)
 		arrive(g, &g->vgpu[i]);
 	/* preempted: it does not go on with another job */
 	if (g->running < 0 && g->stop_at != NEVER && !g->next_shared &&
-	    g->stop_at > g->now + g->cfg.preempt_ns)
-		g->stop_at = g->now + g->cfg.preempt_ns;
+	    g->stop_at > g->now + g->preempt_ns)
+		g->stop_at = g->now + g->preempt_ns;
 	switch_lists(g);
 	drive(g);
 	start_engine(g, last);

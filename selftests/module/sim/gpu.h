@@ -60,9 +60,10 @@ struct sim_vgpu {
 	u32 head, nr;
 	u64 left, done; /* of the job under way: still to do, done */
 	u64 arrived;
-	u64 uncharged; /* ran, and the driver has not told the policy yet */
+	u64 uncharged; /* ran, and the driver has not charged it yet */
+	bool progress; /* ran since the last poll */
 	u64 busy; /* ns on the engine, all */
-	u64 lingered; /* part of .wasted in which this vGPU lingered, ns */
+	u64 held; /* part of .wasted in which this vGPU held the chip, ns */
 	u64 bins[SIM_MAX_BINS]; /* by time */
 	u64 jobs;
 	/* from arrival to done, less what it takes alone; of periodic ones, loops and bursts */
@@ -82,9 +83,11 @@ struct sim_gpu {
 	bool shared; /* all lists; else owner's */
 	int owner, running; /* numbers of vGPUs, -1: none */
 	u64 run_start; /* of what runs: noted up to here */
+	u64 charged; /* time up to which .owner is charged, while vGPUs take turns */
 	u64 hw_end;
 	u64 stop_at, loaded_at; /* a switch under way; ~0: none */
-	bool next_shared;
+	u64 preempt_ns; /* last part of the time up to .stop_at: the context is saved */
+	bool next_shared, next_turns;
 	int next_owner;
 	u64 poll_at;
 	u64 switches;

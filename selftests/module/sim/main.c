@@ -72,7 +72,7 @@ static double share_error(const struct sim_gpu *g)
 
 /* ------------------------------------------------------------------ shares */
 
-static void one_share(enum kvgpu_sched_policy policy, u32 nr, bool weighted, u64 piece)
+static void one_share(enum kvgpu_sched_policy_id policy, u32 nr, bool weighted, u64 piece)
 {
 	struct sim_vgpu *v = sim_vgpus(nr, SIM_MS);
 	struct sim_gpu g;
@@ -91,13 +91,13 @@ static void one_share(enum kvgpu_sched_policy policy, u32 nr, bool weighted, u64
 	sim_run(&g, 20 * SIM_S);
 	row(obj("\"policy\": \"%s\", \"vgpus\": %u, \"weights\": \"%s\", \"greedy_piece_ms\": %g, \"worst_2s_error_percent\": %.3f, "
 		"\"greedy_share_error_percent\": %.3f, \"busy_percent\": %.2f",
-		kvgpu_sched_policy_name(policy), nr, weighted ? "1:2:4" : "equal", piece / 1e6,
+		kvgpu_sched_policies[policy].name, nr, weighted ? "1:2:4" : "equal", piece / 1e6,
 		share_error(&g),
 		sim_share_error(&g, 0, kvgpu_sched_entitlement(&g.sched, &v[0].ent), WARM,
 				18 * SIM_S) /
 			1e4,
 		part_of(sim_busy(&g), 20 * SIM_S)),
-	    "%-12s %5u  %-6s %9g %14.2f %14.2f %9.2f", kvgpu_sched_policy_name(policy), nr,
+	    "%-12s %5u  %-6s %9g %14.2f %14.2f %9.2f", kvgpu_sched_policies[policy].name, nr,
 	    weighted ? "1:2:4" : "equal", piece / 1e6, share_error(&g),
 	    sim_share_error(&g, 0, kvgpu_sched_entitlement(&g.sched, &v[0].ent), WARM, 18 * SIM_S) /
 		    1e4,
@@ -153,13 +153,13 @@ static void latency(void)
 				sim_run(&g, 20 * SIM_S);
 				row(obj("\"policy\": \"%s\", \"others\": %u, \"piece_ms\": %g, \"p50_ms\": %.3f, \"p99_ms\": %.3f, "
 					"\"max_ms\": %.3f, \"busy_percent\": %.2f",
-					kvgpu_sched_policy_name(policy), nr - 1, pieces[k] / 1e6,
+					kvgpu_sched_policies[policy].name, nr - 1, pieces[k] / 1e6,
 					sim_latency(&v[0], 500) / 1e6,
 					sim_latency(&v[0], 990) / 1e6,
 					sim_latency(&v[0], 1000) / 1e6,
 					part_of(sim_busy(&g), 20 * SIM_S)),
 				    "%-12s %6u %9g %7.2f %7.2f %7.2f %8.2f",
-				    kvgpu_sched_policy_name(policy), nr - 1, pieces[k] / 1e6,
+				    kvgpu_sched_policies[policy].name, nr - 1, pieces[k] / 1e6,
 				    sim_latency(&v[0], 500) / 1e6, sim_latency(&v[0], 990) / 1e6,
 				    sim_latency(&v[0], 1000) / 1e6,
 				    part_of(sim_busy(&g), 20 * SIM_S));

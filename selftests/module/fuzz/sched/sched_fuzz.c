@@ -19,8 +19,7 @@
 struct book {
 	bool present, runnable, suspended;
 	u64 busy;
-	/* by our count: ns that may be left in its bucket; those beyond the bucket's depth */
-	double left, kept;
+	double left; /* by our count: ns that may be left in its bucket */
 };
 
 static struct {
@@ -80,45 +79,23 @@ static bool may_run(u32 i)
 	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].throttled;
 }
 
-/*
- * Whether another vGPU has the chip, or no vGPU yet, and vGPU @i may run, or may as soon as enough
- * of its budget is left.
- */
-static bool waits(u32 i)
-{
-	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended &&
-	       (f.s.current_ent ? f.s.current_ent != &f.e[i] || !f.s.started : f.e[i].throttled);
-}
-
 static void pass(u64 ns)
 {
 	u32 i;
 
 	ns = ns < ~f.now ? ns : ~f.now;
 	f.now += ns;
-	for (i = 0; i < MAX_NR; i++) {
-		f.b[i].left += (double)ns * f.e[i].limit / KVGPU_SCHED_PPM;
-		if (waits(i))
-			f.b[i].kept += (double)ns * f.e[i].limit / KVGPU_SCHED_PPM;
-	}
+	for (i = 0; i < MAX_NR; i++)
+		f.b[i].left += (double)ns * f.e[i].limit.ppm / KVGPU_SCHED_PPM;
 }
 
-/*
- * When choose() is called, a bucket keeps no more than its depth, and what came while its vGPU
- * waited, up to a limit.
- */
+/* When choose() is called, a bucket keeps no more than 400 ms' worth (docs/sharing.md). */
 static void cut_buckets(void)
 {
 	u32 i;
 
-	for (i = 0; i < MAX_NR; i++) {
-		double depth = max(f.e[i].limit * 16.0, 1e6);
-		double most = KVGPU_SCHED_DEBT_MAX + 7.0 * KVGPU_SCHED_SLICE_MAX;
-		struct book *b = &f.b[i];
-
-		b->left = min(b->left, depth + min(b->kept, most));
-		b->kept = max(b->left - depth, 0.0);
-	}
+	for (i = 0; i < MAX_NR; i++)
+		f.b[i].left = min(f.b[i].left, f.e[i].limit.ppm * 400.0);
 }
 
 static void charge(u32 i, u64 ns)
@@ -135,7 +112,7 @@ static void charge(u32 i, u64 ns)
 static void check_accounts(void)
 {
 	struct kvgpu_sched_ent *e;
-	u32 nr = 0, wants = 0, i;
+	u32 nr = 0, i;
 
 	list_for_each_entry(e, &f.s.ents, node) {
 		i = e - f.e;
@@ -143,8 +120,6 @@ static void check_accounts(void)
 		nr++;
 		check(e->runnable == f.b[i].runnable && e->suspended == f.b[i].suspended);
 		check(e->busy_ns == f.b[i].busy);
-		check(!e->lingers || (!e->runnable && f.s.current_ent == e));
-		wants += (e->runnable || e->lingers) && !e->suspended;
 		/* clocks are near each other */
 		check((s64)(e->vtime - f.s.vclock) <=
 		      (s64)(KVGPU_SCHED_DEBT_MAX * UNIT / e->share));
@@ -152,7 +127,8 @@ static void check_accounts(void)
 		      (s64)(KVGPU_SCHED_DEBT_MAX * UNIT / e->share));
 		check(kvgpu_sched_entitlement(&f.s, e) <= e->cap * (KVGPU_SCHED_PPM / 100));
 	}
-	check(nr == f.s.nr_ents && nr == f.nr && wants == f.s.nr_runnable);
+	check(nr == f.s.nr_ents && nr == f.nr);
+	check(!f.s.hold_end || (f.s.current_ent && !f.s.current_ent->runnable));
 	check(!f.s.current_ent || f.b[f.s.current_ent - f.e].present);
 	check(!f.s.alone || f.b[f.s.alone - f.e].present);
 }
@@ -169,9 +145,10 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 	}
 	if (c->ent) {
 		i = c->ent - f.e;
-		check(may_run(i) || (f.b[i].present && c->ent->lingers && !f.b[i].suspended));
+		check(may_run(i) || (f.s.hold_end && c->ent == f.s.current_ent));
+		check(f.b[i].present && !f.b[i].suspended && !c->ent->throttled);
 		/* by our own count too there is something left of its budget */
-		check(c->ent->limit >= KVGPU_SCHED_PPM || f.b[i].left > -1000);
+		check(c->ent->limit.ppm >= KVGPU_SCHED_PPM || f.b[i].left > -1000);
 	} else {
 		check(!may);
 	}
@@ -179,7 +156,7 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 	if (c->shared) {
 		/* while a vGPU has a shared chip, no parked vGPU has work: it could run, too */
 		for (i = 0; c->ent && i < MAX_NR; i++)
-			check(!f.b[i].present || f.b[i].suspended || !f.e[i].parked ||
+			check(!f.b[i].present || f.b[i].suspended || !f.e[i].park.on ||
 			      !f.e[i].work);
 		check(wants <= 1 && may == wants);
 		for (i = 0; i < MAX_NR; i++)
@@ -230,7 +207,7 @@ static void poll_all(void)
 	bool was[MAX_NR], had = f.s.alone;
 
 	for (i = 0; i < MAX_NR; i++) {
-		was[i] = f.e[i].parked;
+		was[i] = f.e[i].park.on;
 		if (!f.b[i].present)
 			continue;
 		bits = byte();
@@ -240,12 +217,12 @@ static void poll_all(void)
 	for (i = 0; i < MAX_NR; i++) {
 		if (!f.b[i].present)
 			continue;
-		f.b[i].runnable = f.e[i].work && !f.e[i].parked;
-		check(!f.e[i].parked || !f.e[i].progress);
+		f.b[i].runnable = f.e[i].work && !f.e[i].park.on;
+		check(!f.e[i].park.on || !f.e[i].progress);
 		/* only the vGPU that has the chip alone can have been parked by this poll */
-		check(!f.e[i].parked || was[i] ||
-		      (had && (f.s.at < f.e[i].parked_until || f.now == ~0ull)));
-		check(f.e[i].park_ns <= 32000000);
+		check(!f.e[i].park.on || was[i] ||
+		      (had && (f.s.at < f.e[i].park.until || f.now == ~0ull)));
+		check(f.e[i].park.ns <= 32000000);
 	}
 }
 

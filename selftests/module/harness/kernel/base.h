@@ -38,7 +38,6 @@
 #define typeof __typeof__
 #define min_not_zero(a, b)	  ((a) && (b) ? min(a, b) : (a) ?: (b))
 #define clamp_t(type, v, lo, hi)  min_t(type, max_t(type, v, lo), hi)
-#define clamp(v, lo, hi)	  min(max(v, lo), hi)
 #define offsetofend(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 #define U32_MAX			  (~0u)
 #define U64_MAX			  (~0ull)

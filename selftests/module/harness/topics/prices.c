@@ -510,6 +510,10 @@ static void channel_waits(const struct scene *s)
 
 #define SLACK 20 /* in thousandths */
 #define HAS(vgpu, pct) { &m_had, vgpu, AT_MOST(10 * (pct) + SLACK), "S5: a trick brings more" }
+/* a cap, and a full bucket, which has 400 ms of it, in a row of so many ms */
+#define CAPPED(pct, ms) ((pct) + (pct) * 400 / (ms))
+/* so many thousandths it may pay for idle time in its turns, until its work's end is noticed */
+#define IDLE 100
 #define PAYS_BUT(vgpu, n) { &m_unpaid, vgpu, AT_MOST(n), "S5: it pays for less than it has" }
 #define PAYS(vgpu) PAYS_BUT(vgpu, SLACK)
 #define OWN_BUT(vgpu, n) { &m_overpaid, vgpu, AT_MOST(n), "S5: it pays for what it does not have" }
@@ -524,7 +528,7 @@ static void channel_waits(const struct scene *s)
 	  VERY_COARSE, .ms = row_ms, .set = (how) >= HANGS ? "-1 watchdog_ms 100" : NULL,       \
 	  .before = (how) >= HANGS ? begin : NULL, .slow = (row_ms) >= 10000,                \
 	  .roles = { { meter, .arg = 250 * US }, { keeps_gr, 0, HOW(how, for_ms) } },        \
-	  .must = { PAYS_BUT(0, 40), OWN_BUT(0, 40), PAYS_BUT(1, 40), OWN_BUT(1, 40),         \
+	  .must = { PAYS_BUT(0, 40), OWN_BUT(0, 60), PAYS_BUT(1, 40), OWN_BUT(1, 60),         \
 		    DONE(0, 1), __VA_ARGS__ } }
 
 #define UNBOUND(n, nr, pol, set_, idle, share, ...)                                          \
@@ -546,7 +550,7 @@ static void channel_waits(const struct scene *s)
 	{ n, nr, PLAIN(), COARSE, .ms = 2000, .before = begin, .set = "0 cap 10", .arg = { idle }, \
 	  .roles = { { meter }, { works_in_unbinds, 0, us }, { unbinds_slowly, by, .lazy = true }, \
 		     __VA_ARGS__ }, \
-	  .must = { HAS(0, most), PAYS_BUT(0, 30), DONE(0, 100) } }
+	  .must = { HAS(0, CAPPED(most, 2000)), PAYS_BUT(0, 30), DONE(0, 100) } }
 
 #define FLUSHES(n, copies) \
 	{ n, 2, PLAIN(.copies_stay = true), COARSE, .ms = 10000, .before = begin, \
@@ -568,7 +572,7 @@ static void channel_waits(const struct scene *s)
 #define JOBS(n, cap, job, attack, least)                                                   \
 	{ n, 2, PLAIN(), LATE, .ms = 2000, .slow = true, .set = "0 cap " #cap, .arg = { 1, 2, 2 }, \
 	  .before = begin, .roles = { { meter }, { work_jobs, 0, job }, attack },           \
-	  .must = { ONLY_OWN(0), DONE(0, least) } }
+	  .must = { OWN_BUT(0, IDLE), DONE(0, least) } }
 #define PREEMPTS { work_preempts, 1, .lazy = true }
 #define SUBMITS { work_kicks, 1, 20 * US, .lazy = true }
 
@@ -576,7 +580,8 @@ static void channel_waits(const struct scene *s)
 	{ n, nr, OBEYS, COARSE, .ms = 2000, .set = set_, .arg = { idle }, .before = prepare,    \
 	  .roles = { { meter, .arg = 7 * US }, { work_jobs, 0, (job) | JOB_QUIET },          \
 		     { (nr) > 1 ? work_served : NULL, 1 } },                                \
-	  .must = { PAYS_BUT(0, slack), OWN_BUT(0, slack),                                   \
+	  .must = { PAYS_BUT(0, slack), \
+		    OWN_BUT(0, (nr) > 1 && (slack) < 2 * IDLE ? 2 * IDLE : (slack)), \
 		    DONE(0, 100), LEFT((nr) - 1, least) } }
 
 #define HOLDS(n, nr, set_, idle, second, tells, kernel, ...)                                 \
@@ -608,23 +613,24 @@ static const struct scene table[] = {
 
 	UNBOUND("unbinds of an idle channel", 2, VERY_COARSE, "", 0, 50, { idle_unbinds, 0, 1 },
 		{ idle_unbinds, 1, 1 }),
-	UNBOUND("unbinds beside one that works", 2, VERY_COARSE, "0 cap 10", 2, 10, IDLE_UNBINDS),
-	UNBOUND("unbinds hide kernels of 9 ms", 2, VERY_COARSE, "0 cap 10", 3, 10, KERNELS(9000),
+	UNBOUND("unbinds beside one that works", 2, VERY_COARSE, "0 cap 10", 2, CAPPED(10, 2000),
 		IDLE_UNBINDS),
-	UNBOUND("unbinds hide kernels of 300 us", 2, VERY_COARSE, "0 cap 10", 3, 10, KERNELS(300),
-		IDLE_UNBINDS),
+	UNBOUND("unbinds hide kernels of 9 ms", 2, VERY_COARSE, "0 cap 10", 3, CAPPED(10, 2000),
+		KERNELS(9000), IDLE_UNBINDS),
+	UNBOUND("unbinds hide kernels of 300 us", 2, VERY_COARSE, "0 cap 10", 3, CAPPED(10, 2000),
+		KERNELS(300), IDLE_UNBINDS),
 	UNBOUND("unbinds hide kernels from a heavy one", 3, VERY_COARSE, "2 weight 1900", 3, 5,
 		KERNELS(9000), IDLE_UNBINDS),
 	UNBOUND("unbinds hide kernels from an equal", 3, VERY_COARSE, "", 3, 50, KERNELS(9000),
 		IDLE_UNBINDS),
-	UNBOUND("unbinds by a thread that gets a CPU late", 2, LATE, "0 cap 50", 3, 50,
+	UNBOUND("unbinds by a thread that gets a CPU late", 2, LATE, "0 cap 50", 3, CAPPED(50, 2000),
 		KERNELS(5000), { idle_unbinds, 1, .lazy = true }),
 	TRICK("pieces between unbinds behind 500 us", PLAIN(), COARSE, 2000, "0 cap 10", 3,
-	      pieces_between_unbinds, EACH(500, 200), HAS(0, 10), ONLY_OWN(1)),
+	      pieces_between_unbinds, EACH(500, 200), HAS(0, CAPPED(10, 2000)), ONLY_OWN(1)),
 	TRICK("pieces between unbinds behind 1 ms", PLAIN(), COARSE, 2000, "0 cap 30", 3,
-	      pieces_between_unbinds, EACH(1000, 1000), HAS(0, 31), ONLY_OWN(1)),
+	      pieces_between_unbinds, EACH(1000, 1000), HAS(0, CAPPED(30, 2000)), ONLY_OWN(1)),
 	TRICK("unbinds behind pieces", WAITERS, { .oversleep_ns = 1000 }, 1500, "0 cap 10", 3,
-	      unbinds_behind_pieces, 60, HAS(0, 10)),
+	      unbinds_behind_pieces, 60, HAS(0, CAPPED(10, 1500))),
 	TRICK("a kernel begins in an unbind", PROMPT, COARSE, 6000, "0 cap 10", 3,
 	      unbinds_before_kernels, 95, HAS(0, 12)),
 	TRICK("a kernel begins in an unbind beside one that works", PROMPT, COARSE, 6000,
@@ -640,7 +646,7 @@ static const struct scene table[] = {
 	  .set = "0 cap 50", .arg = { 3 },
 	  .roles = { { meter }, { work_jobs, 0, EACH(100, 900) | JOB_QUIET },
 		     { unbinds_slowly, 1, 1, .lazy = true } },
-	  .must = { ONLY_OWN(0), DONE(0, 100), HAS(0, 50) } },
+	  .must = { ONLY_OWN(0), DONE(0, 100), HAS(0, CAPPED(50, 2000)) } },
 	FLUSHES("a flush while another one is driven off", 0),
 	FLUSHES("a flush while two channels are driven off", 1),
 
@@ -657,7 +663,7 @@ static const struct scene table[] = {
 	{ "faults beside pieces, and another one's unbinds", 2, PLAIN(.copies_stay = true), COARSE,
 	  .ms = 1500, .set = "0 cap 15", .arg = { 3 }, .before = begin,
 	  .roles = { { meter }, { unbinds_behind_copies, 1 }, { pieces_with_faults } },
-	  .must = { HAS(0, 17), PAYS(0), PAYS(1), ONLY_OWN(1), DONE(0, 50) } },
+	  .must = { HAS(0, CAPPED(17, 1500)), PAYS(0), PAYS(1), OWN_BUT(1, IDLE), DONE(0, 50) } },
 	STOPS("faults", PLAIN(), begin, 900, 850, { faults_again, 0, 230 }),
 	STOPS("faults in rests", PLAIN(), begin, 900, 850, { faults_again, 0, 230 | IN_RESTS }),
 	{ "faults that hold GR", 2, ROUGH, VERY_COARSE, .ms = 4000, .before = begin,
@@ -700,16 +706,16 @@ static const struct scene table[] = {
 	HOLDS("it keeps the chip, and hardly works", 2, "0 cap 2", 0, 1, 1, 10, KICKS),
 	  .must = { LEFT(1, 940) } },
 	HOLDS("it keeps the chip, and works little", 2, "0 cap 10", 0, 1, 1, 30, KICKS),
-	  .must = { LEFT(1, 860) } },
+	  .must = { LEFT(1, 1000 - 10 * CAPPED(10, 700) - SLACK) } },
 	HOLDS("a heavy one keeps the chip", 2, "0 cap 10 0 weight 1900", 0, 1, 1, 30, KICKS),
-	  .must = { LEFT(1, 860) } },
+	  .must = { LEFT(1, 1000 - 10 * CAPPED(10, 700) - SLACK) } },
 	HOLDS("waits beside one that its cap holds back", 3, "0 cap 25 2 cap 1", 0, 3, 1, 100),
 	  .must = { LEFT(0, 140) } },
 	HOLDS("waits beside one that wakes for nothing", 3, "0 cap 25", 4, 3, 1, 100, { wakes }),
 	  .must = { LEFT(0, 140), DONE(1, 100) } },
 	HOLDS("works, and submits without a break", 2, "0 cap 10", 0, 3, 3, 2000,
 	      { work_kicks, 0, 5 * US }),
-	  .must = { HAS(0, 10), PAYS(0) } },
+	  .must = { HAS(0, CAPPED(10, 700)), PAYS(0) } },
 	ENDS_LATE("turns end late", 0),
 	ENDS_LATE("turns end late, and idle", 1),
 };

@@ -16,8 +16,12 @@
 #define P 1 /* the partner */
 #define G V(i)
 /* so many thousandths of the time a vGPU may have beyond its share (docs/invariants.md) */
-#define MORE  40
-#define NAMES 8
+#define MORE 40
+/* so many it may pay for idle time in its turns, until the end of its work is noticed */
+#define IDLE 150
+/* and what a full bucket has, in thousandths of a row of so many ms: 400 ms of a cap of @pct % */
+#define SAVED_IN(ms, pct) (10 * (pct)*400 / (ms))
+#define NAMES		  8
 
 /* clang-format off */
 /* Steps: .b is the vGPU, beyond the role's. Where one asks in vain, its script begins anew. */
@@ -461,7 +465,7 @@ static void third(const struct role *r)
 #define TRICK(n, v, trick, c, ...) \
 	{ ROW(n, v, 2000, "0 cap " #c, quiet, ##__VA_ARGS__), \
 	  .roles = { METER, { tricks, 0, trick } }, \
-	  NO_GAIN(10 * (c) + MORE) }
+	  NO_GAIN(10 * (c) + SAVED_IN(2000, c) + MORE) }
 /* with a thread that preempts for the script, against a cap of 10 % */
 #define BESIDE(n, before_, trick, most, ...) \
 	{ ROW(n, 2, 2000, "0 cap 10", before_, ##__VA_ARGS__), \
@@ -485,7 +489,7 @@ static void third(const struct role *r)
 	  .roles = { METER, { tricks, 0, TELLS }, { tricks, 1, WAITER } }, \
 	  .must = { { &m_had, 0, IS(0), "the waiter works" }, \
 		    { &m_had, 1, AT_LEAST(100), LESS_THAN_SHARE }, \
-		    { &m_charged, 0, AT_MOST(MORE), PAYS_MORE }, \
+		    { &m_charged, 0, AT_MOST(500), PAYS_MORE }, \
 		    { &m_unpaid, 1, AT_MOST(MORE), DOES_NOT_PAY } } }
 #define EQUAL "-1 policy equal-share"
 /* .arg: kernels of the partner that can't be preempted, and pauses, us */
@@ -497,7 +501,7 @@ static void third(const struct role *r)
 #define SAVED(n, v, s, set_, ...) \
 	{ ROW(n, v, 2000, set_, saves, __VA_ARGS__), \
 	  .roles = { METER, { honest, 0 }, { honest, 1 } }, \
-	  .must = { { &m_had, 0, 100, (s) + MORE, MORE_THAN_SHARE }, \
+	  .must = { { &m_had, 0, 100, (s) + SAVED_IN(2000, (s) / 10) + MORE, MORE_THAN_SHARE }, \
 		    { &m_had, 1, AT_LEAST((s) - 60), LESS_THAN_SHARE } } }
 #define WALK(k) \
 	{ "walk " #k, 3, PLAIN(), { .seed = 1 + (k), .oversleep_ns = 3000 }, .ms = 1500, \
@@ -506,7 +510,7 @@ static void third(const struct role *r)
 	  .must = { { &m_unpaid, 0, AT_MOST(60), DOES_NOT_PAY }, \
 		    { &m_unpaid, 1, AT_MOST(60), DOES_NOT_PAY }, \
 		    { &m_unpaid, 2, AT_MOST(60), DOES_NOT_PAY }, \
-		    { &m_overpaid, 2, AT_MOST(60), PAYS_MORE } } }
+		    { &m_overpaid, 2, AT_MOST(IDLE), PAYS_MORE } } }
 
 static const struct scene table[] = {
 	HONEST("one of two", 2, 500, NULL),
@@ -537,7 +541,8 @@ static const struct scene table[] = {
 	TRICK("works between the policy's polls", 1, BUDGET, 10),
 	TRICK("works until 4 ms after a sample", 1, AFTER, 10, 3840, 60),
 	{ ROW("works until 1 ms after a sample, beside another", 2, 2000, "0 cap 10", quiet, 840,
-	      60), .roles = { METER, { tricks, 0, AFTER }, { honest, 1 } }, NO_GAIN(100 + MORE) },
+	      60), .roles = { METER, { tricks, 0, AFTER }, { honest, 1 } },
+	  NO_GAIN(100 + SAVED_IN(2000, 10) + MORE) },
 	TRICK("works for 245 us after a sample", 1, AFTER, 1, 245),
 	TRICK("works for 60 us after a sample", 1, AFTER, 1, 60),
 	TRICK("works in flushes", 2, FLUSHES, 2, 0, 0, 24),

@@ -4,13 +4,15 @@
  */
 #include <selftests/unit_test.h>
 
+#include <linux/minmax.h>
+
 #include "selftests/module/sim/gpu.h"
 
 #define RUN    sim_run_ns()
 #define WARM   (1 * SIM_S)
 #define WINDOW (2 * SIM_S)
 
-static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy policy,
+static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy_id policy,
 				const struct sim_cfg *cfg, u32 cap, struct sim_work first)
 {
 	struct sim_vgpu *v = sim_vgpus(nr, SIM_MS);
@@ -97,7 +99,8 @@ TEST(a_cap_holds_in_any_rhythm)
 							       .period = gap[p] });
 				sim_run(&g, RUN);
 				sim_range(&g, 0, WARM, WINDOW, &least, &most);
-				assert_true(most <= 101000);
+				/* and a full bucket of 40 ms */
+				assert_true(most <= 121000);
 				free(v);
 			}
 }
@@ -152,29 +155,6 @@ TEST(fixed_share_is_of_the_card)
 		assert_in_range(most, 247500, 252500);
 		free(v);
 	}
-}
-
-/*
- * Switches cost all vGPUs time. A vGPU is not owed that time: it gets no more than its share once
- * the other vGPUs sleep.
- */
-TEST(time_lost_to_switches_is_owed_to_nobody)
-{
-	struct sim_cfg cfg = sim_k20;
-	u32 least, most, i;
-	struct sim_vgpu *v;
-	struct sim_gpu g;
-
-	cfg.load_ns = 400000;
-	v = machine(&g, 4, KVGPU_SCHED_EQUAL_SHARE, &cfg, 100,
-		    (struct sim_work){ SIM_BUSY, .len = SIM_MS });
-	for (i = 1; i < 4; i++)
-		v[i].work.to = 10 * SIM_S;
-	sim_run(&g, 16 * SIM_S);
-	assert_true(sim_busy(&g) < 16 * SIM_S / 100 * 90);
-	sim_range(&g, 0, 10100 * SIM_MS, WINDOW, &least, &most);
-	assert_in_range(most, 245000, 252500);
-	free(v);
 }
 
 /* Time that vGPU 0 took from vGPU 1 is owed to vGPU 1, even while vGPU 0 sleeps. */

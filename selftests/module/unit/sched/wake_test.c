@@ -13,7 +13,7 @@
 #define SLICE KVGPU_SCHED_SLICE_DEFAULT
 
 /* vGPU 0 does @first; the others always have work, which can't be interrupted for @piece ns. */
-static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy policy,
+static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy_id policy,
 				struct sim_work first, u64 piece)
 {
 	struct sim_vgpu *v = sim_vgpus(nr, 4 * SIM_MS);
@@ -166,7 +166,7 @@ TEST(waiting_for_ever_takes_nothing_from_others)
 /* vGPUs that wake again and again, for a moment in which they wait or work */
 struct flicker {
 	u32 nr, weight, cap; /* of each */
-	enum kvgpu_sched_policy policy;
+	enum kvgpu_sched_policy_id policy;
 	struct sim_work work;
 };
 
