@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Accounting of GPU time: charges vGPUs for it, and tells how much each was charged. A vGPU that a
- * usage sample (usage.c) sees at work pays until the next sample, or until it leaves the chip. In a
- * wait for the chip, observations take the place of samples (wait.h). The slicer, while it waits
- * for a preempt, makes them every KVGPU_HW_WATCH_US.
+ * Accounting of GPU time: charges vGPUs for it, and tells how much each was charged. While vGPUs
+ * take turns, the vGPU whose list is on the chip pays for all of the time, until its last channel
+ * has left. Else a vGPU that a usage sample (usage.c) sees at work pays until the next sample. In a
+ * wait for the chip, observations take the place of both (wait.h). The slicer, while it waits for a
+ * preempt, makes them every KVGPU_HW_WATCH_US.
  *
  * The slicer calls all of this, the sampler and the interrupt thread vmach_time_settle(), and any
  * thread kvgpu_machine_gpu_time_get().
@@ -113,41 +114,22 @@ u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------------------------ waits for the chip */
 
-void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine)
-{
-	u8 runl = vmach_gr_runl_get(gpu), e;
-
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		engine[e] = gpu->hw.topo.engine[e].runl == runl ?
-				    kvgpu_hw_engine_status(&gpu->hw, e) :
-				    0;
-}
-
-/* Returns the id of the vGPU for which an engine works by its status @st; 0: none. */
-static u32 worker(struct kvgpu_chip *chip, u32 st)
-{
-	struct machine_hid hid = vmach_status_hid(st);
-
-	return vmach_status_works(st) ? READ_ONCE(chip->has_id[hid.tsg][hid.id]) : 0;
-}
-
 /*
- * Notes for which vGPUs the engines work by their status @engine, and settles: half of the time
- * since the observation before counts as that one saw the engines, the other half as this one does.
+ * Observes the engines, and settles: half of the time since the observation before counts as that
+ * one saw them, the other half as this one does. slicer->acct_lock is held for writing.
  */
-static void work_note(struct kvgpu_chip *chip, const u32 *engine)
+static void observe(struct kvgpu_chip *chip)
 {
 	u64 now = ktime_get_ns(), since = chip->slicer.samples.charged;
+	bool paused = chip->slicer.samples.paused;
 	u32 vgpu[KVGPU_MAX_ENGINE];
 	struct kvgpu_machine *m;
-	u8 e;
 
-	vmach_time_settle(chip, chip->slicer.samples.paused ? since + (now - since) / 2 : now);
-	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++)
-		vgpu[e] = worker(chip, engine[e]);
+	vmach_engines_name(chip, 1, vgpu);
+	vmach_time_settle(chip, paused ? since + (now - since) / 2 : now);
 	list_for_each_entry(m, &chip->live, node)
 		m->slice.charge.works = vmach_vgpu_named(m, vgpu);
-	if (chip->slicer.samples.paused)
+	if (paused)
 		vmach_time_settle(chip, now);
 }
 
@@ -155,13 +137,11 @@ void vmach_engines_observe(void *arg)
 {
 	struct kvgpu_gpu *gpu = arg;
 	struct machine_slicer *s = &gpu->chip->slicer;
-	u32 engine[KVGPU_MAX_ENGINE];
 
 	if (!s->samples.paused)
 		return;
-	vmach_engines_read(gpu, engine);
 	write_seqlock(&s->acct_lock);
-	work_note(gpu->chip, engine);
+	observe(gpu->chip);
 	write_sequnlock(&s->acct_lock);
 }
 
@@ -185,12 +165,10 @@ void vmach_unpaid_charge(struct kvgpu_machine *m, u64 ns)
 void vmach_wait_begin(struct machine_wait *w, struct kvgpu_gpu *gpu)
 {
 	struct machine_slicer *s = &gpu->chip->slicer;
-	u32 engine[KVGPU_MAX_ENGINE];
 
 	vmach_slicer_assert(gpu);
-	vmach_engines_read(gpu, engine);
 	write_seqlock(&s->acct_lock);
-	work_note(gpu->chip, engine);
+	observe(gpu->chip);
 	WRITE_ONCE(s->samples.paused, s->samples.paused + 1);
 	*w = (struct machine_wait){
 		.gpu = gpu,

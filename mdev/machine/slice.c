@@ -2,8 +2,7 @@
 /*
  * Time slices. One thread per card, the slicer, gives the chip to the vGPUs in turns. In a *poll*
  * (poll.c) it finds out which vGPUs have work. After each poll it asks the policy (sched/), and
- * switches to the vGPU that the policy names. vGPUs are charged by samples (usage.c), and while a
- * switch waits, by observations (wait.h).
+ * switches to the vGPU that the policy names. accounting.c says who is charged.
  *
  * The chip is in one of two modes. *Shared*: the lists of all vGPUs that are not suspended are on
  * the chip together. Then nothing is switched, and a vGPU that gets work starts at once.
@@ -96,7 +95,6 @@ static void lists_clear(struct kvgpu_chip *chip)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
 	struct kvgpu_gpu *gpu = chip->gpu;
-	u32 engine[KVGPU_MAX_ENGINE];
 	u8 p, e;
 
 	sw->waits = true;
@@ -109,9 +107,9 @@ static void lists_clear(struct kvgpu_chip *chip)
 	 * the next channel already while an engine still has the old one. That one has to leave
 	 * before a channel that waits for the engine can.
 	 */
-	vmach_engines_read(gpu, engine);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		add_status(chip, engine[e]);
+		if (gpu->hw.topo.engine[e].runl == vmach_gr_runl_get(gpu))
+			add_status(chip, kvgpu_hw_engine_status(&gpu->hw, e));
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
 		if (gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu)))
 			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p));
@@ -119,8 +117,8 @@ static void lists_clear(struct kvgpu_chip *chip)
 
 /*
  * Sets what the chip should have: the lists of all vGPUs that are not suspended, only that of an
- * owner, or none. True: channels of vGPUs whose list is not
- * resident any more may be loaded, so that .sw waits until all channels have left the chip.
+ * owner, or none. True: channels of vGPUs whose list is not resident any more may be loaded, so
+ * that .sw waits until all channels have left the chip.
  */
 static bool lists_switch(struct kvgpu_chip *chip, const struct kvgpu_sched_choice *c)
 {
@@ -322,6 +320,22 @@ static void switch_end(struct kvgpu_chip *chip)
 
 static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret);
 
+/*
+ * While the present channel leaves, the vGPU for which an engine works pays, because the channel
+ * may wait for that engine; else the channel's own vGPU.
+ */
+static void leave_payer_set(struct kvgpu_chip *chip)
+{
+	struct machine_switch *sw = &chip->slicer.sw;
+	u32 vgpu[KVGPU_MAX_ENGINE], payer = sw->loaded[sw->at].vgpu;
+	u8 e;
+
+	vmach_engines_name(chip, 1, vgpu);
+	for (e = chip->gpu->hw.topo.nr_engines; e-- > 0;)
+		payer = vgpu[e] ?: payer;
+	vmach_payer_set(chip, machine_find(chip, payer), 0);
+}
+
 /* Preempts the present channel or group, or ends the switch if there is none. */
 static void leave_begin(struct kvgpu_chip *chip)
 {
@@ -332,7 +346,7 @@ static void leave_begin(struct kvgpu_chip *chip)
 		switch_end(chip);
 		return;
 	}
-	vmach_payer_set(chip, machine_find(chip, sw->loaded[sw->at].vgpu), 0);
+	leave_payer_set(chip);
 	sw->leave = (struct machine_preempt){ .hid = sw->loaded[sw->at].hid, .over = leave_over };
 	kvgpu_sched_hang_begin(&sw->hang, 0);
 	vmach_preempt_add(chip, &sw->leave);
@@ -374,10 +388,12 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 				 step == KVGPU_HANG_RECOVER, p->ns);
 	if (step == KVGPU_HANG_POLL)
 		kvgpu_hw_intr_poll(&chip->gpu->hw);
-	if (step == KVGPU_HANG_RECOVER)
+	if (step == KVGPU_HANG_RECOVER) {
 		leave_end(chip, true);
-	else
-		vmach_preempt_add(chip, p);
+		return;
+	}
+	leave_payer_set(chip);
+	vmach_preempt_add(chip, p);
 }
 
 /* ------------------------------------------------------------------ a turn of the slicer */

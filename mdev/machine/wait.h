@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A *wait* for the chip, in which the slicer makes no poll: channels or groups (TSGs) are driven
- * off in a switch (slice.c), in an eviction (recover.c) or at an unbind (chan.c). Samples do not
- * count meanwhile (usage.c), because guests decide when a wait begins. The slicer *observes* the
+ * A *wait* for the chip: a channel or group (TSG) is driven off in an eviction (recover.c) or at an
+ * unbind (chan.c). Samples do not count meanwhile (usage.c), because guests decide when a wait
+ * begins. The slicer *observes* the
  * engines all the time instead, and charges each vGPU while it sees an engine work for it. The vGPU
  * on whose behalf the slicer waits pays for the rest. Waits may be inside of each other: no time is
  * charged twice, by slicer->samples.paid_ns.
@@ -47,8 +47,6 @@ struct machine_wait {
 	u64 began, paid, blocked_ns;
 };
 
-/* Reads the status of each engine of GR's runlist into @engine; 0 for the other engines. */
-void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine);
 /* Observes the engines of struct kvgpu_gpu *@arg, if a wait is under way. For the slicer. */
 void vmach_engines_observe(void *arg);
 /*
