@@ -3,11 +3,11 @@
 """api.py TREE OUT: makes code of cuda/api/api.def and remote/frames.def in the folder OUT.
 api.py TREE doc:    prints build/docs/cuda-api.md.
 
-Made are: ops.h (numbers, structs, the tables' hash), stubs.c, refused.c and libcuda.map (client), library.h and cases.c
-(server), names.c (a dumper); and what cuda/api/entries.py makes.
+Made are: ops.h (numbers, structs), protocol.h (what two builds compare), stubs.c, refused.c and libcuda.map (client), library.h
+and cases.c (server), names.c (each entry's name, shape and hash); and what cuda/api/entries.py makes.
 
-The tables' hash is KVGPU_REMOTE_VERSION, which both sides compare. It covers the texts of HASHED, too: headers of layouts that
-cross. made.d in OUT tells make that the code is made of these.
+What two builds compare is what crosses (docs/remote.md): KVGPU_REMOTE_VERSION has the release and a hash of the numbers in COMMON,
+each entry has a hash of its own. made.d in OUT tells make that the code is made of these headers, too.
 """
 import hashlib
 import os
@@ -55,9 +55,13 @@ PLACES = {"CUmemAllocationProp": (".location", ".win32HandleMetaData"), "CUmemPo
 MOST = {"CUstreamCaptureStatus": 2, "CUgraphNodeType": 31, "CUfunc_cache": 3, "CUsharedconfig": 2, "CUaddress_mode": 3,
         "CUfilter_mode": 1, "CUfunctionLoadingState": 1}
 FIRST_OP = 16  # those below are the channel's
-HASHED = ["remote/" + name for name in (
-    "wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/completion.h", 
-    "cluster/relay/tags.h", "cluster/relay/message.h", "cluster/relay/cut.h", "cluster/relay/note.h", "cluster/relay/control.h")]
+# headers of what all frames share, with the constants that cross; of structs that do, their static_asserts have the layout. A class
+# of handles has its number for good, so that a further one changes nothing
+COMMON = {"remote/wire/frame.h": r"(?!CLASS_|NR_)", "remote/channel/stream.h": r"DOWN_",
+          "remote/channel/layout.h": r"SHMEM_|NOTIFICATION_",
+          "remote/channel/attach.h": r"ATTACH_(NONE|FREE|TAKEN|REFUSED|AWAY|REQUESTS|HERE)$"}
+# relays are of one build, but for its comments
+RELAYS = ["remote/cluster/relay/" + name for name in ("tags.h", "message.h", "cut.h", "note.h", "control.h")]
 HEADER = "/* Made by remote/api.py of cuda/api/api.def and remote/frames.def. */\n"
 
 
@@ -150,6 +154,11 @@ class Entry(table.Entry):
             q.append(("u32", "want", 0, 4))
         self.q, self.a = q, a
 
+    def crosses(self):
+        """all of it that the other side has to have, too"""
+        args = "; ".join(f"{x.kind} {x.c}[{x.count}]{x.null}{x.both}" for x in self.args)
+        return f"{crossing(self)} {args}"
+
     def changes_graphs(self):
         """whether a graph may get or lose nodes, or an executable one made of it no longer fit"""
         types = [x.type for x in self.args]
@@ -182,6 +191,13 @@ class Frame:
     def has(self, option):
         return option in self.options
 
+    def crosses(self):
+        return crossing(self)
+
+
+def crossing(e):
+    return f"{e.name} {e.options.get('meaning', 1)} {ordered(e.q)} {ordered(e.a)}"
+
 
 def field(text):
     m = re.fullmatch(r"(\w+) (\w+)(?:\[(\d+)\])?", text.strip())
@@ -206,8 +222,75 @@ def read_table(tree):
     twice = {n for n in names if names.count(n) > 1}
     if twice:
         sys.exit(f"remote/frames.def: there twice: {', '.join(sorted(twice))}")
-    hashed = [e.line for e in frames + entries] + [open(os.path.join(tree, p)).read() for p in HASHED]
-    return entries, frames, reasons, hashlib.sha256("\n".join(hashed).encode()).hexdigest()[:16]
+    return entries, frames, reasons
+
+
+# ------------------------------------------------------------------ protocol.h: what two builds compare
+
+def plain(text):
+    """C without comments"""
+    return re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
+
+
+def value_of(expression, known):
+    try:
+        return eval(re.sub(r"\b(0x[0-9a-fA-F]+|\d+)[uUlL]+\b", r"\1", expression), {"__builtins__": {}}, known)  # pylint: disable=eval-used
+    except (NameError, SyntaxError, TypeError):
+        return None
+
+
+def constants(text, known):
+    """yields (name, value) of macros and enumerators; value: None where it is more than constants"""
+    for m in re.finditer(r"^#define (\w+)[ \t]+(.+)$|\benum\s*\w*\s*\{([^}]*)\}", plain(text), re.M):
+        names, last = [m.group(1, 2)] if m.group(1) else [], -1
+        for name in filter(None, (e.strip() for e in (m.group(3) or "").split(","))):
+            names.append([w.strip() for w in name.split("=")] if "=" in name else (name, None))
+        for name, expression in names:
+            value = value_of(expression, known) if expression else None if last is None else last + 1
+            last = value
+            if value is not None:
+                known[name] = value
+            yield name, value
+
+
+def common_facts(tree):
+    """numbers and layouts of what all frames share, each as a text"""
+    facts, known = [], {"UINT64_MAX": 2**64 - 1, "UINT32_MAX": 2**32 - 1}
+    for path, wanted in COMMON.items():
+        text = open(os.path.join(tree, path)).read()
+        for name, value in constants(text, known):
+            if re.match(wanted, name) and value is None:
+                sys.exit(f"{path}: {name}: this is no number that remote/api.py can work out")
+            facts += [f"{name} = {value}"] if re.match(wanted, name) else []
+        text = " ".join(plain(text).split())
+        facts += [" ".join(m) for m in re.findall(r"\b(WIRE_AT|WIRE_SIZE)\(([^()#]*)\);", text)]
+        facts += [" ".join(m) for m in re.findall(r"\b(offsetof|sizeof) ?\(([^()]*)\) == (\w+)", text)]
+    return sorted(facts)
+
+
+def digest(*texts):
+    return int(hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16], 16)
+
+
+def entry_hash(e):
+    return digest(e.crosses())
+
+
+def protocol_h(tree, made):
+    """the version is 'K', the release's three numbers of 8 bits, and 32 bits of a hash"""
+    text = open(os.path.join(tree, "kvgpu.mk")).read()
+    numbers = re.findall(r"\d+", re.search(r"^KVGPU_VERSION\s*:= (\S+)$", text, re.M).group(1)) + ["0", "0"]
+    release = int.from_bytes([ord("K")] + [int(n) for n in numbers[:3]], "big")
+    common, hashes = common_facts(tree), [entry_hash(e) for e in made]
+    if len(set(hashes)) < len(hashes) or len(hashes) > 1024:
+        sys.exit("remote/api.py: two entries of the table have one hash, or it has more than KVGPU_REMOTE_TABLE_MAX")
+    version, table_hash = release << 32 | digest(*common) >> 32, sum(hashes) % 2**64
+    relays = digest(*common, f"{table_hash}", *(" ".join(plain(open(os.path.join(tree, p)).read()).split()) for p in RELAYS))
+    return HEADER + "#ifndef KVGPU_REMOTE_PROTOCOL_H\n#define KVGPU_REMOTE_PROTOCOL_H\n\n" +\
+        f"#define KVGPU_REMOTE_VERSION\t0x{version:016x}ull\n" +\
+        f"/* the sum of the hashes of all entries */\n#define KVGPU_REMOTE_TABLE\t0x{table_hash:016x}ull\n" +\
+        f"/* of relays, which have to be of one build */\n#define KVGPU_REMOTE_RELAYS\t0x{relays:016x}ull\n" +\
+        f"/* for people */\n#define KVGPU_REMOTE_PROTOCOL\t\"{version % 2**32:08x}-{table_hash >> 32:08x}\"\n\n#endif\n"
 
 
 # ------------------------------------------------------------------ ops.h
@@ -232,11 +315,10 @@ def struct(name, fields):
     return f"struct {name} {{\n{text}}};\n{asserts}static_assert(sizeof(struct {name}) == {at}, \"{name}\");\n\n"
 
 
-def ops_h(entries, frames, version):
+def ops_h(entries, frames):
     made = frames + [e for e in entries if e.made]
     text = HEADER + "#ifndef KVGPU_REMOTE_OPS_H\n#define KVGPU_REMOTE_OPS_H\n\n#include <assert.h>\n#include <stddef.h>\n\n"
-    text += "#include <cuda/api/api.h>\n#include <remote/wire/frame.h>\n\n"
-    text += f"#define KVGPU_REMOTE_VERSION\t0x{version}ull\n\nenum kvgpu_remote_op {{\n"
+    text += "#include <cuda/api/api.h>\n#include <remote/wire/frame.h>\n\n#include \"protocol.h\"\n\nenum kvgpu_remote_op {\n"
     for i, e in enumerate(made):
         text += f"\tOP_{e.name} = {FIRST_OP + i},\n"
     text += f"\tKVGPU_REMOTE_OPS = {FIRST_OP + len(made)}\n}};\n\n"
@@ -577,7 +659,7 @@ def cases_c(entries, frames):
 
 
 def names_c(entries, frames):
-    """for the dumper: the fields of each op's request"""
+    """of each op for the dumper, and for the handshake"""
     text = HEADER + "#include <remote/wire/dump.h>\n\n"
     made = frames + [e for e in entries if e.made]
     for e in made:
@@ -588,7 +670,7 @@ def names_c(entries, frames):
             at += size
         text += f"static const struct kvgpu_remote_field fields_{e.name}[] = {{\n{rows}\t{{ 0 }}\n}};\n"
     text += "\nconst struct kvgpu_remote_shape kvgpu_remote_shapes[] = {\n"
-    text += "".join(f"\t{{ \"{e.name}\", {sum(f[3] for f in ordered(e.q))}, fields_{e.name} }},\n" for e in made)
+    text += "".join(f"\t{{ \"{e.name}\", {sum(f[3] for f in ordered(e.q))}, fields_{e.name}, 0x{entry_hash(e):016x}ull }},\n" for e in made)
     return text + f"}};\n\nconst unsigned int kvgpu_remote_nr_shapes = {len(made)};\n"
 
 
@@ -623,18 +705,19 @@ def doc(entries, frames, reasons):
 
 def made_d(out):
     """for make; a header that is gone is made by nothing, so that api.py says what is missing"""
-    return f"{out}/.made: {' '.join(HASHED)}\n" + "".join(f"{p}:\n" for p in HASHED)
+    return f"{out}/.made: {' '.join([*COMMON, *RELAYS])}\n" + "".join(f"{p}:\n" for p in [*COMMON, *RELAYS])
 
 
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: api.py TREE OUT|doc")
-    (tree, out), (entries, frames, reasons, version) = sys.argv[1:], read_table(sys.argv[1])
+    (tree, out), (entries, frames, reasons) = sys.argv[1:], read_table(sys.argv[1])
     if out == "doc":
         sys.stdout.write(doc(entries, frames, reasons))
         return
     table.write_all(out, entries)
-    for name, text in (("ops.h", ops_h(entries, frames, version)), ("stubs.c", stubs_c(entries, frames)),
+    for name, text in (("ops.h", ops_h(entries, frames)),
+                       ("protocol.h", protocol_h(tree, frames + [e for e in entries if e.made])), ("stubs.c", stubs_c(entries, frames)),
                        ("refused.c", refused_c(entries, reasons)),
                        ("libcuda.map", library_map(entries)), ("library.h", library_h(entries)),
                        ("cases.c", cases_c(entries, frames)), ("names.c", names_c(entries, frames)),

@@ -7,14 +7,14 @@ REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE -include include/user/older
 # link-time optimization: a queued launch calls functions of many files
 REMOTE_LTO	:= -O2 -flto=auto
 REMOTE_CFLAGS	= -std=gnu11 -g -Wall -Wextra -Wswitch-enum -Wno-unused-parameter -Werror -pthread $(REMOTE_LTO)
-REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c \
+REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c protocol.h libcuda.map library.h cases.c names.c \
 		   prototypes.h entries.inc refused.inc outside.inc nvml_calls.h nvml_calls.inc nvml_names.inc)
 
 $(REMOTE_GEN)/.made: remote/api.py remote/frames.def cuda/api/entries.py cuda/api/api.def cuda/nvml/table.py cuda/nvml/nvml.def kvgpu.mk
 	@mkdir -p $(@D)
 	$(call Q,GEN)remote/api.py . '$(REMOTE_GEN)' && cuda/nvml/table.py '$(REMOTE_GEN)' && touch $@
 $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
-# the headers that KVGPU_REMOTE_VERSION covers
+# the headers that two builds compare
 -include $(REMOTE_GEN)/made.d
 
 # client and server both contain channel, ring and wire

@@ -17,7 +17,7 @@ import sys
 
 WAYS = ("here", "async", "sync", "waits", "hand", "refused")
 OPTIONS = ("ptsz", "ptds", "why", "kepler", "nocontext", "finds", "own", "known", "clears", "touches", "works", "moves", "passes",
-           "destroys", "ends", "current", "reports", "each", "across", "gone", "anyplace", "parent", "direct", "wrong", "when", "tried", "unless", "stays", "after", "remark")
+           "destroys", "ends", "current", "reports", "each", "across", "gone", "anyplace", "parent", "direct", "meaning", "wrong", "when", "tried", "unless", "stays", "after", "remark")
 TOOLKIT = 11080  # the oldest toolkit beside whose cuda.h the prototypes are used (selftests/cuda/abi.sh)
 HEADER = "/* Made by cuda/api/entries.py of cuda/api/api.def. */\n"
 

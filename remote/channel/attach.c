@@ -2,12 +2,14 @@
 #include "attach.h"
 
 #include <remote/ring/shared.h>
+#include <remote/wire/builds.h>
 
 /* ------------------------------------------------------------------ the shmem region's size */
 
-void attach_page_open(struct attach_page *page, uint64_t bytes)
+void attach_page_open(struct attach_page *page, uint64_t bytes, uint64_t version)
 {
 	shared_store(&page->bytes, bytes);
+	shared_store(&page->server_version, version);
 	/* pairs with attach_page_bytes() */
 	shared_store_release(&page->magic, KVGPU_REMOTE_MAGIC_SHMEM);
 }
@@ -18,6 +20,11 @@ bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes)
 		return false;
 	*bytes = shared_load(&page->bytes);
 	return true;
+}
+
+uint64_t attach_page_version(const struct attach_page *page)
+{
+	return shared_load(&page->server_version);
 }
 
 /* ------------------------------------------------------------------ the server */
@@ -61,7 +68,8 @@ static enum attach_step check_generation(struct attach_server *s)
 
 static enum attach_step check_version(struct attach_server *s)
 {
-	s->at = shared_load(&s->page->version) == s->version ? S_CLEARED : S_NAME_REFUSED;
+	s->at = builds_speak(shared_load(&s->page->version), s->version) ? S_CLEARED :
+									   S_NAME_REFUSED;
 	return s->at == S_CLEARED ? ATTACH_CLEAR : ATTACH_AT_ONCE;
 }
 

@@ -46,12 +46,14 @@ enum attach_client_says { ATTACH_AWAY, ATTACH_REQUESTS, ATTACH_HERE };
 #define ATTACH_NOBODY	   UINT64_MAX
 
 /* Call in the server before its first step: there is a shmem region of @bytes here. */
-void attach_page_open(struct attach_page *page, uint64_t bytes);
+void attach_page_open(struct attach_page *page, uint64_t bytes, uint64_t version);
 /*
  * Call in the client before its first step. *bytes: the shmem region's size; false: no server was
  * here.
  */
 bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes);
+/* The version that the server has told; after ATTACH_OTHER_VERSION, for people to read. */
+uint64_t attach_page_version(const struct attach_page *page);
 
 /* what a step found; "done": client and server are attached */
 enum attach_step {

@@ -130,7 +130,9 @@ void landing_end(struct kvgpu_remote_landing *l, bool all);
  */
 uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version,
 			kvgpu_remote_admit admit, void *ctx);
-/* the server's own error for a result that it has told: 0, -EPROTO, -EACCES */
+/* The text of two versions that do not speak: valid until this thread's next call. */
+const char *welcome_apart(uint64_t client, uint64_t server);
+/* the server's own error for a result that it has told: 0, -EPROTONOSUPPORT, -EACCES */
 int welcome_error(uint32_t result);
 /* check a welcome in the client: 0, or -EPROTO and *why */
 int welcome_check(const struct kvgpu_remote_welcome *w, uint64_t version, const char **why);

@@ -176,14 +176,16 @@ typedef uint32_t (*kvgpu_remote_admit)(void *ctx);
 /*
  * As kvgpu_remote_welcome(), on a line (line.h), which belongs to the port afterwards; if the call
  * fails, the line stays the caller's. The hello is waited for as long as line_patience() says.
- * -EACCES: @admit has refused the client. @begun: of memory_begin() (memory.h), for what this
- * process and the client share over a UNIX socket; it stays the caller's. Negative: it is made
- * here. @more: so many bytes that arena may grow by; no other one grows.
+ * -EACCES: @admit has refused the client. -EPROTONOSUPPORT: its version does not speak with
+ * @version, and kvgpu_remote_unlike() says what to update. @begun: of memory_begin() (memory.h),
+ * for what this process and the client share over a UNIX socket; it stays the caller's. Negative:
+ * it is made here. @more: so many bytes that arena may grow by; no other one grows.
  */
 struct line;
 int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, uint64_t more,
 			      int begun, kvgpu_remote_admit admit, void *ctx,
 			      struct kvgpu_remote_port **out);
+const char *kvgpu_remote_unlike(void);
 /* For statistics: about how many bytes came from the client and went to it; any thread. */
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 

@@ -369,7 +369,7 @@ static int request_attach(struct attach_client *c, int life, uint64_t until, con
 		case ATTACH_DONE:
 			return 0;
 		case ATTACH_OTHER_VERSION:
-			*why = "client and server are of different versions: both have to be of one build";
+			*why = welcome_apart(c->version, attach_page_version(c->page));
 			return -EPROTO;
 		case ATTACH_LOOK_LATER:
 			if (clock_ns() > until || hung_up(life)) {
@@ -518,7 +518,7 @@ static int say_size(void *arg)
 {
 	struct kvgpu_remote_endpoint *p = arg;
 
-	attach_page_open(&p->base->attach, p->extent.bytes);
+	attach_page_open(&p->base->attach, p->extent.bytes, p->attach.version);
 	return say_free(&p->attach);
 }
 

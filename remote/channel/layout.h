@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of a shmem region, the memory that client and server share. Little endian. Both sides
- * have to be of one build.
- * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
+ * The layout of a shmem region, the memory that client and server share. Little endian. Constants
+ * and layouts are in KVGPU_REMOTE_VERSION (remote/README.md).
  */
 #ifndef KVGPU_REMOTE_LAYOUT_H
 #define KVGPU_REMOTE_LAYOUT_H
@@ -30,6 +29,7 @@ struct attach_page {
 	/* written after .bytes, which is valid then */
 	_Alignas(64) uint64_t magic;
 	uint64_t bytes; /* of the whole shmem region */
+	uint64_t server_version; /* valid with .bytes */
 	_Alignas(64) uint64_t server; /* generation << 8 | enum attach_server_says */
 	uint64_t taken; /* the nonce that .server is about */
 	/* counts while the server lives, if there is no doorbell */
@@ -77,6 +77,7 @@ struct shmem_answer {
 
 static_assert(offsetof(struct attach_page, magic) == 0 &&
 		      offsetof(struct attach_page, bytes) == 8 &&
+		      offsetof(struct attach_page, server_version) == 16 &&
 		      offsetof(struct attach_page, server) == 64 &&
 		      offsetof(struct attach_page, taken) == 72 &&
 		      offsetof(struct attach_page, server_beat) == 128 &&
@@ -85,6 +86,25 @@ static_assert(offsetof(struct attach_page, magic) == 0 &&
 		      offsetof(struct attach_page, version) == 208 &&
 		      offsetof(struct attach_page, client_beat) == 256,
 	      "layout of the first page");
+static_assert(offsetof(struct kvgpu_ring_head, op) == 0 &&
+		      offsetof(struct kvgpu_ring_head, flags) == 2 &&
+		      offsetof(struct kvgpu_ring_head, len) == 4 &&
+		      offsetof(union kvgpu_ring_slot, first.head) == 8 &&
+		      offsetof(union kvgpu_ring_slot, first.payload) == 16 &&
+		      offsetof(union kvgpu_ring_slot, next.payload) == 8 &&
+		      sizeof(union kvgpu_ring_slot) == 64,
+	      "layout of a ring's slots");
+static_assert(offsetof(struct kvgpu_ring_shared, taken) == 0 &&
+		      offsetof(struct kvgpu_ring_shared, consumer_word) == 64 &&
+		      offsetof(struct kvgpu_ring_shared, producer_word) == 128 &&
+		      offsetof(struct kvgpu_ring_shared, slot) == 256,
+	      "layout of a ring");
+static_assert(offsetof(struct kvgpu_completion_shared, seq) == 0 &&
+		      offsetof(struct kvgpu_completion_shared, head) == 8 &&
+		      offsetof(struct kvgpu_completion_shared, payload) == 16 &&
+		      offsetof(struct kvgpu_completion_head, result) == 0 &&
+		      offsetof(struct kvgpu_completion_head, len) == 4,
+	      "layout of a completion slot");
 static_assert(offsetof(struct shmem_layout, attach) == 0 &&
 		      offsetof(struct shmem_layout, frames) == 0x1000 &&
 		      offsetof(struct shmem_layout, notifications) == 0x102000 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What goes over a line of the stream carrier. remote/cluster/relay/parser.c parses it, too.
- * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
+ * Constants and layouts are in KVGPU_REMOTE_VERSION (remote/README.md).
  */
 #ifndef KVGPU_REMOTE_STREAM_H
 #define KVGPU_REMOTE_STREAM_H

@@ -343,6 +343,8 @@ CUresult call_begin(struct call *c, unsigned int completion)
 
 	if (!r && !completion)
 		r = CUDA_ERROR_OUT_OF_MEMORY;
+	if (!r && peer_is_slow(p))
+		r = table_refuses(p, c->op);
 	if (!r && submit_call(p, c, completion))
 		r = CUDA_ERROR_SYSTEM_NOT_READY;
 	call_end(c);
@@ -466,7 +468,8 @@ CUresult call_async(struct call *c)
 	struct peer *p = route_peer(&c->to);
 	int r;
 
-	if (peer_is_slow(p) && must_be_sync(p, c))
+	/* call_sync() returns what table_refuses() does */
+	if (peer_is_slow(p) && (must_be_sync(p, c) || table_refuses(p, c->op)))
 		return call_sync(c, 0);
 	r = submit_call(p, c, 0);
 	call_end(c);

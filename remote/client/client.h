@@ -54,6 +54,7 @@ unsigned int find_servers(const char *address[], const char **tls_folder);
 /* ------------------------------------------------------------------ peer.c: the servers */
 
 enum { PEERS_MAX = 64, DEVICES_MAX = 256, ARENA_PIECES = 1024 };
+enum { TABLE_WORDS = KVGPU_REMOTE_TABLE_MAX / 64 };
 
 /* staging.c: a piece of the arena's ring, for one frame on its way */
 struct staged {
@@ -129,6 +130,11 @@ struct peer {
 	/* init.c, set by cuInit() */
 	bool keeps; /* the server keeps large images */
 
+	/* table.c, set by cuInit() */
+	struct kvgpu_remote_build build; /* the server's */
+	/* a bit for each operation: the server lacks it; atomic: a line was printed */
+	uint64_t lacks[TABLE_WORDS], told[TABLE_WORDS];
+
 	/* pin.c */
 	int pinned, ring_pinned, mapped; /* atomic; enum pinned */
 	uint64_t arena_device; /* atomic: the arena's address for the GPU */
@@ -170,6 +176,7 @@ enum slow {
 	SLOW_FENCES = 1 << 3, /* .cross_fences: fencewait.c, its lock */
 	/* a context has had a sticky error: ask, don't queue: call.c, no lock; stays */
 	SLOW_SUSPECT = 1 << 4,
+	SLOW_LACKS = 1 << 5, /* the server lacks calls: table.c, `init_lock`; stays */
 };
 
 /*
@@ -196,6 +203,18 @@ struct peer *peer_of_device(CUdevice dev, uint32_t *number);
 struct peer *peer_of_number(int dev, uint32_t *number);
 /* negative: the program does not see that device */
 CUdevice device_here(const struct peer *p, uint32_t number);
+
+/* ------------------------------------------------------------------ tell.c, table.c */
+
+/*
+ * Tell a server, which has said nothing yet, which calls this build has. CUDA_ERROR_NOT_SUPPORTED:
+ * the server lacks one without which there is no other, and a line was printed.
+ */
+CUresult table_tell(struct peer *p);
+/* The server has told which of @n entries it has, by bits in words. As table_tell(). */
+CUresult table_heard(struct peer *p, const uint64_t *has, unsigned int n);
+/* CUDA_SUCCESS; or the server lacks the call: CUDA_ERROR_NOT_SUPPORTED, and a line, once. */
+CUresult table_refuses(struct peer *p, uint16_t op);
 
 /* ------------------------------------------------------------------ route.c */
 

@@ -25,8 +25,10 @@ struct ctl_client {
 	 * lost, as others waited too long.
 	 */
 	int64_t share, gpu, alone, waited, turns, lost;
+	int64_t old; /* its libcuda.so.1 is of another build than the server */
 	/* fingerprint: of a certificate's key, of a client by TLS; else empty */
 	char state[CTL_WORD], peer[CTL_WORD], who[CTL_WORD], fingerprint[CTL_WORD];
+	char release[CTL_WORD], protocol[CTL_WORD]; /* of its libcuda.so.1; empty: not told yet */
 };
 
 /* The server's answer to "clients" at one time. */

@@ -16,6 +16,7 @@
 #include <remote/conf/conf.h>
 
 #include "ctl.h"
+#include "protocol.h" /* made by remote/api.py */
 
 #define ADMIN_SOCKET "/run/kvgpu-remoted/admin"
 #define TLS_FOLDER   "/etc/kvgpu/tls"
@@ -227,7 +228,10 @@ int main(int argc, char **argv)
 	if (!read_options(argc, argv, &o, text))
 		return wrong_usage(text);
 	if (o.help || o.version) {
-		fputs(o.help ? usage : "kvgpu-remotectl " KVGPU_VERSION "\n", stdout);
+		fputs(o.help ? usage :
+			       "kvgpu-remotectl " KVGPU_VERSION ", protocol " KVGPU_REMOTE_PROTOCOL
+			       "\n",
+		      stdout);
 		return 0;
 	}
 	return run_command(&o, argv + optind, argc - optind);

@@ -76,8 +76,10 @@ static void show_client(FILE *out, const struct ctl_client *c, const struct rate
 	print_count(gpu, r->gpu < 0 ? -1 : r->gpu / 1000);
 	fprintf(out, "%-5" PRId64 " %-7s %-*s %-*s %-8" PRId64 " %-10" PRId64 " %-14s %4" PRId64,
 		c->id, c->state, who, c->who, peer, c->peer, c->pid, c->user, since, c->weight);
-	fprintf(out, " %4" PRId64 ".%" PRId64 " %8s %9s %9s %12" PRId64 " %9s %8s %8s\n",
+	fprintf(out, " %4" PRId64 ".%" PRId64 " %8s %9s %9s %12" PRId64 " %9s %8s %8s",
 		c->share / 10, c->share % 10, gpu, memory, pinned, c->calls, calls, in, sent);
+	fprintf(out, " %-7s %s%s\n", *c->release ? c->release : "-",
+		*c->protocol ? c->protocol : "-", c->old ? " old" : "");
 }
 
 void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now)
@@ -99,8 +101,8 @@ void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sam
 	}
 	fprintf(out, "%-5s %-7s %-*s %-*s %-8s %-10s %-14s %4s", "ID", "STATE", who, "WHO", peer,
 		"PEER", "PID", "USER", "SINCE", "WGHT");
-	fprintf(out, " %6s %8s %9s %9s %12s %9s %8s %8s\n", "SHARE%", "GPU ms/s", "GPU MiB",
-		"PIN MiB", "CALLS", "CALL/s", "IN MiB/s", "OUT MiB/s");
+	fprintf(out, " %6s %8s %9s %9s %12s %9s %8s %8s %-7s %s\n", "SHARE%", "GPU ms/s", "GPU MiB",
+		"PIN MiB", "CALLS", "CALL/s", "IN MiB/s", "OUT MiB/s", "RELEASE", "PROTOCOL");
 	for (i = 0; i < now->nr_clients; i++) {
 		r = rates_of(before, now, &now->clients[i]);
 		show_client(out, &now->clients[i], &r, who, peer);
@@ -152,6 +154,9 @@ static void json_client(FILE *out, const struct ctl_client *c, const struct rate
 	fprintf(out, "{\"state\":\"%s\",\"who\":\"%s\",\"peer\":\"%s\"", c->state, c->who, c->peer);
 	if (*c->fingerprint)
 		fprintf(out, ",\"fingerprint\":\"%s\"", c->fingerprint);
+	if (*c->release)
+		fprintf(out, ",\"release\":\"%s\",\"protocol\":\"%s\",\"old\":%s", c->release,
+			c->protocol, c->old ? "true" : "false");
 	json_numbers(out, names, numbers, sizeof(names) / sizeof(*names));
 	json_rate(out, "calls_per_s", r->calls);
 	json_rate(out, "received_bytes_per_s", r->received);
@@ -240,9 +245,14 @@ void show_prometheus(FILE *out, const struct ctl_sample *now)
 {
 	const struct ctl_server *s = &now->server;
 	const struct ctl_client *c;
+	int64_t old = 0;
 	size_t i, m;
 
 	show_metric(out, "clients", "gauge", "Clients that are served.", s->served);
+	for (i = 0; i < now->nr_clients; i++)
+		old += now->clients[i].old;
+	show_metric(out, "clients_old", "gauge",
+		    "Clients whose libcuda.so.1 is of another build than the server.", old);
 	show_metric(out, "newcomers", "gauge", "Connections whose client is not known yet.",
 		    s->newcomers);
 	show_metric(out, "clients_limit", "gauge", "Clients that may be served at once.", s->limit);

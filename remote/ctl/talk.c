@@ -144,10 +144,13 @@ static const struct field of_client[] = {
 	C(waited),
 	C(turns),
 	C(lost),
+	C(old),
 	TEXT(struct ctl_client, state, "state"),
 	TEXT(struct ctl_client, peer, "peer"),
 	TEXT(struct ctl_client, who, "who"),
 	TEXT(struct ctl_client, fingerprint, "fingerprint"),
+	TEXT(struct ctl_client, release, "release"),
+	TEXT(struct ctl_client, protocol, "protocol"),
 	{ 0 },
 };
 

@@ -5,8 +5,6 @@
  *
  * A completion slot whose answer a thread gave up on must not be used again, by any thread: the
  * late answer has a wrong number for the next call.
- *
- * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
  */
 #ifndef KVGPU_REMOTE_RING_COMPLETION_H
 #define KVGPU_REMOTE_RING_COMPLETION_H

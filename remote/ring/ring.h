@@ -2,7 +2,6 @@
 /*
  * A queue of frames in memory that is shared with a peer that may be hostile: one producer, one
  * consumer, no lock. Layout and guarantees: README.md.
- * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
  *
  * A frame is an operation, flags, and up to .max_len bytes of payload, in one or more slots of 64
  * bytes. Each side keeps geometry and its position in private memory.

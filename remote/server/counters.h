@@ -14,6 +14,7 @@ struct counters {
 	uint64_t memory; /* bytes of device memory that are charged */
 	uint64_t pinned; /* bytes of host memory for pinned memory, beyond the arena */
 	uint64_t received, sent; /* bytes from the client, and to it */
+	uint64_t version, table; /* the client's build (wire/builds.h); 0: it has told none */
 };
 
 #endif

@@ -89,6 +89,8 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 	prints_begin(s, h, payload);
 	if (h->op == KVGPU_REMOTE_OP_SPOILT)
 		r = CUDA_ERROR_SYSTEM_NOT_READY;
+	else if (h->op == KVGPU_REMOTE_OP_TABLE)
+		r = table_take(s, &in, &out);
 	else if (op_gives(h->op) && !handle_room(s))
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	else
@@ -151,6 +153,8 @@ void serve(struct server *s)
 		r = sched_next(s, s->waits.list ? pause_of(&idle) : -1, &h, &payload);
 		if (r < 0)
 			return;
+		if (r)
+			h.op = table_own(s, h.op);
 		if (r && !s->sched)
 			serve_frame(s, &h, payload);
 		else if (r && sched_frame(s, &h, payload))

@@ -39,6 +39,7 @@
 #include "shares.h"
 #include "user_refs.h"
 #include "small.h"
+#include "table.h"
 #include "gpu_sched.h"
 #include "waits.h"
 
@@ -81,6 +82,7 @@ struct server {
 
 	/* what one file owns, or few files: each is in the header with its name */
 	struct frame frame;
+	struct table table;
 	struct handles handles;
 	struct waits waits;
 	struct pinned pinned;

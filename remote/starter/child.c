@@ -266,8 +266,10 @@ static struct kvgpu_remote_port *welcome(struct child *c)
 		return port;
 	case -EACCES:
 		_exit(1); /* both sides were told that the client is refused */
+	case -EPROTONOSUPPORT:
+		refuse_client(c, kvgpu_remote_unlike());
 	case -EPROTO:
-		refuse_client(c, "it is of another version, or speaks something else");
+		refuse_client(c, "it does not begin as a client does");
 	case -ENOMEM:
 		refuse_client(c, "no memory for an arena of that size");
 	case -EFBIG:

@@ -204,6 +204,20 @@ static void print_turns(struct printer *p, const struct sched_shared *d)
 		   (unsigned long long)read_word(&d->lost));
 }
 
+/* A client of another build than the server's, or that has told none, may lack calls. */
+static void print_build(struct printer *p, const struct starter *s, const struct counters *c)
+{
+	const struct kvgpu_remote_build its = { __atomic_load_n(&c->version, __ATOMIC_RELAXED),
+						__atomic_load_n(&c->table, __ATOMIC_RELAXED) };
+	char release[BUILD_RELEASE], protocol[BUILD_PROTOCOL];
+
+	if (!its.version)
+		return;
+	print_line(p, " release=%s protocol=%s old=%u", build_release(its.version, release),
+		   build_protocol(&its, protocol),
+		   its.version != s->build.version || its.table != s->build.table);
+}
+
 static void print_client(struct printer *p, const struct starter *s, const struct client *c)
 {
 	static const char *const states[] = {
@@ -224,6 +238,7 @@ static void print_client(struct printer *p, const struct starter *s, const struc
 		   (unsigned long long)read_word(&c->counters->sent));
 	if (*c->fingerprint)
 		print_line(p, " fingerprint=%s", c->fingerprint);
+	print_build(p, s, c->counters);
 	print_turns(p, sched_shared_of(c->counters));
 }
 

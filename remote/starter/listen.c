@@ -191,7 +191,7 @@ static int open_endpoint(struct starter *s, const char *text, const char *who, u
 	*why = "there are too many addresses and places";
 	r = s->nr_listeners == LISTENERS ?
 		    -E2BIG :
-		    kvgpu_remote_endpoint_open(text, index, s->version, &endpoint, why);
+		    kvgpu_remote_endpoint_open(text, index, s->build.version, &endpoint, why);
 	if (r)
 		return r;
 	*l = (struct listener){ .fd = -1, .endpoint = endpoint };

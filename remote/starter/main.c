@@ -284,7 +284,7 @@ int main(int argc, char **argv)
 {
 	static struct remoted_conf conf;
 	static struct starter s = { .conf = &conf,
-				    .version = KVGPU_REMOTE_VERSION,
+				    .build = { KVGPU_REMOTE_VERSION, KVGPU_REMOTE_TABLE },
 				    .admin_fd = -1 };
 	struct wishes w = { 0 };
 	unsigned long descriptors;
@@ -304,7 +304,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (w.help || w.version) {
-		fputs(w.help ? usage : "kvgpu-remoted " KVGPU_VERSION "\n", stdout);
+		fputs(w.help ? usage :
+			       "kvgpu-remoted " KVGPU_VERSION ", protocol " KVGPU_REMOTE_PROTOCOL
+			       "\n",
+		      stdout);
 		return 0;
 	}
 	if (!carry_out(&w, &conf))

@@ -17,6 +17,7 @@
 
 #include <remote/channel/channel.h>
 #include <remote/channel/rights.h>
+#include <remote/wire/builds.h>
 #include <remote/wire/frame.h>
 
 #include "starter.h"
@@ -334,21 +335,24 @@ static const char *wrong_head(const uint8_t head[TLS_RECORD_HEAD], size_t n)
 static const char *wrong_hello(const struct starter *s, int fd, struct kvgpu_remote_hello *hello,
 			       size_t n)
 {
+	const struct kvgpu_remote_build here = { .version = s->build.version };
 	const struct kvgpu_remote_welcome w = { .magic = KVGPU_REMOTE_MAGIC,
-						.version = s->version,
+						.version = here.version,
 						.result = KVGPU_REMOTE_OTHER_VERSION };
+	static char apart[BUILDS_TEXT];
 
 	if (n != sizeof(*hello) ||
 	    (hello->magic != KVGPU_REMOTE_MAGIC && hello->magic != KVGPU_REMOTE_MAGIC_SHMEM &&
 	     hello->magic != KVGPU_REMOTE_MAGIC_RELAY))
 		return "it does not begin as a client does";
-	if (hello->version == s->version)
+	if (builds_speak(hello->version, here.version))
 		return NULL;
+	builds_apart(&(struct kvgpu_remote_build){ .version = hello->version }, &here, apart);
 	/* an answer is lost if the socket is closed with bytes unread */
 	if (rights_read(fd, hello, sizeof(*hello)) < 0 ||
 	    send(fd, &w, sizeof(w), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return "it is of another version, and has gone";
-	return "it is of another version";
+	return apart;
 }
 
 /*

@@ -23,6 +23,7 @@
 #include <remote/server/counters.h>
 #include <remote/server/sched_shared.h>
 #include <remote/server/pool.h>
+#include <remote/wire/builds.h>
 
 #include "bucket.h"
 
@@ -153,7 +154,7 @@ struct admin {
 
 struct starter {
 	const struct remoted_conf *conf;
-	uint64_t version; /* version of the frames */
+	struct kvgpu_remote_build build; /* what clients are compared with */
 	FILE *dump; /* print frames there as text; NULL: don't */
 	gid_t groups[CONF_GROUPS]; /* of .conf, those that there were at the start */
 	unsigned int nr_groups;

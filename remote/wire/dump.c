@@ -3,12 +3,11 @@
 
 #include <string.h>
 
-enum { FIRST_OP = 16 };
-
 static const struct kvgpu_remote_shape *shape_of(uint16_t op)
 {
-	return op >= FIRST_OP && op - FIRST_OP < (int)kvgpu_remote_nr_shapes ?
-		       &kvgpu_remote_shapes[op - FIRST_OP] :
+	return op >= KVGPU_REMOTE_FIRST_OP &&
+			       op - KVGPU_REMOTE_FIRST_OP < (int)kvgpu_remote_nr_shapes ?
+		       &kvgpu_remote_shapes[op - KVGPU_REMOTE_FIRST_OP] :
 		       NULL;
 }
 
@@ -20,6 +19,7 @@ const char *kvgpu_remote_op_name(uint16_t op)
 	       op == KVGPU_REMOTE_OP_ACK    ? "ack" :
 	       op == KVGPU_REMOTE_OP_PUSH   ? "push" :
 	       op == KVGPU_REMOTE_OP_SPOILT ? "spoilt" :
+	       op == KVGPU_REMOTE_OP_TABLE  ? "table" :
 					      "?";
 }
 

@@ -19,6 +19,7 @@ struct kvgpu_remote_shape {
 	const char *name;
 	uint32_t bytes; /* of the fixed part */
 	const struct kvgpu_remote_field *fields;
+	uint64_t hash; /* of all that crosses, and the number of its meaning */
 };
 
 extern const struct kvgpu_remote_shape kvgpu_remote_shapes[];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What client and server send each other, little-endian: docs/remote.md. The structs of each
- * operation are made by remote/api.py (ops.h).
- * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
+ * operation are made by remote/api.py (ops.h). Constants and layouts are in KVGPU_REMOTE_VERSION
+ * (remote/README.md).
  */
 #ifndef KVGPU_REMOTE_FRAME_H
 #define KVGPU_REMOTE_FRAME_H
@@ -23,6 +23,8 @@
 #define KVGPU_REMOTE_IMAGE_MAX (4ull << 30)
 
 enum {
+	/* raise it if what all frames share means something else, with the same layouts */
+	KVGPU_REMOTE_MEANING = 1,
 	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10, /* bytes of a frame's or an answer's payload */
 	/*
 	 * A line of at most so many bytes for the client travels in the answer. Here and below:
@@ -47,6 +49,7 @@ enum {
 	KVGPU_REMOTE_HASH = 32, /* bytes of an image's SHA-256 */
 	KVGPU_REMOTE_PART_MAX = 16 << 20, /* an image is sent in parts of so many bytes */
 	KVGPU_REMOTE_COMPLETIONS = 1024, /* answers that may be waited for at once */
+	KVGPU_REMOTE_TABLE_MAX = 1024, /* entries of a build's table */
 };
 
 /* Operations of the channel itself; those of the tables follow from 16 on. */
@@ -68,6 +71,19 @@ enum {
 	 * can't be had, and the next frame fails with CUDA_ERROR_SYSTEM_NOT_READY
 	 */
 	KVGPU_REMOTE_OP_SPOILT = 4,
+	/*
+	 * The first frame of a client. Payload: struct kvgpu_remote_build, and the hash of each
+	 * entry of its table, in the order of its operations. Answer: the server's struct, and a
+	 * bit for each entry, in words: the server has it, too. A client that sends none has the
+	 * server's table.
+	 */
+	KVGPU_REMOTE_OP_TABLE = 5,
+	KVGPU_REMOTE_FIRST_OP = 16,
+};
+
+/* .table: the sum of the hashes */
+struct kvgpu_remote_build {
+	uint64_t version, table;
 };
 
 struct kvgpu_remote_head {
@@ -132,7 +148,8 @@ struct kvgpu_remote_notification {
 
 /*
  * The first message of each side, but at a place (../channel/attach.h). A server that refuses says
- * so in .result, and closes.
+ * so in .result, and closes. For builds of other versions to understand each other, these two
+ * structs up to .version, .result and its OTHER_VERSION stay as they are.
  */
 struct kvgpu_remote_hello {
 	uint64_t magic, version;
@@ -190,7 +207,7 @@ enum kvgpu_remote_bound {
 
 /*
  * Classes of handles. The server's number of a handle: index, generation << 32, class << 56; 0: no
- * handle.
+ * handle. A class keeps its number: a further one goes to the end, and is no new version.
  */
 enum kvgpu_remote_class {
 	CLASS_NONE,
@@ -308,6 +325,9 @@ WIRE_AT(welcome, arena_bytes, 16);
 WIRE_AT(welcome, result, 24);
 WIRE_AT(welcome, relayed, 28);
 WIRE_SIZE(welcome, 32);
+WIRE_AT(build, version, 0);
+WIRE_AT(build, table, 8);
+WIRE_SIZE(build, 16);
 WIRE_AT(source, key, 8);
 WIRE_AT(source, rank, 24);
 WIRE_AT(source, tunnel, 28);

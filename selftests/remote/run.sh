@@ -290,7 +290,7 @@ run_nonsense()
 	local version
 
 	start_server
-	version=$(grep -oP 'KVGPU_REMOTE_VERSION\s+\K0x[0-9a-f]+' "$remote/gen/ops.h")
+	version=$(grep -oP 'KVGPU_REMOTE_VERSION\s+\K0x[0-9a-f]+' "$remote/gen/protocol.h")
 	for seed in 1 2 3; do
 		step "clients that say nonsense, $seed" selftests/remote/garbage.py "$work/socket" "$version" $seed
 	done
@@ -568,6 +568,8 @@ run_programs()
 	done < <(LD_LIBRARY_PATH=$work selftests/cuda/runtime/run.sh "$work/runtime-programs" 2>&1)
 }
 
+# shellcheck source=selftests/remote/builds.sh
+. selftests/remote/builds.sh
 # shellcheck source=selftests/remote/inherits.sh
 . selftests/remote/inherits.sh
 # shellcheck source=selftests/remote/service.sh
@@ -610,6 +612,7 @@ run_place
 run_pins
 run_several
 run_info
+run_builds
 carrier unix
 over=''
 run_service

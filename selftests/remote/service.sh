@@ -469,7 +469,7 @@ run_journal()
 no_aperture_by_tcp()
 {
 	python3 - "$tcp_port" "$(grep -oP 'KVGPU_REMOTE_MAGIC_SHMEM\s+\K0x[0-9a-f]+' remote/wire/frame.h)" \
-		"$(grep -oP 'KVGPU_REMOTE_VERSION\s+\K0x[0-9a-f]+' "$remote/gen/ops.h")" <<-'P'
+		"$(grep -oP 'KVGPU_REMOTE_VERSION\s+\K0x[0-9a-f]+' "$remote/gen/protocol.h")" <<-'P'
 	import socket, struct, sys
 	s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 	s.sendall(struct.pack("<QQ", int(sys.argv[2], 16), int(sys.argv[3], 16)))

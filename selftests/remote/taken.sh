@@ -133,7 +133,7 @@ run_kept()
 	service_config "listen = aperture:$work/guarded"
 	start_service
 	python3 - "$work/socket" "$server" "$(grep -oP 'KVGPU_REMOTE_MAGIC_RELAY\s+\K0x[0-9a-f]+' remote/wire/frame.h)" \
-		"$(grep -oP 'KVGPU_REMOTE_VERSION\s+\K0x[0-9a-f]+' "$remote/gen/ops.h")" "$work/look" > "$work/said" <<-'PYTHON' & program=$!
+		"$(grep -oP 'KVGPU_REMOTE_VERSION\s+\K0x[0-9a-f]+' "$remote/gen/protocol.h")" "$work/look" > "$work/said" <<-'PYTHON' & program=$!
 	import mmap, os, signal, socket, struct, sys, time
 	def session():
 	    s = socket.socket(socket.AF_UNIX)

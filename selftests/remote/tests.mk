@@ -25,7 +25,7 @@ SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/remote/unit/remote/ser
 SRC_remote/wire/fit_test	:= remote/wire/image.c cuda/api/fatbin.c cuda/api/lz4.c
 FUZZ_TESTS += remote/wire/image_fuzz
 FUZZSRC_remote/wire/image_fuzz	:= remote/wire/image.c
-REMOTE_CHANNEL_SRC := $(wildcard remote/channel/*.c remote/ring/*.c) remote/wire/cursor.c
+REMOTE_CHANNEL_SRC := $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix remote/wire/,builds.c cursor.c)
 SRC_remote/channel/completion_test	:= $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/channel_test	:= $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/memory_test	:= $(REMOTE_CHANNEL_SRC)
@@ -139,7 +139,7 @@ LIBS_remote/client/managed_test := -Xlinker --wrap=mprotect
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c route.c object.c ranges.c settle.c arena.c staging.c hostmem.c grow.c pin.c)
 $(foreach t,memory managed cross_fence peer_copy box copy device context bounce hostfunc init,$(eval SRC_remote/client/$(t)_test += selftests/remote/unit/remote/client/absent.c))
 # all of the client over channels that lie
-REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,cursor.c image.c resource.c) \
+REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,builds.c cursor.c dump.c image.c resource.c table.c) selftests/remote/unit/remote/server/shapes.c \
 		   remote/channel/signals.c cuda/api/export/storage.c cuda/api/export/tools.c $(filter-out %/jit.c %/procaddress.c,$(API_SRC)) $(addprefix selftests/remote/unit/remote/client/,made.c liar.c program.c)
 UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test forms_test kept_test) cuda/api/text_test cuda/api/pcie_test
 SRC_cuda/api/text_test	:=

@@ -2,7 +2,7 @@
 /*
  * What the broker and one proxy say to each other beside the messages of tunnels: control messages,
  * and the head of a message that measures the link. Pure.
- * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
+ * All but its comments is in KVGPU_REMOTE_RELAYS (remote/README.md).
  */
 #ifndef KVGPU_CLUSTER_CONTROL_H
 #define KVGPU_CLUSTER_CONTROL_H

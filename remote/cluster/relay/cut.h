@@ -2,7 +2,7 @@
 /*
  * Sizes of messages. A persistent request has one size for good, so a message goes out in the next
  * larger of some sizes: CUT_STEPS for each doubling. Pure.
- * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
+ * All but its comments is in KVGPU_REMOTE_RELAYS (remote/README.md).
  */
 #ifndef KVGPU_CLUSTER_CUT_H
 #define KVGPU_CLUSTER_CUT_H

@@ -83,7 +83,7 @@ static bool send_control(struct link *l, struct control c)
 
 	if (i < 0)
 		return false;
-	c.version = KVGPU_REMOTE_VERSION;
+	c.version = KVGPU_REMOTE_RELAYS;
 	l->out[i] = c;
 	memcpy(l->out[i].secret, l->settings->secret, SECRET_BYTES);
 	l->out_busy[i] = true;
@@ -118,7 +118,7 @@ bool link_hear(struct link *l, struct control *c)
 		link_lose(l, "it does not know this job's secret");
 		return false;
 	}
-	if (c->version != KVGPU_REMOTE_VERSION || c->tunnel >= TUNNELS) {
+	if (c->version != KVGPU_REMOTE_RELAYS || c->tunnel >= TUNNELS) {
 		link_lose(l, "it is of another version: all machines have to have one build");
 		return false;
 	}

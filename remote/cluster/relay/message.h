@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A tunnel carries one program's connection between broker and proxy (relay.h). The head of a
- * message of a tunnel, and the check of a head that came from the other side. Pure. A change of
- * this text changes KVGPU_REMOTE_VERSION (remote/README.md).
+ * message of a tunnel, and the check of a head that came from the other side. Pure. All
+ * but its comments is in KVGPU_REMOTE_RELAYS (remote/README.md).
  */
 #ifndef KVGPU_CLUSTER_MESSAGE_H
 #define KVGPU_CLUSTER_MESSAGE_H

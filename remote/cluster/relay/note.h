@@ -5,7 +5,7 @@
  * them for notes, in a proxy; outbox.c in the broker, for what a program asks for; inbox.c in a
  * proxy, for what the broker passes on; link.c on both sides, for the secret of control messages.
  * Pure.
- * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
+ * All but its comments is in KVGPU_REMOTE_RELAYS (remote/README.md).
  */
 #ifndef KVGPU_CLUSTER_NOTE_H
 #define KVGPU_CLUSTER_NOTE_H

@@ -105,7 +105,7 @@ static bool send_note(const struct settings *s, int rank, int i, struct note not
 {
 	struct partner *p = &partners[rank];
 
-	note.version = KVGPU_REMOTE_VERSION;
+	note.version = KVGPU_REMOTE_RELAYS;
 	memcpy(note.secret, s->secret, SECRET_BYTES);
 	p->note[i] = note;
 	p->busy[i] = MPI_Start(&p->request[i]) == MPI_SUCCESS;
@@ -335,7 +335,7 @@ static bool hear_notes(struct link *l)
 	    MPI_Start(&listens[next_note]) != MPI_SUCCESS)
 		return false;
 	next_note = (next_note + 1) % NOTES_IN;
-	if (!note_is_sound(&note, got, l->settings->secret, KVGPU_REMOTE_VERSION)) {
+	if (!note_is_sound(&note, got, l->settings->secret, KVGPU_REMOTE_RELAYS)) {
 		if (!complained)
 			relay_say("rank %d sends nonsense", status.MPI_SOURCE);
 		complained = true;

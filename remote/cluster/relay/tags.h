@@ -2,7 +2,7 @@
 /*
  * MPI's tags, and the bounds that they follow from, which must be the same in all ranks of a job.
  * Pure.
- * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
+ * All but its comments is in KVGPU_REMOTE_RELAYS (remote/README.md).
  */
 #ifndef KVGPU_CLUSTER_TAGS_H
 #define KVGPU_CLUSTER_TAGS_H

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "folder.h"
+#include "protocol.h" /* made by remote/api.py */
 #include "run.h"
 
 void complain(const char *format, ...)
@@ -70,7 +71,7 @@ int main(int argc, char **argv)
 	case OPTIONS_HELP:
 		return fputs(run_usage, stdout) < 0;
 	case OPTIONS_VERSION:
-		return puts("kvgpu-run " KVGPU_VERSION) < 0;
+		return puts("kvgpu-run " KVGPU_VERSION ", protocol " KVGPU_REMOTE_PROTOCOL) < 0;
 	case OPTIONS_WRONG:
 		complain("%s; kvgpu-run --help lists what there is", why);
 		return EXIT_OWN;

@@ -54,7 +54,7 @@ static void step(struct server *s, const uint8_t **at, const uint8_t *end)
 	*at += 3;
 	for (i = 0; i < n && end - *at >= 2; i++, *at += 2)
 		words[i] = word_of((*at)[0], (*at)[1]);
-	fake_frame(s, op, words, 8 * n);
+	fake_frame(s, table_own(s, op), words, 8 * n);
 	learn();
 }
 

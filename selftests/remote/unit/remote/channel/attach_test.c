@@ -432,7 +432,7 @@ static void open_between(void)
 {
 	if (accesses++ == turn) {
 		between = NULL;
-		attach_page_open(&page, BYTES);
+		attach_page_open(&page, BYTES, VERSION);
 	}
 }
 
@@ -455,7 +455,7 @@ TEST(all_or_nothing_is_found)
 		memset(&page, 0, sizeof(page));
 		accesses = 0;
 		between = look_between;
-		attach_page_open(&page, BYTES);
+		attach_page_open(&page, BYTES, VERSION);
 		assert_true(!found || found_bytes == BYTES);
 	}
 	between = NULL;

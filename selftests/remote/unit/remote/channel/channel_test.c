@@ -341,7 +341,7 @@ TEST(versions)
 	char absent[64], shm[] = "/dev/shm/kvgpu-channel-XXXXXX";
 	const char *why;
 
-	assert_no_way(-EPROTO, address, VERSION + 1, "version");
+	assert_no_way(-EPROTO, address, VERSION + 1, ": install one build on both");
 	assert_no_way(-EINVAL, "tcp:1", VERSION, "");
 	snprintf(absent, sizeof(absent), "unix:%s/absent", own_folder());
 	assert_no_way(-ENOENT, absent, VERSION, "");

@@ -25,6 +25,7 @@ NO(answer_bytes, struct call *c, void *to, uint64_t n)
 NO(answer_device, const struct call *c, uint32_t number, CUdevice *dev)
 NO(answer_handle, void **to, const struct call *c, unsigned int class, uint64_t id, void *parent,
    bool none)
+SUCCEEDS(table_tell, struct peer *p)
 NO(captures_any, void)
 NO(device_span, CUdeviceptr ptr, uint64_t n, unsigned int size)
 NO(host_find, const void *host, struct host_range *out)

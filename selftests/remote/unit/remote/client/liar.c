@@ -239,6 +239,13 @@ static void say_devices(struct liar_frame *f)
 	a->attribute[2] = a->attribute[5] = 1024;
 }
 
+/* that all of the client's calls are there */
+static void say_table(struct liar_frame *f)
+{
+	f->words = sizeof(struct kvgpu_remote_build) / 8 + TABLE_WORDS;
+	memset(f->word + sizeof(struct kvgpu_remote_build) / 8, 0xff, TABLE_WORDS * 8);
+}
+
 /* bytes behind the struct, as the frame wants them */
 static void say_bytes(struct liar_frame *f)
 {
@@ -285,6 +292,8 @@ static void say_list(struct liar_frame *f)
 static void say_special(struct liar_frame *f)
 {
 	switch (f->op) {
+	case KVGPU_REMOTE_OP_TABLE:
+		return say_table(f);
 	case OP_init:
 	case OP_facts:
 		return say_devices(f);
@@ -315,7 +324,8 @@ static void say(struct liar_frame *f)
 	say_special(f);
 	if (lies() && !liar_below(8))
 		f->words = liar_below(f->words + 1);
-	if (f->op != OP_init && !liar_below(liar_lies ? 24 : 1 << 30))
+	if (f->op != OP_init && f->op != KVGPU_REMOTE_OP_TABLE &&
+	    !liar_below(liar_lies ? 24 : 1 << 30))
 		f->result = liar_below(4) ? liar_below(800) : liar_random();
 }
 
@@ -506,6 +516,8 @@ int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int completion, 
 	f.result = 0;
 	if (liar_says) {
 		memset(f.word, 0, sizeof(f.word));
+		if (f.op == KVGPU_REMOTE_OP_TABLE)
+			say_table(&f);
 		liar_says(&f);
 	} else {
 		/* a fence's stream comes, or the call would wait for ever */

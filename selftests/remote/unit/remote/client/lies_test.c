@@ -181,6 +181,49 @@ TEST(captures_forbid_calls)
 	assert_int_equal(capture_mode(GLOBAL), GLOBAL);
 }
 
+/* ------------------------------------------------------------------ calls that a server lacks */
+
+static CUresult tell_without(uint16_t op)
+{
+	const unsigned int i = op - KVGPU_REMOTE_FIRST_OP;
+
+	memset(&lie, 0xff, sizeof(lie));
+	lie.op = KVGPU_REMOTE_OP_TABLE;
+	lie.words = 2 + TABLE_WORDS;
+	lie.word[2 + i / 64] ^= 1ull << i % 64;
+	return table_tell(&peers[0]);
+}
+
+TEST(calls_that_a_server_lacks)
+{
+	const unsigned int before = peers[0].slow;
+	CUstream stream;
+	size_t free, total;
+
+	OK(cuStreamCreate(&stream, 0));
+	OK(tell_without(OP_cuStreamQuery));
+	times[OP_cuStreamQuery] = liar_lines = 0;
+	FAILS(cuStreamQuery(stream), NOT_SUPPORTED);
+	FAILS(cuStreamQuery(stream), NOT_SUPPORTED);
+	assert_int_equal(times[OP_cuStreamQuery], 0);
+	assert_int_equal(liar_lines, 1);
+	OK(cuMemGetInfo_v2(&free, &total));
+	/* one that is queued */
+	OK(tell_without(OP_cuEventRecord));
+	assert_int_equal(table_refuses(&peers[0], OP_cuEventRecord), CUDA_ERROR_NOT_SUPPORTED);
+	/* without these there is nothing */
+	FAILS(tell_without(OP_current), NOT_SUPPORTED);
+	FAILS(tell_without(OP_fence), NOT_SUPPORTED);
+	lie.words = 2;
+	FAILS(table_tell(&peers[0]), UNKNOWN);
+	lie.words = 1;
+	FAILS(table_tell(&peers[0]), UNKNOWN);
+	lie.op = 0;
+	memset(peers[0].lacks, 0, sizeof(peers[0].lacks));
+	peers[0].slow = before;
+	OK(cuStreamDestroy_v2(stream));
+}
+
 /* ------------------------------------------------------------------ places and counts */
 
 static CUresult copy_at(uint64_t where, uint64_t pitch, uint64_t y, CUDA_MEMCPY3D *got)

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cuda/api/export/export.h>
+#include <remote/wire/dump.h>
+#include <remote/wire/table.h>
 
 #include "ask.h"
 
@@ -48,6 +50,41 @@ TEST(numbers)
 	FAILS(ASK(cuStreamQuery, .stream = st), INVALID_HANDLE);
 	assert_int_equal(s.current, 0);
 	FAILS(ASK(cuCtxDestroy_v2, .ctx = ctx), INVALID_HANDLE);
+}
+
+/* A client of another build: the server takes its operations by its table. */
+TEST(another_table)
+{
+	enum { MOST = 2 + KVGPU_REMOTE_TABLE_MAX };
+	const uint64_t query = kvgpu_remote_shapes[OP_cuStreamQuery - KVGPU_REMOTE_FIRST_OP].hash,
+		       fence = kvgpu_remote_shapes[OP_fence - KVGPU_REMOTE_FIRST_OP].hash;
+	uint64_t told[MOST + 1] = { 77, 88, query, 5, fence };
+	struct counters counters = { 0 };
+
+	s.counters = &counters;
+	OK(fake_frame(&s, KVGPU_REMOTE_OP_TABLE, told, 5 * 8));
+	assert_int_equal(fake_last.bytes, 3 * 8);
+	assert_true(fake_payload[0] == KVGPU_REMOTE_VERSION);
+	assert_true(fake_payload[1] == KVGPU_REMOTE_TABLE);
+	assert_int_equal(fake_payload[2], 5);
+	assert_int_equal(counters.version, 77);
+	assert_true(counters.table == query + 5 + fence); /* not what the client says */
+	assert_int_equal(table_own(&s, KVGPU_REMOTE_FIRST_OP), OP_cuStreamQuery);
+	assert_int_equal(table_own(&s, KVGPU_REMOTE_FIRST_OP + 1), 0);
+	assert_int_equal(table_own(&s, KVGPU_REMOTE_FIRST_OP + 2), OP_fence);
+	assert_int_equal(table_own(&s, KVGPU_REMOTE_FIRST_OP + 3), 0);
+	assert_int_equal(table_own(&s, UINT16_MAX), 0);
+	assert_int_equal(table_own(&s, KVGPU_REMOTE_OP_SPOILT), KVGPU_REMOTE_OP_SPOILT);
+	FAILS(fake_frame(&s, 0, told, 8), NOT_SUPPORTED);
+	FAILS(fake_frame(&s, KVGPU_REMOTE_OP_TABLE, told, 8), INVALID_VALUE);
+	FAILS(fake_frame(&s, KVGPU_REMOTE_OP_TABLE, told, sizeof(told)), INVALID_VALUE);
+	assert_int_equal(table_own(&s, KVGPU_REMOTE_FIRST_OP), OP_cuStreamQuery);
+	OK(fake_frame(&s, KVGPU_REMOTE_OP_TABLE, told, MOST * 8));
+	table_hashes(told + 2);
+	OK(fake_frame(&s, KVGPU_REMOTE_OP_TABLE, told,
+		      (2 + KVGPU_REMOTE_OPS - KVGPU_REMOTE_FIRST_OP) * 8));
+	assert_int_equal(table_own(&s, OP_fence), OP_fence);
+	assert_true(counters.table == KVGPU_REMOTE_TABLE);
 }
 
 TEST(many_handles)

@@ -62,7 +62,7 @@ TEST(rows)
 	struct client *c = come(CLIENT_SERVED, "tcp:192.0.2.7", "tls:ann");
 	struct ctl_sample sample;
 
-	*c->counters = (struct counters){ 1, 2, 5, 3, 4 };
+	*c->counters = (struct counters){ 1, 2, 5, 3, 4, 0x4b00040000000007, 8ull << 32 };
 	c->weight = 50;
 	come(CLIENT_NEW, "vsock:5", "");
 	s.gone.calls = 10;
@@ -83,9 +83,20 @@ TEST(rows)
 	assert_int_equal(sample.clients[0].sent, 4);
 	assert_int_equal(sample.clients[0].weight, 50);
 	assert_int_equal(sample.clients[0].user, conf.users);
+	assert_string_equal(sample.clients[0].release, "0.4");
+	assert_string_equal(sample.clients[0].protocol, "00000007-00000008");
+	assert_true(sample.clients[0].old);
+	assert_string_equal(sample.clients[1].release, "");
+	assert_false(sample.clients[1].old);
 	assert_int_equal(sample.clients[1].user, conf.users + 1);
 	assert_string_equal(sample.clients[1].who, "-");
 	assert_string_equal(sample.clients[1].state, "new");
+	sample_free(&sample);
+	s.build = (struct kvgpu_remote_build){ 0x4b00040000000007, 8ull << 32 };
+	result("clients");
+	assert_true(sample_read(answer, &sample));
+	assert_string_equal(sample.clients[0].release, "0.4");
+	assert_false(sample.clients[0].old);
 	sample_free(&sample);
 	/* numbers of clients are not used again */
 	client_gone(&s, c);
@@ -197,7 +208,7 @@ TEST(many)
 			     "tls:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
 
 		*c->counters = (struct counters){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
-						  UINT64_MAX };
+						  UINT64_MAX, UINT64_MAX, UINT64_MAX };
 		memset(c->fingerprint, 'f', REFUSED_WORD - 1);
 	}
 	s.gone.calls = INT64_MAX - 5;

@@ -42,7 +42,7 @@ static int set_up(void **state)
 	snprintf(path, sizeof(path), "%s/m", folder);
 	snprintf(conf.listen[0], sizeof(conf.listen[0]), "aperture:%s", path);
 	conf.nr_listen = 1;
-	s = (struct starter){ .conf = &conf, .version = 1, .admin_fd = -1 };
+	s = (struct starter){ .conf = &conf, .build = { .version = 1 }, .admin_fd = -1 };
 	return unlink(path) && access(path, F_OK) == 0;
 }
 

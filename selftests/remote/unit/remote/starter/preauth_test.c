@@ -51,7 +51,7 @@ static int set_up(void **state)
 
 	remoted_conf_default(&conf);
 	s = (struct starter){ .conf = &conf,
-			      .version = VERSION,
+			      .build = { .version = VERSION },
 			      .admin_fd = -1,
 			      .nr_clients = 64,
 			      .listeners[TLS_LISTENER].tls = true };
@@ -554,7 +554,7 @@ TEST(another_version)
 
 	all_are_ready();
 	assert_null(preauth_next(&s));
-	assert_non_null(strstr(said, "of another version"));
+	assert_non_null(strstr(said, ": install one build on both"));
 	assert_int_equal(recv(fd, &w, sizeof(w), MSG_DONTWAIT), sizeof(w));
 	assert_true(w.magic == KVGPU_REMOTE_MAGIC && w.version == VERSION);
 	assert_int_equal(w.result, KVGPU_REMOTE_OTHER_VERSION);

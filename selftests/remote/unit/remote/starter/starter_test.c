@@ -123,7 +123,7 @@ static int exit_code(int error)
 	sigset_t old;
 	int code;
 
-	s = (struct starter){ .conf = &conf, .version = 1, .admin_fd = -1 };
+	s = (struct starter){ .conf = &conf, .build = { .version = 1 }, .admin_fd = -1 };
 	remoted_conf_default(&conf);
 	conf.turns = false;
 	conf.clients = most ? most : conf.clients;
@@ -505,7 +505,7 @@ static void serve_aperture(void)
 	close(fd);
 	snprintf(address, sizeof(address), "aperture:%s,bell=unix:%s", path, at.un.sun_path);
 	*l = (struct listener){ .fd = -1, .who = "aperture:/a" };
-	if (kvgpu_remote_endpoint_open(address, 0, s.version, &l->endpoint, &why))
+	if (kvgpu_remote_endpoint_open(address, 0, s.build.version, &l->endpoint, &why))
 		fail_msg("%s", why);
 }
 

@@ -5,9 +5,11 @@
 
 #include <elf.h>
 
+#include <remote/wire/builds.h>
 #include <remote/wire/cursor.h>
 #include <remote/wire/dump.h>
 #include <remote/wire/image.h>
+#include <remote/wire/table.h>
 
 #include "ops.h" /* made by remote/api.py */
 
@@ -337,6 +339,51 @@ TEST(as_text)
 	assert_string_equal(kvgpu_remote_op_name(OP_launch), "launch");
 	assert_string_equal(kvgpu_remote_op_name(KVGPU_REMOTE_OPS), "?");
 	assert_string_equal(kvgpu_remote_op_name(0), "?");
+}
+
+/* what remote/README.md says of a version: 'K', three numbers of the release, a hash */
+TEST(builds_are_told_apart)
+{
+	const struct kvgpu_remote_build old = { 0x4b00040011223344, 0 },
+					later = { 0x4b00050155667788, 0x99aabbcc00000000 },
+					oldest = { 0x1234567811223344, 0 };
+	char text[BUILDS_TEXT];
+
+	assert_true(builds_speak(old.version, oldest.version));
+	assert_false(builds_speak(old.version, later.version));
+	assert_string_equal(
+		builds_apart(&old, &later, text),
+		"client 0.4 (protocol 11223344), server 0.5.1 (protocol 55667788-99aabbcc): update the client");
+	assert_non_null(strstr(builds_apart(&later, &old, text), ": update the server"));
+	assert_non_null(strstr(builds_apart(&old, &old, text), ": install one build on both"));
+	assert_string_equal(
+		builds_apart(&oldest, &old, text),
+		"client older (protocol 11223344), server 0.4 (protocol 11223344): update the client");
+}
+
+/* the peer's entries have another order, one is not here, and one of ours is not there */
+TEST(tables_are_matched)
+{
+	static uint64_t hashes[KVGPU_REMOTE_TABLE_MAX];
+	static uint16_t own[KVGPU_REMOTE_TABLE_MAX];
+	const unsigned int n = table_hashes(hashes);
+	unsigned int i;
+	uint64_t first = hashes[0];
+
+	assert_int_equal(n, KVGPU_REMOTE_OPS - KVGPU_REMOTE_FIRST_OP);
+	assert_true(table_match(hashes, n, own));
+	assert_true(table_match(hashes, n - 1, own));
+	for (i = 0; i + 1 < n; i++)
+		hashes[i] = hashes[i + 1];
+	hashes[n - 1] = first + 1;
+	assert_false(table_match(hashes, n, own));
+	for (i = 0; i + 1 < n; i++)
+		assert_int_equal(own[i], KVGPU_REMOTE_FIRST_OP + i + 1);
+	assert_int_equal(own[n - 1], 0);
+	for (i = 0; i < KVGPU_REMOTE_TABLE_MAX; i++)
+		hashes[i] = first;
+	assert_false(table_match(hashes, KVGPU_REMOTE_TABLE_MAX, own));
+	assert_int_equal(own[KVGPU_REMOTE_TABLE_MAX - 1], KVGPU_REMOTE_FIRST_OP);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -73,7 +73,7 @@ int MPI_Start(MPI_Request *r)
 int MPI_Test(MPI_Request *r, int *done, MPI_Status *status)
 {
 	struct control c = { .kind = opens ? CONTROL_OPEN : CONTROL_END,
-			     .version = KVGPU_REMOTE_VERSION,
+			     .version = KVGPU_REMOTE_RELAYS,
 			     .secret = { 7 } };
 	int e = answer();
 

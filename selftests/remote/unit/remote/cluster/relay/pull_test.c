@@ -238,7 +238,7 @@ TEST(lands)
 	assert_int_equal(r->bytes, 4096);
 	assert_int_equal(r->rank, 3);
 	assert_true(said(3, &note));
-	assert_true(note_is_sound(&note, sizeof(note), settings.secret, KVGPU_REMOTE_VERSION));
+	assert_true(note_is_sound(&note, sizeof(note), settings.secret, KVGPU_REMOTE_RELAYS));
 	assert_int_equal(note.kind, NOTE_PULL);
 	assert_int_equal(note.tunnel, 9);
 	assert_int_equal(note.wants, TUNNEL);
@@ -266,7 +266,7 @@ TEST(lands)
 
 TEST(refused)
 {
-	struct note no = { .version = KVGPU_REMOTE_VERSION,
+	struct note no = { .version = KVGPU_REMOTE_RELAYS,
 			   .kind = NOTE_REFUSED,
 			   .wants = TUNNEL,
 			   .slot = 1,
@@ -349,7 +349,7 @@ TEST(half)
 
 /* ------------------------------------------------------------------ pieces for others */
 
-static const struct note pull = { .version = KVGPU_REMOTE_VERSION,
+static const struct note pull = { .version = KVGPU_REMOTE_RELAYS,
 				  .kind = NOTE_PULL,
 				  .tunnel = TUNNEL,
 				  .wants = 5,
