@@ -76,9 +76,11 @@ lint: ## the rules of docs/house-style.md that have a star: layers, offsets, hea
 	@PYTHONDONTWRITEBYTECODE=1 selftests/tooling/lint/run.py
 format: ## formats the C files that differ from the last commit (clang-format 14)
 	@git diff --name-only --diff-filter=d HEAD -- '*.c' '*.h' | xargs -r $(firstword $(shell command -v clang-format-14) clang-format) -i
+meanings: ## notes that code of remoting by hand has changed, and means what remote/meanings.tsv says (CONTRIBUTING.md)
+	@PYTHONDONTWRITEBYTECODE=1 selftests/tooling/lint/meanings.py
 lint-long: ## the rules that take longer: checkpatch, what the pure rooms want of others
 	@PYTHONDONTWRITEBYTECODE=1 selftests/tooling/lint/run.py --long
 
 -include $(shell test -d '$(O)' && find '$(O)/asan' '$(O)/tsan' '$(O)/fuzzobj' -name '*.d' 2>/dev/null)
 
-.PHONY: unit-tests fuzz-tests print-unit-tests print-fuzz-tests lint lint-long format
+.PHONY: unit-tests fuzz-tests print-unit-tests print-fuzz-tests lint lint-long meanings format

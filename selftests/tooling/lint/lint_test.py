@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """TAP: tests each rule on a made-up tree without faults, and on that tree with one fault at a time.
 comments_test.py has the faults of the rule "comments"; "checkpatch" runs a stand-in."""
+import hashlib
 import pathlib
 import re
 import shutil
@@ -236,6 +237,20 @@ def claims():
     expect("claims", "no page", {"README.md": "A table:\n\n| | a |\n|---|---|\n| one | 8 % |\n"}, "README.md:5: '8 %' cites no page")
 
 
+def meanings():
+    made = {"remote/frames.def": "frame ask(u32 a) -> (u32 b) passes; meaning 2\nframe tell(u32 a)\n",
+            "remote/server/a.c": C + "/* b */\nCUresult frame_ask(int a)\n{\n\treturn a;\n}\n",
+            "remote/client/a.c": C + "void told(void)\n{\n\tsend(OP_tell);\n}\n\nint frame_no(void)\n{\n\treturn 0;\n}\n"}
+    code = [hashlib.sha256(text).hexdigest()[:12] for text in (b"CUresult frame_ask(int a) { return a; }", b"void told(void) { send(OP_tell); }")]
+    rows = f"ask\t{{}}\t{code[0]}\ntell\t1\t{code[1]}\n"
+    expect("meanings", "all is as it was", {**made, "remote/meanings.tsv": rows.format(2)})
+    made["remote/server/a.c"] = made["remote/server/a.c"].replace("return a;", "return a + 1;").replace("/* b */", "/* c */")
+    expect("meanings", "code that has changed, and the number has not", {**made, "remote/meanings.tsv": rows.format(2)},
+           "remote/meanings.tsv: ask: its code in client/ or server/ has changed")
+    expect("meanings", "a number that was raised, or went back", {**made, "remote/meanings.tsv": rows.format(1)}, "remote/meanings.tsv: ask: make meanings")
+    expect("meanings", "a number that went back, and a row too many", {**made, "remote/meanings.tsv": rows.format(3) + "old\t1\t0\n"}, "remote/frames.def: ask: its `meaning 3` went back", "old has no")
+
+
 def documents():
     expect("documents", "116 lines of README.md", {"README.md": "\n" * 116}, "README.md: 116 lines")
     expect("documents", "3,601 lines of pages", {"docs/page1.md": "\n" * 1801, "docs/page2.md": "\n" * 1800}, "docs/: its pages have 3")
@@ -272,7 +287,7 @@ def formatting():
 def main():
     with tempfile.TemporaryDirectory() as cache:
         tree.Proofs.folder = pathlib.Path(cache)
-        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, claims, documents, checkpatch, formatting):
+        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, claims, meanings, documents, checkpatch, formatting):
             group()
     print(f"1..{len(results)}")
     return 0 if all(results) else 1

@@ -19,6 +19,7 @@ import environment
 import formatted
 import headers
 import layers
+import meanings
 import names
 import offsets
 import shape
@@ -47,6 +48,7 @@ RULES = {
     "environment": (environment.check, False),  # no variable decides what a library runs or loads
     "formatted": (formatted.check, False),      # clang-format finds nothing to change
     "silent": (silent.check, False),            # remoting says what it refuses
+    "meanings": (meanings.check, False),        # code of remoting by hand has changed: does it mean something else?
     "functions": (shape.functions, False),
     "prefixes": (shape.prefixes, False),        # names of the module's functions begin with their room
     "shell": (shell.style, False),
