@@ -44,8 +44,9 @@ test_rules()
 	result $? "promtool check rules" "$(tail -n 1 "$dir/said")"
 	"$promtool" test rules "$dir/alerts_test.yml" >"$dir/said" 2>&1
 	result $? "promtool test rules" "$(tail -n 1 "$dir/said")"
-	# each metric of an alert or of the console is one that kvgpu-top has
-	"$top" --prometheus --sysfs "$dir/sys" | sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' | sort -u >"$dir/have"
+	# each metric of an alert or of the console is one that kvgpu-top has, or kvgpu-remotectl
+	{ "$top" --prometheus --sysfs "$dir/sys" | sed -n 's/^# TYPE \([^ ]*\) .*/\1/p'
+	sed -n 's/.*show_metric(out, "\([a-z_]*\)",.*/kvgpu_remote_\1/p' "$tree/remote/ctl/show.c"; } | sort -u >"$dir/have"
 	grep -oh 'kvgpu_[a-z0-9_]*' "$tree/tools/monitoring/kvgpu-alerts.yml" "$tree/tools/monitoring/kvgpu.html" | sort -u >"$dir/used"
 	result "$([ -s "$dir/used" ] && [ -z "$(comm -13 "$dir/have" "$dir/used")" ]; echo $?)" "alerts and console use metrics that there are" \
 		"$(comm -13 "$dir/have" "$dir/used" | tr '\n' ' ')"
