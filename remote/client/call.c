@@ -456,11 +456,15 @@ bool call_asks(const struct peer *p)
 	       __atomic_load_n(&p->slow, __ATOMIC_RELAXED) & SLOW_SUSPECT;
 }
 
-/* only with several servers an argument can split a route */
-static bool must_be_sync(const struct peer *p, const struct call *c)
+/*
+ * Only with several servers an argument can split a route. What a server lacks call_begin()
+ * refuses. Not inline, for what is queued without it.
+ */
+static __attribute__((noinline)) bool must_be_sync(struct peer *p, const struct call *c)
 {
 	return captures_any() || c->to.split ||
-	       __atomic_load_n(&p->slow, __ATOMIC_RELAXED) & SLOW_SUSPECT;
+	       __atomic_load_n(&p->slow, __ATOMIC_RELAXED) & SLOW_SUSPECT ||
+	       table_refuses(p, c->op);
 }
 
 CUresult call_async(struct call *c)
@@ -468,8 +472,7 @@ CUresult call_async(struct call *c)
 	struct peer *p = route_peer(&c->to);
 	int r;
 
-	/* call_sync() returns what table_refuses() does */
-	if (peer_is_slow(p) && (must_be_sync(p, c) || table_refuses(p, c->op)))
+	if (peer_is_slow(p) && must_be_sync(p, c))
 		return call_sync(c, 0);
 	r = submit_call(p, c, 0);
 	call_end(c);
