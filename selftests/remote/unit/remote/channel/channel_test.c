@@ -358,6 +358,26 @@ TEST(versions)
 }
 TEST_AGAIN(versions, "by an aperture", set_up_shmem, tear_down)
 
+/* what a server's log says, where TLS hid the hello from the first process */
+TEST_WITH(the_server_names_both_versions, set_up_listener, tear_down_listener)
+{
+	const struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, 0x4b00050000000001 };
+	struct kvgpu_remote_welcome w;
+	struct kvgpu_remote_port *p;
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(send(ends[0], &hello, sizeof(hello), 0), sizeof(hello));
+	assert_int_equal(kvgpu_remote_welcome(ends[1], 0x4b00040000000002, ARENA, &p),
+			 -EPROTONOSUPPORT);
+	assert_string_equal(
+		kvgpu_remote_unlike(),
+		"client 0.5 (protocol 00000001), server 0.4 (protocol 00000002): update the server");
+	assert_int_equal(recv(ends[0], &w, sizeof(w), 0), sizeof(w));
+	assert_true(w.result == KVGPU_REMOTE_OTHER_VERSION && w.version == 0x4b00040000000002);
+	close(ends[0]);
+}
+
 TEST(answers)
 {
 	uint64_t words[1024], i;
