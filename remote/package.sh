@@ -18,7 +18,7 @@ client()
 	install -D -m 755 -t "$tmp/usr/bin" "$cuda/cuda-info"
 	strip "$tmp/usr/bin"/*
 	install -D -m 644 -t "$tmp/etc/kvgpu" remote/conf/remote.conf
-	install -D -m 644 -t "$doc" docs/remote-setup.md docs/remote-use.md docs/remote-updates.md
+	install -D -m 644 -t "$doc" docs/remote-setup.md docs/remote-update.md docs/remote-use.md
 	install -D -m 644 -t "$man/man1" cuda/info/cuda-info.1
 	install -D -m 644 -t "$man/man5" remote/conf/remote.conf.5
 	printf '%s kvgpu-remote-client\n' 'libcuda 1' 'libcudart 11.0' 'libnvidia-ml 1' > "$tmp/DEBIAN/shlibs"
@@ -50,7 +50,7 @@ server()
 	install -D -m 640 -t "$tmp/etc/kvgpu" remote/conf/remoted.conf
 	install -d -m 755 "$tmp/etc/kvgpu/tls"
 	install -D -m 644 -t "$tmp/usr/lib/systemd/system" remote/starter/kvgpu-remoted.service remote/starter/kvgpu-remoted.socket
-	install -D -m 644 -t "$doc" docs/remote-setup.md docs/remote-use.md docs/remote-updates.md
+	install -D -m 644 -t "$doc" docs/remote-setup.md docs/remote-update.md docs/remote-use.md
 	install -D -m 644 -t "$man/man8" remote/starter/kvgpu-remoted.8 remote/ctl/kvgpu-remotectl.8
 	install -m 755 -t "$tmp/DEBIAN" remote/starter/{postinst,prerm,postrm}
 	deb_build "$out" admin <<-C
