@@ -416,7 +416,9 @@ void sim_run(struct sim_gpu *g, u64 ns)
 
 	while (g->now < end)
 		step(g, end);
-	poll_vgpus(g);
+	/* the driver makes no poll while a switch waits */
+	if (g->stop_at == NEVER && g->loaded_at == NEVER)
+		poll_vgpus(g);
 }
 
 /* ------------------------------------------------------------------ what came of it */

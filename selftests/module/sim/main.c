@@ -167,6 +167,46 @@ static void latency(void)
 			}
 }
 
+/* ------------------------------------------------------------------ one that pauses */
+
+/* What B has, in per cent, beside A, and for how much of the time the GPU is idle. */
+static void one_pause(enum kvgpu_sched_policy_id policy, u32 weight, u32 cap, u64 piece)
+{
+	struct sim_vgpu *v = sim_vgpus(2, piece);
+	struct sim_gpu g;
+
+	v[0].work.piece = piece;
+	v[0].ent.cap = cap;
+	v[1].ent.weight = weight;
+	v[1].work = (struct sim_work){ .kind = SIM_LOOP, .len = 5 * SIM_MS, .period = 300000 };
+	sim_init(&g, &sim_k20, v, 2, 0);
+	kvgpu_sched_set_policy(&g.sched, policy, 0);
+	sim_run(&g, 100 * SIM_S);
+	row(obj("\"policy\": \"%s\", \"weight_of_b\": %u, \"cap_of_a\": %u, \"piece_ms\": %g, \"b_percent\": %.2f, \"idle_percent\": %.2f",
+		kvgpu_sched_policies[policy].name, weight, cap, piece / 1e6,
+		part_of(v[1].busy, 100 * SIM_S), part_of(g.wasted, 100 * SIM_S)),
+	    "%-12s %11u %8u %9g %8.2f %8.2f", kvgpu_sched_policies[policy].name, weight, cap,
+	    piece / 1e6, part_of(v[1].busy, 100 * SIM_S), part_of(g.wasted, 100 * SIM_S));
+	free(v);
+}
+
+static void pauses(void)
+{
+	static const u64 pieces[] = { 100000, 10 * SIM_MS, 100 * SIM_MS, 1900 * SIM_MS };
+	u32 k;
+
+	json_section("pauses");
+	printf("\nA, of weight 100, always works in pieces that can't be interrupted; B works for 5 ms and pauses for 0.3 ms.\n");
+	printf("policy       weight of B cap of A piece, ms      B %%   idle %%\n");
+	for (k = 0; k < 4; k++) {
+		one_pause(KVGPU_SCHED_BEST_EFFORT, 100, 100, pieces[k]);
+		one_pause(KVGPU_SCHED_BEST_EFFORT, 10000, 100, pieces[k]);
+		one_pause(KVGPU_SCHED_BEST_EFFORT, 100, 50, pieces[k]);
+		one_pause(KVGPU_SCHED_EQUAL_SHARE, 100, 100, pieces[k]);
+		one_pause(KVGPU_SCHED_EQUAL_SHARE, 10000, 100, pieces[k]);
+	}
+}
+
 /* ------------------------------------------------------------------ what switches cost */
 
 static void switches(void)
@@ -214,6 +254,7 @@ int main(int argc, char **argv)
 	       "slice is 4 ms; where it does not say otherwise.\n");
 	shares();
 	latency();
+	pauses();
 	switches();
 	if (json) {
 		fprintf(json, "\n  ]\n}\n");

@@ -6,6 +6,7 @@
 #include <selftests/unit_test.h>
 
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 
 #include "selftests/module/sim/gpu.h"
 
@@ -98,6 +99,77 @@ TEST(one_that_waits_for_its_jobs)
 		assert_true(sim_busy(&g) > RUN / 100 * 88);
 		free(v);
 	}
+}
+
+/*
+ * vGPU 1 pauses, beside vGPU 0, which always works in pieces of @piece ns that can't be
+ * interrupted. Returns the millionths of the time that vGPU 1 has. *@idle: most ns of any 2 s for
+ * which vGPU 1 held the idle GPU; *@least: what vGPU 0 has at least in any 10 s.
+ */
+static u32 beside_pieces(struct sim_work work, u64 piece, u64 *idle, u32 *least)
+{
+	u64 held[200] = {}, before = 0;
+	struct sim_vgpu *v = sim_vgpus(2, piece);
+	struct sim_gpu g;
+	u32 i, most;
+
+	v[0].work.piece = piece;
+	v[1].work = work;
+	sim_init(&g, &sim_ideal, v, 2, 0);
+	*idle = 0;
+	for (i = 0; i < 200; i++) {
+		sim_run(&g, 100 * SIM_MS);
+		held[i] = v[1].held - before;
+		before = v[1].held;
+		most = i < 19 ? 0 : i - 19;
+		for (u64 sum = 0; most <= i; most++)
+			*idle = max(*idle, sum += held[most]);
+	}
+	sim_range(&g, 0, 0, 10 * SIM_S, least, &most);
+	most = v[1].busy / (20 * SIM_S / KVGPU_SCHED_PPM);
+	free(v);
+	return most;
+}
+
+/* A vGPU that pauses keeps its part beside long work, and the GPU is idle for little of the time. */
+TEST(who_pauses_has_its_part_beside_long_pieces)
+{
+	static const struct {
+		u64 piece;
+		u32 least; /* millionths */
+	} rows[] = { { 100 * SIM_MS, 350000 }, { 1900 * SIM_MS, 200000 } };
+	const struct sim_work work = { SIM_LOOP, .len = 5 * SIM_MS, .period = 300000 };
+	u32 i, has, least;
+	u64 idle;
+
+	for (i = 0; i < 2; i++) {
+		has = beside_pieces(work, rows[i].piece, &idle, &least);
+		print_message("# pieces of %u ms: %u ppm, %u ms idle in 2 s\n",
+			      (u32)(rows[i].piece / SIM_MS), has, (u32)(idle / SIM_MS));
+		assert_true(has >= rows[i].least);
+		assert_in_range(idle, 0, 100 * SIM_MS);
+	}
+}
+
+/* Pauses on purpose, of any length, take no more than 4 % of any 10 s from who always works. */
+TEST(pauses_on_purpose_gain_nothing)
+{
+	static const u64 len[] = { 20000, 300000, 2 * SIM_MS },
+			 pause[] = { 200000, 900000, 990000, 1500000, 3 * SIM_MS };
+	u32 l, p, least;
+	u64 idle;
+
+	for (l = 0; l < 3; l++)
+		for (p = 0; p < 5; p++) {
+			beside_pieces((struct sim_work){ SIM_LOOP, .len = len[l],
+							 .period = pause[p] },
+				      100000, &idle, &least);
+			if (least < 460000 || idle > 100 * SIM_MS)
+				fail_msg(
+					"%u us of work, pauses of %u us: the other has %u ppm, %u ms idle in 2 s",
+					(u32)(len[l] / 1000), (u32)(pause[p] / 1000), least,
+					(u32)(idle / SIM_MS));
+		}
 }
 
 TEST(no_rhythm_gains)
