@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times of samples. A *usage sample* finds out for which vGPU an engine works. That vGPU is charged
- * for the time until the next sample, as long as it is on the chip. With a fixed period a guest
+ * Times of samples. A *usage sample* finds out for which vGPU an engine works. While vGPUs take no
+ * turns that vGPU is charged for the time until the next sample. With a fixed period a guest
  * could work between samples without being charged. The *gap*, the time from one sample to the
  * next, is therefore distributed exponentially between a shortest gap (mean / KVGPU_GAP_MIN) and a
  * longest gap (mean * KVGPU_GAP_MAX). So the share of samples that find a guest at work is, on the

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Accounting of GPU time: charges vGPUs for it, and tells how much each was charged. While vGPUs
- * take turns, the vGPU whose list is on the chip pays for all of the time, until its last channel
- * has left. Else a vGPU that a usage sample (usage.c) sees at work pays until the next sample. In a
- * wait for the chip, observations take the place of both (wait.h). The slicer, while it waits for a
- * preempt, makes them every KVGPU_HW_WATCH_US.
+ * take turns the .payer, the owner of the chip, pays for all of the time until its last channel has
+ * left. Else a vGPU that a usage sample (usage.c) sees at work pays until the next sample; if a
+ * switch comes first, for the mean time to it. In a wait for the chip observations decide (wait.h):
+ * while the slicer waits for a preempt, they are made every KVGPU_HW_WATCH_US.
  *
  * The slicer calls all of this, the sampler and the interrupt thread vmach_time_settle(), and any
  * thread kvgpu_machine_gpu_time_get().

@@ -2,7 +2,8 @@
 /*
  * Time slices. One thread per card, the slicer, gives the chip to the vGPUs in turns. In a *poll*
  * (poll.c) it finds out which vGPUs have work. After each poll it asks the policy (sched/), and
- * switches to the vGPU that the policy names. accounting.c says who is charged.
+ * switches to the vGPU that the policy names. While vGPUs take turns the owner of the chip pays by
+ * time stamps (accounting.c), else who is seen by samples (usage.c).
  *
  * The chip is in one of two modes. *Shared*: the lists of all vGPUs that are not suspended are on
  * the chip together. Then nothing is switched, and a vGPU that gets work starts at once.

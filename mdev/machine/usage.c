@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Usage samples: readings of the engines' status at random times (sched/gap.c), by which vGPUs are
- * charged. A vGPU that a sample sees at work is .busy: it is charged until the next sample, or
- * until it leaves the chip. A thread of its own, the sampler, with a real-time priority, takes
- * them: guests decide what the slicer does meanwhile, and for how long. The status names a channel
- * or group (TSG) by its id, and chip->has_id the vGPU that has the id. While the slicer waits for
- * the chip, samples do not count (wait.h).
+ * charged while they take no turns (accounting.c). A vGPU that a sample sees at work is .busy: it
+ * is charged until the next sample. A thread of its own, the sampler, with a real-time priority,
+ * takes them: guests decide what the slicer does meanwhile, and for how long. The status names a
+ * channel or group (TSG) by its id, and chip->has_id the vGPU that has the id. While the slicer
+ * waits for the chip, samples do not count (wait.h).
  *
  * The sampler takes event_lock, for the list of vGPUs, and acct_lock and slicer->lock inside it.
  */

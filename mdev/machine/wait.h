@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A *wait* for the chip: a channel or group (TSG) is driven off in an eviction (recover.c) or at an
- * unbind (chan.c). Samples do not count meanwhile (usage.c), because guests decide when a wait
- * begins. The slicer *observes* the
+ * A *wait* for the chip, in which the slicer makes no poll: channels or groups (TSGs) are driven
+ * off in an eviction (recover.c) or at an unbind (chan.c). Neither samples (usage.c) nor turns
+ * count meanwhile, because guests decide when a wait begins. The slicer *observes* the
  * engines all the time instead, and charges each vGPU while it sees an engine work for it. The vGPU
  * on whose behalf the slicer waits pays for the rest. Waits may be inside of each other: no time is
  * charged twice, by slicer->samples.paid_ns.
