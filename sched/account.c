@@ -61,7 +61,7 @@ static void vclock_follow(struct kvgpu_sched *s)
 
 static s64 release_level(const struct kvgpu_sched_ent *e)
 {
-	return e->limit.ppm * SCHED_RELEASE_NS;
+	return max(e->limit.ppm * SCHED_RELEASE_NS, SCHED_RELEASE_MIN * KVGPU_BUCKET_NS);
 }
 
 void vsched_clocks_settle(struct kvgpu_sched *s)

@@ -19,7 +19,7 @@
  * .limit: what the vGPU may use. It fills with the vGPU's cap, under a policy that keeps unused
  * time with its entitlement, up to SCHED_LIMIT_NS of real time: so a vGPU that others' long work
  * keeps from its part has it later. A vGPU that empties it is throttled until SCHED_RELEASE_NS are
- * back. A limit of the whole GPU throttles no vGPU.
+ * back, SCHED_RELEASE_MIN of GPU time at least. A limit of the whole GPU throttles no vGPU.
  *
  * .wakes: a vGPU that wakes goes to the front for one turn if this bucket is at least half full. It
  * fills with the vGPU's share of real time up to the shortest turn. So a vGPU that needs little is
@@ -43,6 +43,8 @@
 /* in any 10 s a vGPU has SCHED_LIMIT_NS * its cap more than its cap, at most (S5) */
 #define SCHED_LIMIT_NS	 400000000ll
 #define SCHED_RELEASE_NS 8000000ll
+/* least GPU time, ns, for which a throttled vGPU is let go, so that it causes few switches */
+#define SCHED_RELEASE_MIN 500000ll
 /* vGPUs may hold the chip for SCHED_HOLD_NS, and SCHED_HOLD_PPM of the time: 100 ms in any 2 s */
 #define SCHED_HOLD_NS  20000000ll
 #define SCHED_HOLD_PPM 40000u

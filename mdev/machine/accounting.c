@@ -12,8 +12,11 @@
 #include "mdev/machine/internal.h"
 #include "mdev/machine/wait.h"
 
-/* most ns of a switch that are nobody's */
-#define LEAST_MAX_NS (1ull * NSEC_PER_MSEC)
+/*
+ * most ns of a switch that are nobody's: a vGPU that its limit throttles has a turn each 8 ms, so
+ * that is below the 4 % of S5
+ */
+#define LEAST_MAX_NS (300ull * NSEC_PER_USEC)
 
 /* Charges @m for @ns, all of them before @now. slicer->acct_lock is held for writing. */
 static void time_charge(struct kvgpu_machine *m, u64 ns, u64 now)

@@ -73,6 +73,31 @@ bool vmach_hid_loaded(struct kvgpu_gpu *gpu, struct machine_hid hid)
 	return vmach_on_engine(gpu, hid);
 }
 
+bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu)
+{
+	struct kvgpu_gpu *gpu = chip->gpu;
+	bool unnamed = false;
+	struct machine_hid hid;
+	u32 st, i;
+	u8 e;
+
+	/* begin with the last engines, copy engines: their work is mostly short */
+	for (e = gpu->hw.topo.nr_engines; e-- > 0;) {
+		vgpu[e] = 0;
+		if (gpu->hw.topo.engine[e].runl != vmach_gr_runl_get(gpu))
+			continue;
+		for (st = i = 0; i < reads && !(st & PFIFO_STATUS_BUSY); i++)
+			st = kvgpu_hw_engine_status(&gpu->hw, e);
+		if (!(st & PFIFO_STATUS_BUSY))
+			continue;
+		hid = vmach_status_hid(st);
+		if (vmach_status_works(st))
+			vgpu[e] = READ_ONCE(chip->has_id[hid.tsg][hid.id]);
+		unnamed |= !vgpu[e];
+	}
+	return unnamed;
+}
+
 bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu)
 {
 	u8 e;

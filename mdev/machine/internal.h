@@ -1036,7 +1036,7 @@ void vmach_slicer_poll(struct kvgpu_chip *chip, u64 now);
  */
 void vmach_samples_set(struct kvgpu_chip *chip, u64 now, u64 mean);
 /*
- * usage.c: Reads for which vGPUs the engines of GR's runlist work: writes their ids to @vgpu, by
+ * engine.c: Reads for which vGPUs the engines of GR's runlist work: writes their ids to @vgpu, by
  * engine, 0 for an engine that does not work in @reads reads. Returns true if an engine works and
  * names no vGPU.
  */

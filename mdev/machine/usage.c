@@ -21,31 +21,6 @@
  */
 #define ENGINE_READS 3
 
-bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu)
-{
-	struct kvgpu_gpu *gpu = chip->gpu;
-	bool unnamed = false;
-	struct machine_hid hid;
-	u32 st, i;
-	u8 e;
-
-	/* begin with the last engines, copy engines: their work is mostly short */
-	for (e = gpu->hw.topo.nr_engines; e-- > 0;) {
-		vgpu[e] = 0;
-		if (gpu->hw.topo.engine[e].runl != vmach_gr_runl_get(gpu))
-			continue;
-		for (st = i = 0; i < reads && !(st & PFIFO_STATUS_BUSY); i++)
-			st = kvgpu_hw_engine_status(&gpu->hw, e);
-		if (!(st & PFIFO_STATUS_BUSY))
-			continue;
-		hid = vmach_status_hid(st);
-		if (vmach_status_works(st))
-			vgpu[e] = READ_ONCE(chip->has_id[hid.tsg][hid.id]);
-		unnamed |= !vgpu[e];
-	}
-	return unnamed;
-}
-
 /*
  * Takes a sample: charges each .busy vGPU up to now, and notes which are .busy from now on. If an
  * engine works and names no vGPU, each vGPU that has work may be the one.

@@ -131,7 +131,7 @@ static u32 beside_pieces(struct sim_work work, u64 piece, u64 *idle, u32 *least)
 	return most;
 }
 
-/* A vGPU that pauses keeps its part beside long work, and the GPU is idle for little of the time. */
+/* A vGPU that pauses keeps its part beside long work, and holds the idle GPU for little of it. */
 TEST(who_pauses_has_its_part_beside_long_pieces)
 {
 	static const struct {
