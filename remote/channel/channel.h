@@ -241,6 +241,22 @@ int kvgpu_remote_endpoint_left(struct kvgpu_remote_endpoint *p);
  */
 int kvgpu_remote_endpoint_again(struct kvgpu_remote_endpoint *p);
 void kvgpu_remote_endpoint_close(struct kvgpu_remote_endpoint *p);
+/*
+ * For another program that this process executes, which goes on with the endpoint, its lock and its
+ * client: what kvgpu_remote_endpoint_adopt() wants there, with open descriptors. Connections to the
+ * doorbell that wait there are not among it: kvgpu_remote_endpoint_served() drops them.
+ */
+struct kvgpu_remote_endpoint_kept {
+	int file, bell; /* .bell is -1 where there is none */
+	bool any;
+	uint32_t cid, at;
+	uint64_t from, bytes, generation, only, nonce;
+};
+void kvgpu_remote_endpoint_keep(const struct kvgpu_remote_endpoint *p,
+				struct kvgpu_remote_endpoint_kept *k);
+/* 0, or -errno. Does not touch the memory. */
+int kvgpu_remote_endpoint_adopt(const struct kvgpu_remote_endpoint_kept *k, uint64_t version,
+				struct kvgpu_remote_endpoint **out);
 
 /* Call when no other thread uses the port any more. */
 void kvgpu_remote_port_close(struct kvgpu_remote_port *p);

@@ -723,3 +723,49 @@ void kvgpu_remote_endpoint_close(struct kvgpu_remote_endpoint *p)
 	close(p->fd);
 	free(p);
 }
+
+void kvgpu_remote_endpoint_keep(const struct kvgpu_remote_endpoint *p,
+				struct kvgpu_remote_endpoint_kept *k)
+{
+	*k = (struct kvgpu_remote_endpoint_kept){ .file = p->fd,
+						  .bell = p->pending.listening,
+						  .any = p->pending.any,
+						  .cid = p->pending.cid,
+						  .at = p->attach.at,
+						  .from = p->extent.from,
+						  .bytes = p->extent.bytes,
+						  .generation = p->attach.generation,
+						  .only = p->attach.only,
+						  .nonce = p->attach.nonce };
+}
+
+int kvgpu_remote_endpoint_adopt(const struct kvgpu_remote_endpoint_kept *k, uint64_t version,
+				struct kvgpu_remote_endpoint **out)
+{
+	struct kvgpu_remote_endpoint *p = calloc(1, sizeof(*p));
+	unsigned int i;
+
+	if (!p)
+		return -ENOMEM;
+	guard_server();
+	p->fd = k->file;
+	p->extent = (struct extent){ k->from, k->bytes };
+	p->doorbell = -1;
+	p->pending = (struct pending_clients){ .listening = k->bell, .any = k->any, .cid = k->cid };
+	for (i = 0; i < PENDING_MAX; i++)
+		p->pending.at[i].fd = -1;
+	p->base = map_extent(p->fd, &p->extent);
+	if (p->base == MAP_FAILED) {
+		free(p);
+		return -ENOMEM;
+	}
+	madvise(p->base, p->extent.bytes, MADV_DONTFORK);
+	p->attach = (struct attach_server){ .page = &p->base->attach,
+					    .version = version,
+					    .generation = k->generation,
+					    .only = k->only,
+					    .nonce = k->nonce,
+					    .at = k->at };
+	*out = p;
+	return 0;
+}

@@ -109,9 +109,9 @@ static bool is_empty(int fd)
 static int kept[RIGHTS_KEPT];
 static unsigned int nr_kept;
 
-static void close_kept(void)
+void rights_close_kept(void)
 {
-	pid_t holder = hold();
+	pid_t holder = nr_kept ? hold() : -1;
 
 	while (nr_kept)
 		close(kept[--nr_kept]);
@@ -130,7 +130,7 @@ void rights_close(int fd)
 	}
 	kept[nr_kept++] = fd;
 	if (nr_kept == RIGHTS_KEPT)
-		close_kept();
+		rights_close_kept();
 }
 
 void rights_close_copy(int fd)

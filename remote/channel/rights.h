@@ -29,6 +29,8 @@ ssize_t rights_read(int fd, void *to, size_t n);
  */
 enum { RIGHTS_KEPT = 16 };
 void rights_close(int fd);
+/* Close those that stay open. */
+void rights_close_kept(void);
 /* Close a copy of a socket, or one that listens. Another process may go on with its own copy. */
 void rights_close_copy(int fd);
 /* As closefrom(), in a child: its copies may have become the last ones. It makes a child. */

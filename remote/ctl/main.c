@@ -31,7 +31,8 @@ static const char usage[] =
 	"                                       ends the clients with a certificate of that name, or with this one, and lets them in no more\n"
 	"  accept NAME|FINGERPRINT [--folder PATH]\n"
 	"                                       lets them in again\n"
-	"  drain                                no new clients; the server ends when the last one has gone\n"
+	"  drain [--within SECONDS]             no new clients; the server ends when the last one has gone, or then\n"
+	"  reload                               the installed build goes on with all clients, and remoted.conf is read again\n"
 	"  certs server HOST...                 key and certificate of the server, for the names and addresses that clients use\n"
 	"  certs client NAME                    a client's: copy the folder that it prints to that machine's " TLS_FOLDER
 	"\n"
@@ -46,6 +47,7 @@ struct options {
 	bool json, help, version;
 	double interval;
 	uint64_t days;
+	const char *within;
 };
 
 void complain(const char *format, ...)
@@ -97,7 +99,7 @@ static int tell_server(const struct options *o, const char *what, const char *of
 	if ((size_t)snprintf(line, sizeof(line), "%s%s%s", what, *of ? " " : "", of) >=
 		    sizeof(line) ||
 	    strchr(of, '\n')) {
-		complain("end wants the number of a client: kvgpu-remotectl list");
+		complain("%s wants a number: kvgpu-remotectl list shows those of clients", what);
 		return 1;
 	}
 	fine = talk(o->socket, line, &text);
@@ -134,7 +136,7 @@ static int run_certs(const struct options *o, char **args, int n)
 	return wrong_usage(whole);
 }
 
-enum { LIST, METRICS, END, REFUSE, ACCEPT, DRAIN, CERTS, NR_COMMANDS };
+enum { LIST, METRICS, END, REFUSE, ACCEPT, DRAIN, RELOAD, CERTS, NR_COMMANDS };
 
 static int run_command(const struct options *o, char **args, int n)
 {
@@ -145,6 +147,7 @@ static int run_command(const struct options *o, char **args, int n)
 		[REFUSE] = { "refuse", "NAME or FINGERPRINT", 1, 1 },
 		[ACCEPT] = { "accept", "NAME or FINGERPRINT", 1, 1 },
 		[DRAIN] = { "drain", "", 0, 0 },
+		[RELOAD] = { "reload", "", 0, 0 },
 		[CERTS] = { "certs", "server, client or show", 1, INT_MAX },
 	};
 	char text[WRONG_TEXT];
@@ -161,7 +164,9 @@ static int run_command(const struct options *o, char **args, int n)
 	case ACCEPT:
 		return accept_again(o->folder, args[1]);
 	case DRAIN:
-		return tell_server(o, "drain", "");
+		return tell_server(o, "drain", o->within);
+	case RELOAD:
+		return tell_server(o, "reload", "");
 	case CERTS:
 		return run_certs(o, args + 1, n - 1);
 	}
@@ -184,6 +189,7 @@ static bool read_options(int argc, char **argv, struct options *o, char text[WRO
 					       { "interval", required_argument, NULL, 'i' },
 					       { "folder", required_argument, NULL, 'f' },
 					       { "days", required_argument, NULL, 'd' },
+					       { "within", required_argument, NULL, 'w' },
 					       { "version", no_argument, NULL, 'v' },
 					       { "help", no_argument, NULL, 'h' },
 					       { 0 } };
@@ -205,6 +211,8 @@ static bool read_options(int argc, char **argv, struct options *o, char text[WRO
 			snprintf(text, WRONG_TEXT, "--days is a number from 1 to %d, not \"%s\"",
 				 DAYS_MAX, optarg);
 			return false;
+		} else if (c == 'w') {
+			o->within = optarg;
 		} else if (c == 'v') {
 			o->version = true;
 		} else if (c == 'h') {
@@ -219,9 +227,11 @@ static bool read_options(int argc, char **argv, struct options *o, char text[WRO
 
 int main(int argc, char **argv)
 {
-	struct options o = {
-		.socket = ADMIN_SOCKET, .folder = TLS_FOLDER, .interval = 1, .days = DAYS
-	};
+	struct options o = { .socket = ADMIN_SOCKET,
+			     .folder = TLS_FOLDER,
+			     .interval = 1,
+			     .days = DAYS,
+			     .within = "" };
 	char text[WRONG_TEXT];
 
 	process_begin();

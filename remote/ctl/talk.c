@@ -14,7 +14,7 @@
 
 #include "ctl.h"
 
-enum { ANSWER_MAX = 1 << 20, PATIENCE_S = 10 };
+enum { ANSWER_MAX = 1 << 20, PATIENCE_S = 30 /* a reload tries the build for 20 */ };
 
 static int dial(const char *path)
 {

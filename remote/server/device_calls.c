@@ -56,7 +56,7 @@ CUresult frame_init(struct server *s, const struct q_init *q, struct kvgpu_remot
 
 static uint64_t at_most(const struct server *s, size_t total)
 {
-	return s->options.memory && total > s->options.memory ? s->options.memory : total;
+	return quota_limit(s) && total > quota_limit(s) ? quota_limit(s) : total;
 }
 
 CUresult frame_usage(struct server *s, const struct q_usage *q, struct kvgpu_remote_cursor *in,
@@ -367,7 +367,7 @@ CUresult own_cuStreamDestroy_v2(struct server *s, CUstream stream)
 
 CUresult own_cuMemGetInfo_v2(struct server *s, size_t *free, size_t *total)
 {
-	uint64_t limit = s->options.memory, left = quota_left(s);
+	uint64_t limit = quota_limit(s), left = quota_left(s);
 	CUresult r = CALL(s, cuMemGetInfo_v2, free, total);
 
 	if (!r && limit && total)

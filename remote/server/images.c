@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,6 +31,11 @@ struct images {
 static size_t size_of(uint64_t bytes)
 {
 	return sizeof(struct images) + bytes;
+}
+
+bool images_fit(uint64_t bytes, uint64_t size)
+{
+	return size_of(bytes) == size;
 }
 
 int images_make(uint64_t bytes)

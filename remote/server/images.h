@@ -7,6 +7,7 @@
 #ifndef KVGPU_REMOTE_SERVER_IMAGES_H
 #define KVGPU_REMOTE_SERVER_IMAGES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <remote/wire/frame.h>
@@ -15,6 +16,8 @@ struct images;
 
 /* Make memory for @bytes of images. Return its descriptor, or -errno. */
 int images_make(uint64_t bytes);
+/* whether memory for @bytes has @size */
+bool images_fit(uint64_t bytes, uint64_t size);
 /* Map the memory of @fd, or return NULL. @fd stays the caller's. */
 struct images *images_map(int fd, uint64_t bytes);
 void images_unmap(struct images *m, uint64_t bytes);

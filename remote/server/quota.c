@@ -18,10 +18,17 @@ static uint64_t takes(uint64_t bytes)
 						 (bytes + QUOTA_UNIT - 1) / QUOTA_UNIT * QUOTA_UNIT;
 }
 
+uint64_t quota_limit(const struct server *s)
+{
+	uint64_t limit = s->counters ? __atomic_load_n(&s->counters->limit, __ATOMIC_RELAXED) : 0;
+
+	return s->options.memory && limit ? limit : s->options.memory;
+}
+
 uint64_t quota_left(const struct server *s)
 {
 	const struct quota *q = &s->quota;
-	uint64_t limit = s->options.memory, used = q->charged;
+	uint64_t limit = quota_limit(s), used = q->charged;
 
 	if (!limit)
 		return UINT64_MAX;
@@ -34,15 +41,13 @@ uint64_t quota_left(const struct server *s)
 bool quota_take(struct server *s, uint64_t bytes)
 {
 	struct quota *q = &s->quota;
-	uint64_t sum;
+	uint64_t sum, limit = quota_limit(s);
 
-	if (__builtin_add_overflow(q->charged, takes(bytes), &sum) ||
-	    (s->options.memory && sum > s->options.memory))
+	if (__builtin_add_overflow(q->charged, takes(bytes), &sum) || (limit && sum > limit))
 		return false;
-	if (s->options.memory && q->pool &&
-	    !pool_take(q->pool, q->nr_programs, q->program, sum, s->options.memory))
+	if (limit && q->pool && !pool_take(q->pool, q->nr_programs, q->program, sum, limit))
 		return false;
-	if (!s->options.memory && q->pool)
+	if (!limit && q->pool)
 		pool_give(q->pool, q->program, sum); /* for frame_usage() */
 	q->charged = sum;
 	return true;

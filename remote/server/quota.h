@@ -22,6 +22,8 @@ struct quota {
 /* the quota is charged in multiples of so many bytes */
 enum { QUOTA_UNIT = 512 };
 
+/* How much the client may have, all its programs together; 0: there is no limit, then or ever. */
+uint64_t quota_limit(const struct server *s);
 /* How much more the client may have; UINT64_MAX: there is no limit. */
 uint64_t quota_left(const struct server *s);
 /*

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The admin's socket; ../ctl/talk.c is its other end. A command is a line, "clients", "end ID",
- * "refuse WORD" or "drain". The answer is lines, the last of which is "ok" or "error TEXT".
+ * "refuse WORD", "reload", or "drain" without or with seconds. The answer is lines, the last of
+ * which is "ok" or "error TEXT".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,8 @@
 #include <remote/channel/rights.h>
 
 #include "starter.h"
+
+enum { DRAIN_MAX_S = 366 * 24 * 3600 };
 
 bool admin_listen(struct starter *s)
 {
@@ -137,18 +140,27 @@ static size_t end_refused_ones(struct starter *s, const char *word, char *to, si
 	return snprintf(to, size, "ended %u\nok\n", n);
 }
 
-static const char *drain(struct starter *s)
+/* @seconds: "" or a number; a later drain sets the time anew */
+static const char *drain(struct starter *s, const char *seconds)
 {
-	if (!s->draining)
+	uint64_t n = 0;
+
+	if (*seconds && !conf_natural(seconds, DRAIN_MAX_S, &n))
+		return "error drain wants seconds, a year at most";
+	if (*seconds)
+		say("takes no new clients, and ends when the last one has gone, or in %llu s",
+		    (unsigned long long)n);
+	else if (!s->draining)
 		say("takes no new clients, and ends when the last one has gone");
 	s->draining = true;
+	s->drained_ms = *seconds ? now_ms() + n * 1000 : 0;
 	listen_end(s);
 	return "ok";
 }
 
 size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 {
-	const char *answer = "error the commands are: clients, end ID, refuse WORD, drain";
+	const char *answer = "error the commands are: clients, end ID, refuse WORD, reload, drain";
 	size_t used = 0;
 
 	if (!strcmp(line, "clients")) {
@@ -159,7 +171,9 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 	} else if (!strncmp(line, "refuse ", 7)) {
 		return end_refused_ones(s, line + 7, to, size);
 	} else if (!strcmp(line, "drain")) {
-		answer = drain(s);
+		answer = drain(s, "");
+	} else if (!strncmp(line, "drain ", 6)) {
+		answer = drain(s, line + 6);
 	}
 	return used + snprintf(to + used, size - used, "%s\n", answer);
 }
@@ -179,7 +193,10 @@ void admin_read(struct starter *s, struct admin *a)
 		return;
 	if (end) {
 		*end = 0;
-		n = admin_command(s, a->line, answer, sizeof(answer));
+		if (!strcmp(a->line, "reload"))
+			n = handover(s, a->fd, answer, sizeof(answer));
+		else
+			n = admin_command(s, a->line, answer, sizeof(answer));
 		setsockopt(a->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 		send(a->fd, answer, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 		/* a client's process gets a copy of this memory */

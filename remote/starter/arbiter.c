@@ -20,10 +20,11 @@
 #include <remote/turns/turns.h>
 
 #include "starter.h"
+#include "state.h"
 
 enum { LOOKS_NS = 10000000, LOOKS = 200 }; /* about so many looks at most in so long */
 
-static struct {
+static struct arbiter {
 	/*
 	 * protects all but .doorbell. The first process's own thread alone writes .shared, so it
 	 * reads them without the lock. A client's process never takes it: at the fork() the
@@ -266,8 +267,105 @@ void arbiter_part(struct starter *s)
 	explicit_bzero(&a.t, sizeof(a.t));
 }
 
+/* ------------------------------------------------------------------ in another build's place */
+
+static const struct state_field of_arbiter[] = {
+	STATE_FD(struct arbiter, doorbell[0]), STATE_FD(struct arbiter, doorbell[1]),
+	STATE(struct arbiter, watched),	       STATE(struct arbiter, t.closed),
+	STATE(struct arbiter, t.holder),       STATE(struct arbiter, t.turn),
+	STATE(struct arbiter, t.wanted),       STATE(struct arbiter, t.at),
+	STATE(struct arbiter, t.clock),	       STATE(struct arbiter, t.progress),
+	STATE(struct arbiter, t.contended),    STATE(struct arbiter, t.waited_for),
+	STATE(struct arbiter, t.measured),     STATE_END
+};
+static const struct state_field of_turns_client[] = { STATE(struct turns_client, weight),
+						      STATE(struct turns_client, rest),
+						      STATE(struct turns_client, clock),
+						      STATE(struct turns_client, floor),
+						      STATE(struct turns_client, worked),
+						      STATE(struct turns_client, competed),
+						      STATE_END };
+struct handed_program {
+	struct turns_program p;
+	uint32_t turn; /* of a.turns */
+};
+static const struct state_field of_program[] = {
+	STATE(struct handed_program, turn),	  STATE(struct handed_program, p.client),
+	STATE(struct handed_program, p.used),	  STATE(struct handed_program, p.turn_ns),
+	STATE(struct handed_program, p.seen),	  STATE(struct handed_program, p.spent),
+	STATE(struct handed_program, p.competed), STATE(struct handed_program, p.was_present),
+	STATE(struct handed_program, p.charged),  STATE(struct handed_program, p.alone),
+	STATE(struct handed_program, p.waited),	  STATE(struct handed_program, p.turns),
+	STATE(struct handed_program, p.lost),	  STATE_END
+};
+
+void arbiter_hold(void)
+{
+	pthread_mutex_lock(&a.lock);
+}
+
+void arbiter_go_on(void)
+{
+	pthread_mutex_unlock(&a.lock);
+}
+
+void arbiter_write(const struct starter *s, int fd)
+{
+	struct handed_program h;
+	uint32_t i;
+
+	if (a.doorbell[1] < 0)
+		return;
+	state_write(fd, "arbiter", 0, of_arbiter, &a);
+	for (i = 0; i < s->nr_clients; i++) {
+		if (a.t.clients[i].weight)
+			state_write(fd, "turns-client", i, of_turns_client, &a.t.clients[i]);
+		h = (struct handed_program){ a.t.programs[i], a.turns[i] };
+		if (a.shared[i])
+			state_write(fd, "turns-program", i, of_program, &h);
+	}
+}
+
+/* NULL, or what is wrong */
+static const char *take_turns(struct starter *s)
+{
+	struct handed_program h;
+	const char *r, *wrong = NULL;
+	unsigned int i;
+
+	r = state_next(s->state, NULL, "arbiter");
+	if (!r)
+		return "arbiter";
+	wrong = state_read(r, &i, of_arbiter, &a);
+	for (r = NULL; !wrong && (r = state_next(s->state, r, "turns-client"));) {
+		struct turns_client c = { 0 };
+
+		wrong = state_read(r, &i, of_turns_client, &c);
+		if (wrong || i >= s->nr_clients || !c.weight)
+			return wrong ?: "turns-client";
+		a.t.clients[i] = c;
+	}
+	for (r = NULL; !wrong && (r = state_next(s->state, r, "turns-program"));) {
+		h = (struct handed_program){ { .present = true }, 0 };
+		wrong = state_read(r, &i, of_program, &h);
+		if (wrong || i >= s->nr_clients || !s->clients[i].tenant ||
+		    h.p.client != s->clients[i].tenant - s->tenants ||
+		    !a.t.clients[h.p.client].weight)
+			return wrong ?: "turns-program";
+		a.t.programs[i] = h.p;
+		a.turns[i] = h.turn;
+		a.shared[i] = sched_shared_of(s->clients[i].counters);
+		a.t.clients[h.p.client].weight = s->clients[i].weight;
+	}
+	if (!wrong && a.t.holder != TURNS_NONE &&
+	    (a.t.holder >= s->nr_clients || !a.shared[a.t.holder]))
+		wrong = "t.holder";
+	return wrong;
+}
+
 bool arbiter_begin(struct starter *s)
 {
+	const char *wrong;
 	pthread_t thread;
 
 	a.t = (struct turns){ .nr_clients = s->nr_clients,
@@ -277,8 +375,12 @@ bool arbiter_begin(struct starter *s)
 	a.t.programs = calloc(s->nr_clients, sizeof(*a.t.programs));
 	a.shared = calloc(s->nr_clients, sizeof(*a.shared));
 	a.turns = calloc(s->nr_clients, sizeof(*a.turns));
-	if (!a.t.clients || !a.t.programs || !a.shared || !a.turns ||
-	    pipe2(a.doorbell, O_CLOEXEC | O_NONBLOCK))
+	if (!a.t.clients || !a.t.programs || !a.shared || !a.turns)
 		return false;
-	return !pthread_create(&thread, NULL, arbitrate, NULL);
+	wrong = s->state ? take_turns(s) : NULL;
+	if (wrong)
+		say("the state to take over: %s", wrong);
+	if (wrong || (!s->state && pipe2(a.doorbell, O_CLOEXEC | O_NONBLOCK)))
+		return false;
+	return s->trial || !pthread_create(&thread, NULL, arbitrate, NULL);
 }

@@ -24,7 +24,12 @@
  */
 enum { NEWCOMERS_WEIGHT = 25 };
 
-static char own[512]; /* the service's own cgroup */
+static char own[CGROUP_PATH]; /* the service's own cgroup */
+
+char *cgroup_own(void)
+{
+	return own;
+}
 
 static bool write_file(const char *folder, const char *name, const char *format,
 		       unsigned long long n)
@@ -175,6 +180,14 @@ void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struc
 	if (!fine)
 		say_of_clients(ABOUT_PROCESSES, NULL, "%s: not all limits could be set: %s", client,
 			       strerror(errno));
+}
+
+void cgroup_weigh(unsigned int tenant, uint64_t weight)
+{
+	char folder[600];
+
+	folder_of(tenant, folder);
+	write_file(folder, "cpu.weight", "%llu", weight);
 }
 
 void cgroup_end(unsigned int tenant, unsigned int slot, bool last)

@@ -24,27 +24,41 @@ bool is_process_of_client(const struct starter *s, int fd)
 	       user < s->conf->users + s->nr_clients;
 }
 
+const struct client free_client = { .report = -1,
+				    .log = -1,
+				    .life = -1,
+				    .program = -1,
+				    .memory = -1,
+				    .page = -1 };
+
+bool client_map(struct client *c)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, c->page, 0);
+
+	c->counters = page == MAP_FAILED ? NULL : page;
+	return c->counters;
+}
+
 struct client *client_row(struct starter *s)
 {
 	struct client *c;
 	unsigned int i;
-	void *page;
 
 	for (i = 0; i < s->nr_clients; i++) {
 		c = &s->clients[i];
 		if (c->state != CLIENT_NONE)
 			continue;
-		page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		if (page == MAP_FAILED)
+		*c = free_client;
+		c->page = memfd_create("kvgpu-remoted client", MFD_CLOEXEC);
+		if (c->page < 0)
 			return NULL;
-		*c = (struct client){ .report = -1,
-				      .log = -1,
-				      .life = -1,
-				      .program = -1,
-				      .memory = -1,
-				      .counters = page,
-				      .since = time(NULL),
-				      .id = ++s->last_id };
+		if (ftruncate(c->page, PAGE) || !client_map(c)) {
+			close(c->page);
+			*c = free_client;
+			return NULL;
+		}
+		c->since = time(NULL);
+		c->id = ++s->last_id;
 		return c;
 	}
 	return NULL;
@@ -163,11 +177,15 @@ void client_gone(struct starter *s, struct client *c)
 		close(c->memory);
 	if (c->listener) {
 		c->listener->taken = false;
-		if (c->listener->endpoint && kvgpu_remote_endpoint_again(c->listener->endpoint))
+		if (c->listener->leaves)
+			listener_drop(s, c->listener);
+		else if (c->listener->endpoint &&
+			 kvgpu_remote_endpoint_again(c->listener->endpoint))
 			listen_lost(s, c->listener);
 	}
 	munmap(c->counters, PAGE);
-	*c = (struct client){ .report = -1, .log = -1, .life = -1, .program = -1, .memory = -1 };
+	close(c->page);
+	*c = free_client;
 }
 
 /* ------------------------------------------------------------------ as text */

@@ -107,22 +107,22 @@ bool listen_adopt(struct starter *s)
 }
 
 /* as sd_notify(3) says: a path, or with an @ a name without a file */
-void listen_ready(void)
+void listen_tell(struct starter *s, const char *text)
 {
-	static const char ready[] = "READY=1";
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	const char *at = getenv("NOTIFY_SOCKET");
-	size_t n = at ? strlen(at) : 0;
+	const char *at = getenv("NOTIFY_SOCKET") ?: s->notify;
+	size_t n = strlen(at);
 	int fd;
 
 	if (!n || n >= sizeof(to.sun_path) || (*at != '/' && *at != '@'))
 		return;
+	memmove(s->notify, at, n + 1);
 	memcpy(to.sun_path, at, n);
 	if (*at == '@')
 		to.sun_path[0] = 0;
 	unsetenv("NOTIFY_SOCKET");
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || sendto(fd, ready, sizeof(ready) - 1, MSG_NOSIGNAL, (struct sockaddr *)&to,
+	if (fd < 0 || sendto(fd, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&to,
 			     offsetof(struct sockaddr_un, sun_path) + n) < 0)
 		say("NOTIFY_SOCKET: %s", strerror(errno));
 	if (fd >= 0)
@@ -194,7 +194,7 @@ static int open_endpoint(struct starter *s, const char *text, const char *who, u
 		    kvgpu_remote_endpoint_open(text, index, s->build.version, &endpoint, why);
 	if (r)
 		return r;
-	*l = (struct listener){ .fd = -1, .endpoint = endpoint };
+	*l = (struct listener){ .fd = -1, .endpoint = endpoint, .text = text };
 	strcpy(l->who, who);
 	s->nr_listeners++;
 	return 0;
@@ -417,7 +417,7 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 		say("%s: %s", text, why);
 		return false;
 	}
-	*l = (struct listener){ .fd = r, .tls = a.scheme == ADDRESS_TLS };
+	*l = (struct listener){ .fd = r, .tls = a.scheme == ADDRESS_TLS, .text = text };
 	fcntl(l->fd, F_SETFL, O_NONBLOCK);
 	s->nr_listeners++;
 	say("listens at %s", text);
@@ -459,6 +459,17 @@ static bool is_listed(const struct remoted_conf *conf, unsigned int n)
 	return i < n;
 }
 
+/* whether a listener has the line already: it was taken over */
+static bool is_open(const struct starter *s, const char *text)
+{
+	const struct listener *l;
+
+	for (l = s->listeners; l < s->listeners + s->nr_listeners; l++)
+		if (l->text == text && (l->fd >= 0 || l->endpoint))
+			return true;
+	return false;
+}
+
 static void learn_groups(struct starter *s)
 {
 	const struct group *g;
@@ -473,13 +484,17 @@ static void learn_groups(struct starter *s)
 
 bool listen_all(struct starter *s)
 {
-	unsigned int i, adopted = s->nr_listeners;
+	unsigned int i, adopted = 0;
 
+	while (adopted < s->nr_listeners && s->listeners[adopted].fd >= 0 &&
+	       !s->listeners[adopted].text)
+		adopted++;
 	learn_groups(s);
 	for (i = 0; i < s->conf->nr_listen; i++)
 		if (is_listed(s->conf, i))
 			say("%s is listed twice: it is served once", s->conf->listen[i]);
-		else if (!open_one(s, s->conf->listen[i], adopted))
+		else if (!is_open(s, s->conf->listen[i]) &&
+			 !open_one(s, s->conf->listen[i], adopted))
 			return false;
 	for (i = 0; i < s->nr_awaited; i++)
 		if (!*s->awaited[i].said)
@@ -495,6 +510,29 @@ void accept_failed(struct starter *s)
 		return;
 	say_of_clients(ABOUT_NEWCOMERS, NULL, "accept: %s", strerror(errno));
 	s->accept_ms = now_ms() + AGAIN_MS;
+}
+
+void listener_drop(struct starter *s, struct listener *l)
+{
+	l->text = NULL;
+	if (l->taken) {
+		l->leaves = true;
+		return;
+	}
+	socket_file_end(&l->file);
+	if (l->fd >= 0)
+		rights_close_copy(l->fd);
+	if (l->endpoint)
+		kvgpu_remote_endpoint_close(l->endpoint);
+	*l = (struct listener){ .fd = -1, .tls = l->tls }; /* for preauth.c */
+}
+
+void listen_undo(struct starter *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_listeners; i++)
+		socket_file_end(&s->listeners[i].file);
 }
 
 void listen_end(struct starter *s)

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -58,6 +59,8 @@ enum {
 	OPTION_DUMP,
 	OPTION_VERSION,
 	OPTION_HELP,
+	OPTION_ADOPT,
+	OPTION_CAN_ADOPT,
 	NR_KEYS = sizeof(options_of_keys) / sizeof(*options_of_keys)
 };
 
@@ -105,21 +108,26 @@ struct wishes {
 	const char *values[NR_KEYS];
 	const char *listen[CONF_LISTEN];
 	unsigned int nr_listen;
-	bool dump, help, version;
+	bool dump, help, version, trial;
+	int state; /* the descriptor of a state to take over; -1: none */
 };
 
 static bool read_options(int argc, char **argv, struct wishes *w, char text[WRONG_TEXT])
 {
-	struct option known[NR_KEYS + 5] = {
+	struct option known[NR_KEYS + 7] = {
 		{ "config", required_argument, NULL, OPTION_CONFIG },
 		{ "dump", no_argument, NULL, OPTION_DUMP },
 		{ "version", no_argument, NULL, OPTION_VERSION },
 		{ "help", no_argument, NULL, OPTION_HELP },
+		/* by handover() alone, as the last words */
+		{ "adopt", required_argument, NULL, OPTION_ADOPT },
+		{ "can-adopt", required_argument, NULL, OPTION_CAN_ADOPT },
 	};
+	uint64_t fd = 0;
 	int c, i;
 
 	for (i = 0; i < (int)NR_KEYS; i++)
-		known[4 + i] = (struct option){ options_of_keys[i].option, 1, NULL, i };
+		known[6 + i] = (struct option){ options_of_keys[i].option, 1, NULL, i };
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, ":", known, NULL)) >= 0) {
 		if (c == OPTION_CONFIG)
@@ -130,7 +138,10 @@ static bool read_options(int argc, char **argv, struct wishes *w, char text[WRON
 			w->help = true;
 		else if (c == OPTION_VERSION)
 			w->version = true;
-		else if (c == '?' || c == ':')
+		else if (c == OPTION_ADOPT || c == OPTION_CAN_ADOPT) {
+			w->trial = c == OPTION_CAN_ADOPT;
+			w->state = conf_natural(optarg, INT32_MAX, &fd) ? (int)fd : INT32_MAX;
+		} else if (c == '?' || c == ':')
 			break;
 		else if (c)
 			w->values[c] = optarg;
@@ -254,19 +265,20 @@ static bool users_are_free(const struct remoted_conf *conf)
 	return !p && owner == owned;
 }
 
-static bool prepare_starter(struct starter *s, struct remoted_conf *conf)
+/* @state: a descriptor, or -1 */
+static bool prepare_starter(struct starter *s, struct remoted_conf *conf, int state)
 {
 	if (conf->users && geteuid()) {
 		say("not started by root: the processes of all clients are of this user");
 		conf->users = 0;
 	}
 	address_owners_learn(ADDRESS_SUBUID);
-	if (!users_are_free(conf) || !listen_adopt(s))
+	if (state >= 0 ? !handover_begin(s, state) : !users_are_free(conf) || !listen_adopt(s))
 		return false;
 	/* "listens at" is said of what can be served, so the certificates are read before */
 	if (wants_tls(s) && !check_tls(conf))
 		return false;
-	if (!listen_all(s) || !admin_listen(s))
+	if (!listen_all(s) || (!s->state && !admin_listen(s)))
 		return false;
 	if (!folders_can_be_kept())
 		say("this kernel has no Landlock: %s",
@@ -276,7 +288,8 @@ static bool prepare_starter(struct starter *s, struct remoted_conf *conf)
 	else if (conf->filter == FILTER_ON && has_tcp(s) && !network_can_be_kept())
 		say("this kernel's Landlock has no rules for networks (Linux 6.7 has): a client's process that was taken over "
 		    "can take TCP ports of this machine");
-	s->cgroups = conf->users && cgroups_begin();
+	if (!s->state)
+		s->cgroups = conf->users && cgroups_begin();
 	return true;
 }
 
@@ -285,10 +298,12 @@ int main(int argc, char **argv)
 	static struct remoted_conf conf;
 	static struct starter s = { .conf = &conf,
 				    .build = { KVGPU_REMOTE_VERSION, KVGPU_REMOTE_TABLE },
-				    .admin_fd = -1 };
-	struct wishes w = { 0 };
+				    .admin_fd = -1,
+				    .awaits = -1 };
+	struct wishes w = { .state = -1 };
 	unsigned long descriptors;
 	char text[WRONG_TEXT];
+	int r = 1;
 
 	process_begin();
 	memory_unlimited();
@@ -310,13 +325,21 @@ int main(int argc, char **argv)
 		      stdout);
 		return 0;
 	}
+	if (w.trial)
+		log_part(STDERR_FILENO);
 	if (!carry_out(&w, &conf))
 		return 2;
 	s.dump = w.dump ? stderr : NULL;
+	s.trial = w.trial;
+	s.program = (const char *)getauxval(AT_EXECFN);
+	s.argv = argv;
+	s.argc = w.state >= 0 ? argc - 2 : argc;
 	signal(SIGPIPE, SIG_IGN);
-	if (!prepare_starter(&s, &conf)) {
+	if (prepare_starter(&s, &conf, w.state))
+		r = starter_run(&s);
+	else if (!s.trial)
 		listen_end(&s);
-		return 1;
-	}
-	return starter_run(&s);
+	if (s.trial)
+		listen_undo(&s);
+	return r;
 }

@@ -46,7 +46,7 @@ static unsigned int most_of_one(const struct starter *s)
  */
 bool preauth_begin(struct starter *s)
 {
-	uint64_t beside = 5 * s->nr_clients + 16 * s->nr_listeners + 64;
+	uint64_t beside = 6 * s->nr_clients + 16 * s->nr_listeners + 64;
 	struct rlimit l;
 	unsigned int i;
 
@@ -224,6 +224,20 @@ void preauth_enter(struct starter *s, int fd, unsigned int listener,
 	count_in_preauth(s, from, 1);
 	wait_for_bytes(fd, s->listeners[listener].tls ? TLS_RECORD_HEAD :
 							(int)sizeof(struct kvgpu_remote_hello));
+}
+
+void preauth_adopt(struct starter *s, const struct preauth_conn *of)
+{
+	struct preauth_conn *c = s->preauth;
+
+	preauth_enter(s, of->fd, of->listener, &of->from);
+	while (c->fd != of->fd)
+		c++;
+	c->came_ms = of->came_ms;
+	c->again = of->again;
+	c->ready = of->ready;
+	if (c->ready)
+		wait_for_bytes(c->fd, 1);
 }
 
 /* a source that has no start now comes behind all that have one */

@@ -649,6 +649,8 @@ static int until_deadline(struct starter *s)
 							       UINT64_MAX;
 		first = at < first ? at : first;
 	}
+	if (s->drained_ms && s->drained_ms < first)
+		first = s->drained_ms;
 	return first == UINT64_MAX ? -1 : first <= now ? 0 : (int)(first - now);
 }
 
@@ -706,6 +708,15 @@ static bool is_over(const struct starter *s)
 	return s->ended || s->draining;
 }
 
+/* clients' processes end with this one */
+static void end_drain(struct starter *s)
+{
+	if (!s->drained_ms || now_ms() < s->drained_ms || is_over(s))
+		return;
+	say("the drain's time is over: ends with %u clients", clients_with_row(s));
+	s->ended = true;
+}
+
 static void loop(struct starter *s, int signals, struct sources *p)
 {
 	unsigned int i;
@@ -731,6 +742,7 @@ static void loop(struct starter *s, int signals, struct sources *p)
 		end_left_ones(s);
 		end_kept_ones(s);
 		preauth_end_late_ones(s);
+		end_drain(s);
 	}
 }
 
@@ -764,17 +776,24 @@ int starter_run(struct starter *s)
 	sigaddset(&wanted, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &wanted, &old);
 	signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-	s->since = time(NULL);
+	s->since = s->since ?: time(NULL);
 	if (signals < 0 || !make_table(s, &p)) {
 		say("out of memory");
 		return 1;
 	}
+	if (s->state && !handover_rows(s))
+		return 1;
 	if (s->conf->turns && !arbiter_begin(s)) {
 		say("out of memory");
 		return 1;
 	}
-	listen_ready();
+	if (s->trial)
+		return 0;
+	if (s->state)
+		handover_done(s);
+	listen_tell(s, "READY=1");
 	child_try_library(s);
+	reap_children(s); /* those that ended while exec was under way */
 	loop(s, signals, &p);
 	if (s->draining && !s->ended)
 		say("the last client has gone: ends");

@@ -94,6 +94,7 @@ struct client {
 	uint64_t came_ms, deadline_ms;
 	struct tenant *tenant; /* NULL: the client is not served */
 	uint64_t weight;
+	int page; /* the memory of .counters; -1: there is none */
 	struct counters *counters; /* shared with the process */
 };
 
@@ -121,7 +122,9 @@ struct listener {
 	/* the shmem region; NULL: a socket's, or the memory is gone, or listen_end() was called */
 	struct kvgpu_remote_endpoint *endpoint;
 	bool taken;
+	bool leaves; /* the configuration has the region no more: it goes with its client */
 	char who[CONF_WHO];
+	const char *text; /* the configuration's line, in .conf; NULL: a socket of systemd's */
 	struct socket_file file; /* to remove at the end */
 };
 
@@ -182,6 +185,16 @@ struct starter {
 	struct admin admins[ADMINS];
 	bool cgroups;
 	bool draining, ended, failed;
+	uint64_t drained_ms; /* when a drain ends the clients that are left; 0: never */
+	/* how this process was started, for handover() */
+	const char *program;
+	char **argv;
+	int argc;
+	const char *state; /* what is taken over (state.h); NULL: nothing, or it was */
+	int state_fd;
+	bool trial; /* only look whether that can be taken over: change nothing that others see */
+	int awaits; /* the admin's connection who has asked for that; -1: none */
+	char notify[108]; /* NOTIFY_SOCKET of systemd, or empty */
 	time_t since;
 	uint64_t last_id, accepted, refused;
 	struct counters gone; /* sums of clients that have ended */
@@ -227,8 +240,11 @@ uint64_t now_ms(void);
 bool listen_adopt(struct starter *s);
 /* After listen_adopt(): listen at what the configuration names besides. False: as above. */
 bool listen_all(struct starter *s);
-/* Tell systemd (NOTIFY_SOCKET, Type=notify) that all is listened at. */
-void listen_ready(void);
+/*
+ * Tell systemd (NOTIFY_SOCKET, Type=notify): "READY=1", all is listened at; or another line. The
+ * first call takes the variable out of the environment.
+ */
+void listen_tell(struct starter *s, const char *text);
 /* Look for awaited files and devices. Return in how many ms to call again; -1: none is awaited. */
 int listen_again(struct starter *s);
 /* The memory of endpoint @l is gone. If nothing is left to listen at, the server ends. */
@@ -238,6 +254,10 @@ void listen_lost(struct starter *s, struct listener *l);
  * nothing is accepted for AGAIN_MS.
  */
 void accept_failed(struct starter *s);
+/* In a trial, which ends then: remove files of sockets that listen_all() has made. */
+void listen_undo(struct starter *s);
+/* Listen no more at @l; an endpoint with a client goes with it. */
+void listener_drop(struct starter *s, struct listener *l);
 /* Close and forget all sockets and endpoints, also what is awaited, and end the pre-auth queue. */
 void listen_end(struct starter *s);
 void socket_file_begin(struct socket_file *f, const char *path);
@@ -281,6 +301,8 @@ void preauth_forget(struct starter *s, struct preauth_conn *c);
 /* when the next connection is late, in ms of now_ms(); UINT64_MAX: none will be */
 uint64_t preauth_deadline(const struct starter *s);
 void preauth_end_late_ones(struct starter *s);
+/* After preauth_begin(): a connection that was in the pre-auth queue of another build. */
+void preauth_adopt(struct starter *s, const struct preauth_conn *of);
 void preauth_end(struct starter *s);
 /*
  * When a newcomer from source @from may come: 0: now. Else the time, in ms of now_ms(), from which
@@ -302,8 +324,12 @@ void newcomer_failed(struct starter *s, const struct address_source *from);
  */
 bool is_process_of_client(const struct starter *s, int fd);
 
+/* a free row */
+extern const struct client free_client;
 /* Return a free row of s->clients, with a new page, or NULL. */
 struct client *client_row(struct starter *s);
+/* Map .page at .counters; false: out of memory. */
+bool client_map(struct client *c);
 /*
  * Call after fork() for the client's process. @here (in the first process): later processes don't
  * get this client's page. Else: erase what is known of other clients.
@@ -363,10 +389,33 @@ void admin_read(struct starter *s, struct admin *a);
 /* Carry out one line, and put the answer into @to. */
 size_t admin_command(struct starter *s, const char *line, char *to, size_t size);
 
+/* ---------------------------------- handover.c: another build in the place of this one, by exec */
+
+/*
+ * Execute the installed build, which goes on with all that there is, and answers @admin. Return
+ * only if that can't be: the answer is in @to, and nothing has changed.
+ */
+size_t handover(struct starter *s, int admin, char *to, size_t size);
+/*
+ * In the other build: take over from the state at @fd what comes before the table of clients; its
+ * rows, after make_table(); and after arbiter_begin(), make the configuration hold for clients that
+ * run, and answer. False: the reason was printed.
+ */
+bool handover_begin(struct starter *s, int fd);
+bool handover_rows(struct starter *s);
+void handover_done(struct starter *s);
+
 /* ------------------------------------------------------------------ arbiter.c: turns on the GPU */
 
-/* Start the arbiter's thread; false: out of memory, descriptors or threads. */
+/*
+ * Start the arbiter's thread, with the turns of s->state; false: out of memory, descriptors or
+ * threads, or that state is wrong. In a trial there is no thread.
+ */
 bool arbiter_begin(struct starter *s);
+/* The arbiter looks no more, and its turns go into a state; the thread goes on. */
+void arbiter_hold(void);
+void arbiter_write(const struct starter *s, int fd);
+void arbiter_go_on(void);
 /*
  * arbiter_enter(): the client is served, with its .tenant and .weight; call before its process gets
  * the answer. arbiter_leave(): its process has ended; the arbiter reads its words no more.
@@ -440,5 +489,9 @@ void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struc
 		  uint64_t tasks);
 /* Remove the program's cgroup, and if it was the @last one the client's. Call after the reaping. */
 void cgroup_end(unsigned int tenant, unsigned int slot, bool last);
+/* the service's cgroup, to be written to after another build called cgroups_begin() */
+enum { CGROUP_PATH = 512 };
+char *cgroup_own(void);
+void cgroup_weigh(unsigned int tenant, uint64_t weight);
 
 #endif

@@ -54,13 +54,13 @@ LIBS_remote/starter/preauth_test	:= $(addprefix -Xlinker --wrap=,now_ms setsocko
 SRC_remote/starter/listen_test	:= $(REMOTE_STARTER_SRC)
 SRC_remote/starter/tenants_test	:= $(REMOTE_STARTER_SRC)
 UNIT_TESTS += $(addprefix remote/starter/,arbiter_test log_test shared_test starter_test)
-SRC_remote/starter/arbiter_test	:= $(REMOTE_STARTER_SRC) remote/starter/arbiter.c remote/turns/turns.c
+SRC_remote/starter/arbiter_test	:= $(REMOTE_STARTER_SRC) $(addprefix remote/starter/,arbiter.c state.c) remote/turns/turns.c
 LIBS_remote/starter/arbiter_test	:= -Xlinker --wrap=clock_gettime
 SRC_remote/starter/log_test	:= $(REMOTE_STARTER_SRC) remote/starter/log.c
 LIBS_remote/starter/log_test	:= -Xlinker --wrap=now_ms
 SRC_remote/starter/shared_test	:= remote/starter/shared.c $(REMOTE_CHANNEL_SRC)
 LIBS_remote/starter/shared_test	:= $(addprefix -Xlinker --wrap=,fork memory_give_back setsockopt getsockopt)
-SRC_remote/starter/starter_test	:= $(REMOTE_STARTER_SRC) $(addprefix remote/starter/,starter.c admin.c arbiter.c shared.c) remote/turns/turns.c
+SRC_remote/starter/starter_test	:= $(REMOTE_STARTER_SRC) $(addprefix remote/starter/,starter.c admin.c arbiter.c shared.c state.c) remote/turns/turns.c
 LIBS_remote/starter/starter_test	:= $(addprefix -Xlinker --wrap=,poll now_ms setsockopt getsockopt)
 SRC_remote/starter/admin_test	:= $(REMOTE_STARTER_SRC) remote/starter/admin.c remote/ctl/talk.c
 UNIT_TESTS += remote/turns/turns_test

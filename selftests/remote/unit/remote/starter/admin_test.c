@@ -62,7 +62,7 @@ TEST(rows)
 	struct client *c = come(CLIENT_SERVED, "tcp:192.0.2.7", "tls:ann");
 	struct ctl_sample sample;
 
-	*c->counters = (struct counters){ 1, 2, 5, 3, 4, 0x4b00040000000007, 8ull << 32 };
+	*c->counters = (struct counters){ 1, 2, 5, 3, 4, 0x4b00040000000007, 8ull << 32, 0 };
 	c->weight = 50;
 	come(CLIENT_NEW, "vsock:5", "");
 	s.gone.calls = 10;
@@ -208,7 +208,7 @@ TEST(many)
 			     "tls:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
 
 		*c->counters = (struct counters){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
-						  UINT64_MAX, UINT64_MAX, UINT64_MAX };
+						  UINT64_MAX, UINT64_MAX, UINT64_MAX, 0 };
 		memset(c->fingerprint, 'f', REFUSED_WORD - 1);
 	}
 	s.gone.calls = INT64_MAX - 5;

@@ -292,7 +292,7 @@ TEST(one_port_of_two_addresses)
 	}
 }
 
-/* @at: as NOTIFY_SOCKET has it; what arrives there of listen_ready() is in @got */
+/* @at: as NOTIFY_SOCKET has it; what arrives there of listen_tell() is in @got */
 static void notified(const char *at, char *got, size_t bytes)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
@@ -306,7 +306,7 @@ static void notified(const char *at, char *got, size_t bytes)
 			      offsetof(struct sockaddr_un, sun_path) + strlen(at)),
 			 0);
 	setenv("NOTIFY_SOCKET", at, 1);
-	listen_ready();
+	listen_tell(&s, "READY=1");
 	n = recv(fd, got, bytes - 1, MSG_DONTWAIT);
 	got[n < 0 ? 0 : n] = 0;
 	close(fd);
@@ -323,14 +323,16 @@ TEST(systemd_is_told)
 	snprintf(name, sizeof(name), "@kvgpu-listen-test-%d", (int)getpid());
 	notified(name, got, sizeof(got));
 	assert_string_equal(got, "READY=1");
+	/* where later words go */
+	assert_string_equal(s.notify, name);
 	/* nobody is there: said, and no more */
 	snprintf(name, sizeof(name), "%s/absent", folder);
 	setenv("NOTIFY_SOCKET", name, 1);
-	listen_ready();
+	listen_tell(&s, "READY=1");
 	assert_non_null(strstr(said, "NOTIFY_SOCKET"));
 	/* without systemd */
-	*said = 0;
-	listen_ready();
+	*said = *s.notify = 0;
+	listen_tell(&s, "READY=1");
 	assert_string_equal(said, "");
 }
 

@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Another build takes the first process's place: exec keeps its number, its cgroup, its children,
+ * which don't see it, and the descriptors that the state names. A trial comes first: the installed
+ * build reads the state and the configuration in a child, as it would, and says why it can't go on.
+ * The loop waits for that, and nothing else happens between the trial and exec. Turns go on
+ * meanwhile; the arbiter's thread ends by exec. What is not handed over begins anew: budgets of
+ * lines and starts of processes, connections to bells, which come again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cuda/api/text.h>
+#include <remote/channel/channel.h>
+#include <remote/channel/rights.h>
+#include <remote/server/images.h>
+
+#include "starter.h"
+#include "state.h"
+
+enum { TRIAL_S = 20, TRIAL_TEXT = 2048 };
+
+/* first of all: what the other build and its configuration have to be the same in */
+struct head {
+	uint64_t version, clients, newcomers, users;
+	bool turns, cgroups;
+	char layouts[64], admin[108], cgroup[CGROUP_PATH];
+};
+static const struct state_field of_head[] = {
+	STATE(struct head, version), STATE(struct head, layouts),
+	STATE(struct head, clients), STATE(struct head, newcomers),
+	STATE(struct head, users),   STATE(struct head, turns),
+	STATE(struct head, admin),   STATE(struct head, cgroups),
+	STATE(struct head, cgroup),  STATE_END
+};
+static const struct state_field of_server[] = { STATE_FD(struct starter, admin_fd),
+						STATE_FD(struct starter, awaits),
+						STATE(struct starter, admin_file.path),
+						STATE(struct starter, admin_file.dev),
+						STATE(struct starter, admin_file.ino),
+						STATE(struct starter, notify),
+						STATE(struct starter, tenants_left),
+						STATE(struct starter, since),
+						STATE(struct starter, last_id),
+						STATE(struct starter, accepted),
+						STATE(struct starter, refused),
+						STATE(struct starter, gone.calls),
+						STATE(struct starter, gone.received),
+						STATE(struct starter, gone.sent),
+						STATE_END };
+
+struct handed_listener {
+	struct listener l;
+	char text[sizeof(((struct remoted_conf *)0)->listen[0])];
+	struct kvgpu_remote_endpoint_kept e;
+};
+static const struct state_field of_listener[] = {
+	STATE_FD(struct handed_listener, l.fd),	     STATE(struct handed_listener, l.tls),
+	STATE(struct handed_listener, l.taken),	     STATE(struct handed_listener, l.leaves),
+	STATE(struct handed_listener, l.who),	     STATE(struct handed_listener, l.file.path),
+	STATE(struct handed_listener, l.file.dev),   STATE(struct handed_listener, l.file.ino),
+	STATE(struct handed_listener, text),	     STATE_FD(struct handed_listener, e.file),
+	STATE_FD(struct handed_listener, e.bell),    STATE(struct handed_listener, e.any),
+	STATE(struct handed_listener, e.cid),	     STATE(struct handed_listener, e.at),
+	STATE(struct handed_listener, e.from),	     STATE(struct handed_listener, e.bytes),
+	STATE(struct handed_listener, e.generation), STATE(struct handed_listener, e.only),
+	STATE(struct handed_listener, e.nonce),	     STATE_END
+};
+
+static const struct state_field of_tenant[] = { STATE_FD(struct tenant, fd),
+						STATE_FD(struct tenant, images),
+						STATE(struct tenant, who),
+						STATE(struct tenant, programs),
+						STATE(struct tenant, anew),
+						STATE(struct tenant, left),
+						STATE_END };
+
+enum { NO_INDEX = UINT32_MAX };
+struct handed_client {
+	struct client c;
+	uint32_t listener, tenant; /* index, or NO_INDEX */
+};
+static const struct state_field of_client[] = { STATE_FD(struct handed_client, c.report),
+						STATE_FD(struct handed_client, c.log),
+						STATE_FD(struct handed_client, c.life),
+						STATE_FD(struct handed_client, c.program),
+						STATE_FD(struct handed_client, c.memory),
+						STATE_FD(struct handed_client, c.page),
+						STATE(struct handed_client, listener),
+						STATE(struct handed_client, tenant),
+						STATE(struct handed_client, c.state),
+						STATE(struct handed_client, c.tls),
+						STATE(struct handed_client, c.pid),
+						STATE(struct handed_client, c.reaped),
+						STATE(struct handed_client, c.id),
+						STATE(struct handed_client, c.told),
+						STATE(struct handed_client, c.left_ms),
+						STATE(struct handed_client, c.peer),
+						STATE(struct handed_client, c.who),
+						STATE(struct handed_client, c.fingerprint),
+						STATE(struct handed_client, c.from.net),
+						STATE(struct handed_client, c.from.host),
+						STATE(struct handed_client, c.since),
+						STATE(struct handed_client, c.came_ms),
+						STATE(struct handed_client, c.deadline_ms),
+						STATE(struct handed_client, c.weight),
+						STATE_END };
+static const struct state_field of_conn[] = {
+	STATE_FD(struct preauth_conn, fd),    STATE(struct preauth_conn, listener),
+	STATE(struct preauth_conn, from.net), STATE(struct preauth_conn, from.host),
+	STATE(struct preauth_conn, ready),    STATE(struct preauth_conn, again),
+	STATE(struct preauth_conn, came_ms),  STATE_END
+};
+
+static struct head head_of(const struct starter *s)
+{
+	struct head h = { .version = STATE_VERSION,
+			  .clients = s->conf->clients,
+			  .newcomers = s->conf->newcomers,
+			  .users = s->conf->users,
+			  .turns = s->conf->turns,
+			  .cgroups = s->cgroups };
+
+	/* of what clients' processes share with the first one, and among themselves */
+	snprintf(h.layouts, sizeof(h.layouts), "%zu-%zu-%zu-%u-%zu", sizeof(struct client_page),
+		 sizeof(struct report), sizeof(struct share), POOL_SHARES,
+		 sizeof(struct kvgpu_remote_hello));
+	strcpy(h.admin, s->conf->admin);
+	strcpy(h.cgroup, cgroup_own());
+	return h;
+}
+
+/* ------------------------------------------------------------------ the build that goes */
+
+static void write_listener(const struct listener *l, unsigned int i, int fd)
+{
+	struct handed_listener h = { .l = *l, .e = { .file = -1, .bell = -1 } };
+
+	if (l->endpoint)
+		kvgpu_remote_endpoint_keep(l->endpoint, &h.e);
+	strcpy(h.text, l->text ?: "");
+	state_write(fd, "listener", i, of_listener, &h);
+}
+
+static void write_client(const struct starter *s, const struct client *c, int fd)
+{
+	struct handed_client h = { *c, c->listener ? c->listener - s->listeners : NO_INDEX,
+				   c->tenant ? c->tenant - s->tenants : NO_INDEX };
+
+	state_write(fd, "client", c - s->clients, of_client, &h);
+}
+
+/* a descriptor, or -errno; with the arbiter held, if nothing is to change any more */
+static int write_state(const struct starter *s)
+{
+	struct head h = head_of(s);
+	int fd = state_begin(), r;
+	unsigned int i;
+
+	if (fd < 0)
+		return fd;
+	state_write(fd, "kvgpu-remoted", 0, of_head, &h);
+	state_write(fd, "server", 0, of_server, s);
+	for (i = 0; i < s->nr_listeners; i++)
+		write_listener(&s->listeners[i], i, fd);
+	for (i = 0; i < s->nr_clients; i++)
+		if (*s->tenants[i].who)
+			state_write(fd, "tenant", i, of_tenant, &s->tenants[i]);
+	for (i = 0; i < s->nr_clients; i++)
+		if (s->clients[i].state != CLIENT_NONE)
+			write_client(s, &s->clients[i], fd);
+	for (i = 0; i < s->nr_preauth; i++)
+		if (s->preauth[i].fd >= 0)
+			state_write(fd, "preauth", i, of_conn, &s->preauth[i]);
+	arbiter_write(s, fd);
+	r = state_seal(fd);
+	if (!r)
+		return fd;
+	close(fd);
+	return r;
+}
+
+/* Execute the installed build with the state at @fd. Returns only if that can't be: errno. */
+static void execute(const struct starter *s, const char *option, int fd)
+{
+	char **argv = calloc(s->argc + 3, sizeof(*argv)), number[12];
+	const char *why, *state = state_open(fd, &why);
+
+	if (argv && state) {
+		memcpy(argv, s->argv, s->argc * sizeof(*argv));
+		snprintf(number, sizeof(number), "%d", fd);
+		argv[s->argc] = (char *)(uintptr_t)option;
+		argv[s->argc + 1] = number;
+		state_descriptors(state, 0);
+		fcntl(fd, F_SETFD, 0);
+		execv(s->program, argv);
+		state_descriptors(state, FD_CLOEXEC);
+	}
+	if (state)
+		state_close(state);
+	free(argv);
+}
+
+static void try_installed(const struct starter *s, int fd, int to) __attribute__((noreturn));
+static void try_installed(const struct starter *s, int fd, int to)
+{
+	pid_t parent = getppid();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	alarm(TRIAL_S);
+	if (getppid() == parent && dup2(to, STDOUT_FILENO) >= 0 && dup2(to, STDERR_FILENO) >= 0)
+		execute(s, "--can-adopt", fd);
+	dprintf(STDERR_FILENO, "%s: %s\n", s->program, strerror(errno));
+	_exit(1);
+}
+
+/* the lines that come from @fd until its end, TRIAL_TEXT at most */
+static void hear(int fd, char text[TRIAL_TEXT])
+{
+	size_t have = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, text + have, TRIAL_TEXT - 1 - have);
+		have += n > 0 ? n : 0;
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	text[have] = 0;
+}
+
+/* false: @text has why not, in lines */
+static bool can_go_on(const struct starter *s, int fd, char text[TRIAL_TEXT])
+{
+	int log[2], status = -1;
+	pid_t pid;
+
+	strcpy(text, "out of processes or descriptors");
+	if (pipe2(log, O_CLOEXEC))
+		return false;
+	fflush(NULL);
+	pid = fork();
+	if (!pid)
+		try_installed(s, fd, log[1]);
+	close(log[1]);
+	if (pid > 0)
+		hear(log[0], text);
+	close(log[0]);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status && !*text)
+		strcpy(text, "the installed build does not go on from here, and does not say why");
+	return !status;
+}
+
+/* say each line; the answer to the admin has the last one */
+static size_t refuse(char *text, char *to, size_t size)
+{
+	char *line, *last = text, *save;
+
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		text_clean(line, strlen(line) + 1);
+		say("reload: %s", line);
+		last = line;
+	}
+	return snprintf(to, size, "error nothing has changed: %s\n", last);
+}
+
+/* Connections that are not handed over end here: where exec closed them, it could have to wait. */
+static void let_go(struct starter *s, int admin)
+{
+	unsigned int i;
+
+	for (i = 0; i < ADMINS; i++)
+		if (s->admins[i].fd >= 0 && s->admins[i].fd != admin) {
+			rights_close(s->admins[i].fd);
+			s->admins[i].fd = -1;
+		}
+	for (i = 0; i < s->nr_listeners; i++)
+		if (s->listeners[i].endpoint)
+			kvgpu_remote_endpoint_served(s->listeners[i].endpoint);
+	rights_close_kept();
+}
+
+static void tell_reloading(struct starter *s)
+{
+	struct timespec t;
+	char text[64];
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%llu",
+		 t.tv_sec * 1000000ull + t.tv_nsec / 1000);
+	listen_tell(s, text);
+}
+
+size_t handover(struct starter *s, int admin, char *to, size_t size)
+{
+	char text[TRIAL_TEXT] = "a drain goes on, and the server ends with its last client";
+	bool can = false;
+	int fd;
+
+	if (s->draining)
+		return refuse(text, to, size);
+	s->awaits = admin;
+	fd = write_state(s);
+	if (fd >= 0)
+		can = can_go_on(s, fd, text);
+	else
+		strcpy(text, strerror(-fd));
+	if (fd >= 0)
+		close(fd);
+	if (!can)
+		return refuse(text, to, size);
+	let_go(s, admin);
+	tell_reloading(s);
+	arbiter_hold();
+	fd = write_state(s);
+	if (fd >= 0)
+		execute(s, "--adopt", fd);
+	snprintf(text, sizeof(text), "%s: %s", s->program, strerror(fd < 0 ? -fd : errno));
+	arbiter_go_on();
+	if (fd >= 0)
+		close(fd);
+	listen_tell(s, "READY=1");
+	return refuse(text, to, size);
+}
+
+/* ------------------------------------------------------------------ the build that comes */
+
+static bool is_wrong(const char *kind, const char *wrong)
+{
+	if (wrong)
+		say("the state to take over: %s: %s", kind, wrong);
+	return wrong;
+}
+
+/* the key that a reload can't change, and that is another one; NULL: none */
+static const char *fixed_key(const struct starter *s, const struct head *h)
+{
+	const struct remoted_conf *c = s->conf;
+
+	return h->clients != c->clients	    ? "clients" :
+	       h->newcomers != c->newcomers ? "newcomers" :
+	       h->users != c->users	    ? "users" :
+	       h->turns != c->turns	    ? "turns" :
+	       strcmp(h->admin, c->admin)   ? "admin-socket" :
+					      NULL;
+}
+
+static bool take_head(struct starter *s)
+{
+	const char *r = state_next(s->state, NULL, "kvgpu-remoted"), *wrong = "there is none";
+	struct head h = { 0 }, own = head_of(s);
+	unsigned int i;
+
+	if (is_wrong("head", r ? state_read(r, &i, of_head, &h) : wrong))
+		return false;
+	if (h.version != own.version || strcmp(h.layouts, own.layouts)) {
+		say("this build takes over a server's state of version %llu (%s), not %llu (%s): drain it, and start it anew",
+		    (unsigned long long)own.version, own.layouts, (unsigned long long)h.version,
+		    h.layouts);
+		return false;
+	}
+	wrong = fixed_key(s, &h);
+	if (wrong) {
+		say("%s was another one when the server was started: a reload does not change it, a restart does, and ends all clients",
+		    wrong);
+		return false;
+	}
+	s->cgroups = h.cgroups;
+	strcpy(cgroup_own(), h.cgroup);
+	return true;
+}
+
+static const char *line_of(const struct remoted_conf *conf, const char *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < conf->nr_listen; i++)
+		if (!strcmp(conf->listen[i], text))
+			return conf->listen[i];
+	return NULL;
+}
+
+static const char *take_listener(struct starter *s, unsigned int i, const struct handed_listener *h)
+{
+	struct listener *l = &s->listeners[i];
+
+	if (i != s->nr_listeners || i == LISTENERS)
+		return "index";
+	*l = h->l;
+	s->nr_listeners++;
+	if (s->trial)
+		l->file.path[0] = 0;
+	if (h->e.file >= 0 && kvgpu_remote_endpoint_adopt(&h->e, s->version, &l->endpoint))
+		return "memory";
+	if (l->fd < 0 && h->e.file < 0)
+		return NULL;
+	l->text = line_of(s->conf, h->text);
+	if (l->text || !*h->text)
+		return NULL;
+	if (s->trial) {
+		l->fd = -1;
+		l->endpoint = NULL;
+		return NULL;
+	}
+	say("listens no more at %s", h->text);
+	listener_drop(s, l);
+	return NULL;
+}
+
+bool handover_begin(struct starter *s, int fd)
+{
+	struct handed_listener h;
+	const char *why, *r, *wrong = NULL;
+	unsigned int i;
+
+	s->state_fd = fd;
+	s->state = state_open(fd, &why);
+	if (!s->state)
+		return !is_wrong("all of it", why);
+	if (!take_head(s))
+		return false;
+	r = state_next(s->state, NULL, "server");
+	if (is_wrong("server", r ? state_read(r, &i, of_server, s) : "there is none"))
+		return false;
+	for (r = NULL; !wrong && (r = state_next(s->state, r, "listener"));) {
+		h = (struct handed_listener){ .l = { .fd = -1 }, .e = { .file = -1, .bell = -1 } };
+		wrong = state_read(r, &i, of_listener, &h);
+		wrong = wrong ?: take_listener(s, i, &h);
+	}
+	return !is_wrong("listener", wrong);
+}
+
+/* where the configuration has another size by now, a client's next programs find none */
+static void check_images(const struct starter *s, struct tenant *n)
+{
+	uint64_t bytes = remoted_conf_share(s->conf, n->who)->images;
+	struct stat st;
+
+	if (!n->images || (!fstat(n->images, &st) && images_fit(bytes, st.st_size)))
+		return;
+	close(n->images);
+	n->images = 0;
+}
+
+static const char *take_tenant(struct starter *s, unsigned int i, const struct tenant *h)
+{
+	struct tenant *n = &s->tenants[i];
+
+	if (i >= s->nr_clients)
+		return "index";
+	*n = *h;
+	check_images(s, n);
+	if (!n->programs)
+		return NULL;
+	n->pool = pool_map(n->fd, s->nr_clients);
+	if (!n->pool)
+		return "fd";
+	pool_keep(n->pool, s->nr_clients);
+	return NULL;
+}
+
+static const char *take_client(struct starter *s, unsigned int i, const struct handed_client *h)
+{
+	struct client *c = &s->clients[i];
+
+	if (i >= s->nr_clients)
+		return "index";
+	*c = h->c;
+	if (h->listener != NO_INDEX && h->listener >= s->nr_listeners)
+		return "listener";
+	if (h->tenant != NO_INDEX &&
+	    (h->tenant >= s->nr_clients || !s->tenants[h->tenant].programs))
+		return "tenant";
+	if (c->state == CLIENT_NONE || c->state > CLIENT_ENDING)
+		return "c.state";
+	if (c->page < 0 || !client_map(c))
+		return "c.page";
+	clients_part(s, c, true);
+	c->listener = h->listener == NO_INDEX ? NULL : &s->listeners[h->listener];
+	c->tenant = h->tenant == NO_INDEX ? NULL : &s->tenants[h->tenant];
+	c->weight = remoted_conf_share(s->conf, c->who)->weight;
+	return NULL;
+}
+
+static const char *take_conn(struct starter *s, const struct preauth_conn *h)
+{
+	if (h->fd < 0 || h->listener >= s->nr_listeners)
+		return "listener";
+	if (!s->trial) /* that others would see */
+		preauth_adopt(s, h);
+	return NULL;
+}
+
+bool handover_rows(struct starter *s)
+{
+	const char *r, *wrong = NULL;
+	unsigned int i;
+
+	for (r = NULL; !wrong && (r = state_next(s->state, r, "tenant"));) {
+		struct tenant n = { .fd = -1 };
+
+		wrong = state_read(r, &i, of_tenant, &n);
+		wrong = wrong ?: take_tenant(s, i, &n);
+	}
+	if (is_wrong("tenant", wrong))
+		return false;
+	for (r = NULL; !wrong && (r = state_next(s->state, r, "client"));) {
+		struct handed_client c = { free_client, NO_INDEX, NO_INDEX };
+
+		wrong = state_read(r, &i, of_client, &c);
+		wrong = wrong ?: take_client(s, i, &c);
+	}
+	if (is_wrong("client", wrong))
+		return false;
+	for (r = NULL; !wrong && (r = state_next(s->state, r, "preauth"));) {
+		struct preauth_conn c = { .fd = -1 };
+
+		wrong = state_read(r, &i, of_conn, &c);
+		wrong = wrong ?: take_conn(s, &c);
+	}
+	return !is_wrong("preauth", wrong);
+}
+
+/* what the configuration says of a client that runs, by now */
+static void apply_share(struct starter *s, struct client *c)
+{
+	const struct conf_share *share = remoted_conf_share(s->conf, c->who);
+	char refused[CONF_TEXT] = "the configuration does not allow it any more";
+
+	__atomic_store_n(&c->counters->limit, share->memory ?: UINT64_MAX, __ATOMIC_RELAXED);
+	if (s->cgroups)
+		cgroup_weigh(c->tenant - s->tenants, c->weight);
+	if (share->allow && !client_is_refused(s, c, refused))
+		return;
+	say("client %llu (%s) is ended: %s", (unsigned long long)c->id, c->who, refused);
+	client_kill(c);
+}
+
+void handover_done(struct starter *s)
+{
+	static const char ok[] = "ok\n";
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++)
+		if (s->clients[i].state == CLIENT_SERVED && !s->clients[i].reaped)
+			apply_share(s, &s->clients[i]);
+	state_close(s->state);
+	s->state = NULL;
+	close(s->state_fd);
+	say("goes on after a reload, with %u clients", clients_in(s, CLIENT_SERVED));
+	listen_tell(s, "READY=1");
+	if (s->awaits >= 0) {
+		send(s->awaits, ok, sizeof(ok) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+		rights_close(s->awaits);
+	}
+	s->awaits = -1;
+}
