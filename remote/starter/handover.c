@@ -400,7 +400,7 @@ static const char *take_listener(struct starter *s, unsigned int i, const struct
 	s->nr_listeners++;
 	if (s->trial)
 		l->file.path[0] = 0;
-	if (h->e.file >= 0 && kvgpu_remote_endpoint_adopt(&h->e, s->version, &l->endpoint))
+	if (h->e.file >= 0 && kvgpu_remote_endpoint_adopt(&h->e, s->build.version, &l->endpoint))
 		return "memory";
 	if (l->fd < 0 && h->e.file < 0)
 		return NULL;

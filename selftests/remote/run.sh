@@ -576,6 +576,8 @@ run_programs()
 . selftests/remote/service.sh
 # shellcheck source=selftests/remote/shares.sh
 . selftests/remote/shares.sh
+# shellcheck source=selftests/remote/reload.sh
+. selftests/remote/reload.sh
 # shellcheck source=selftests/remote/pins.sh
 . selftests/remote/pins.sh
 # shellcheck source=selftests/remote/taken.sh

@@ -50,10 +50,11 @@ service_config()
 	} > "$work/remoted.conf"
 }
 
+# with ${starts[@]} in the place of the server's name, where there is such
 start_service()
 {
 	: > "$work/service.log"
-	"$remote/kvgpu-remoted" --config "$work/remoted.conf" 2>> "$work/service.log" &
+	"${starts[@]:-$remote/kvgpu-remoted}" --config "$work/remoted.conf" 2>> "$work/service.log" &
 	server=$!
 	until_true ctl list --interval 0 || sed 's/^/# /' "$work/service.log"
 }
@@ -524,6 +525,7 @@ run_service()
 	run_log
 	run_kept
 	run_activation
+	run_reloads
 }
 
 # ------------------------------------------------------------------ the long part

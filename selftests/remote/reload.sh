@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154
+# Sourced by run.sh, whose variables and functions it uses, and those of service.sh: another build takes the place of a server's first
+# process while programs run. Everything is by the installed file, $work/installed, under the privileges of systemd's unit.
+
+RELOADS=20
+
+# program I [VARIABLE=VALUE...] [-- ARGUMENT...]: number I of those that run
+program()
+{
+	local i=$1 variables=()
+
+	shift
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		variables+=("$1")
+		shift
+	done
+	env "${variables[@]}" "$work/reloads" "$work/over" "$cubin" "${@:2}" > "$work/reload.$i" 2>&1 &
+	reloading[i]=$!
+}
+
+eight_compute() { [ "$(cat "$work"/reload.[1-8] | grep -c ready)" = 8 ]; }
+
+# what a reload has to keep; kinds of descriptors of the first process
+rows() { ctl list --json --interval 0 | jq -c '.pid, .since, (.clients[] | [.id, .who, .peer, .pid, .user, .since, .memory_bytes, .pinned_bytes])'; }
+kinds() { find "/proc/$server/fd" -mindepth 1 -printf '%l\n' | sed 's/:\[.*//' | sort; }
+# those of a client's process
+held_by() { find "/proc/$1/fd" -mindepth 1 | wc -l; }
+program_of() { ctl list --json --interval 0 | jq ".clients[$1].pid"; }
+
+turns() { ctl list --json --interval 0 | jq -c '.clients | map(select(.id <= 8) | .gpu_turns)'; }
+calls() { ctl list --json --interval 0 | jq -c '.clients | map(select(.id <= 8) | .calls)'; }
+# all_more BEFORE OF: whether each of the numbers that OF prints has grown
+all_more() { jq -en "[$1, $("$2")] | transpose | length >= 7 and all(.[1] > .[0])"; }
+
+# programs that come and go meanwhile, to .arrived: how many there were, and those that had an error
+arrive()
+{
+	local n=0 wrong=0
+
+	while [ ! -e "$work/enough" ]; do
+		"$@" "$work/faults" after_fork "$cubin" > "$work/arrived.said.$BASHPID" 2>&1 || wrong=$((wrong + 1))
+		n=$((n + 1))
+		sleep 0.1
+	done
+	echo "$n $wrong" >> "$work/arrived"
+}
+
+run_through_reloads()
+{
+	local i before wrong=0 stuck=0 arriving=() seed=${KVGPU_RELOAD_SEED:-$RANDOM}
+
+	RANDOM=$seed
+	arrive env "KVGPU_REMOTE=unix:$work/socket" & arriving+=($!)
+	arrive env "$tls" "$ann" & arriving+=($!)
+	for ((i = 0; i < RELOADS; i++)); do
+		sleep "0.$(printf %03d $((RANDOM % 300)))"
+		before=$(turns)
+		ctl reload || wrong=$((wrong + 1))
+		until_true all_more "$before" turns || stuck=$((stuck + 1))
+	done
+	touch "$work/enough"
+	wait "${arriving[@]}"
+	result $wrong "$RELOADS reloads at random moments" "seed $seed"
+	result $stuck "after each, all programs go on having turns" "$(turns)"
+	awk '{ n += $1; wrong += $2 } END { exit !(NR == 2 && n > 2 && !wrong) }' "$work/arrived"
+	result $? "programs that come and go see nothing of it" "$(xargs < "$work/arrived")"
+	until_true listed_are 8
+}
+
+# installs WHAT: a file that is executed in the server's place; the old one stays until it is not used
+installs()
+{
+	cp "$1" "$work/installed.new"
+	chmod 755 "$work/installed.new"
+	mv "$work/installed.new" "$work/installed"
+}
+
+# is_refused TEXT: a reload is, and says so; programs go on
+is_refused()
+{
+	local before
+
+	refused_by_ctl "$1" reload && said_by_server "reload: " || return 1
+	before=$(calls)
+	until_true all_more "$before" calls
+}
+
+# can_not_adopt TEXT FILE: a state that is none
+can_not_adopt()
+{
+	"$remote/kvgpu-remoted" --config "$work/remoted.conf" --can-adopt 9 9< "$2" > "$work/out" 2>&1
+	[ $? = 1 ] && grep -qF -- "$1" "$work/out" || { cat "$work/out"; return 1; }
+}
+
+run_refused_reloads()
+{
+	local at
+
+	cp "$work/remoted.conf" "$work/right.conf"
+	sed -i '1i memroy = 1G' "$work/remoted.conf"
+	try "with a mistake in remoted.conf it is refused" is_refused "remoted.conf:1: there is no key \"memroy\""
+	{ echo "clients = 5"; cat "$work/right.conf"; } > "$work/remoted.conf"
+	try "and with a key that only a restart changes" is_refused "clients was another one when the server was started"
+	{ echo "listen = unix:$work/nowhere/socket"; cat "$work/right.conf"; } > "$work/remoted.conf"
+	try "and with an address that can't be had" is_refused "there is no such folder"
+	cp "$work/right.conf" "$work/remoted.conf"
+	# a build whose states are of another version, and one from before there were any
+	cat > "$work/other" <<-B
+	#!/bin/bash
+	at=\${!#}
+	cp /proc/self/fd/\$at "$work/state"
+	sed 's/^\(kvgpu-remoted.0.version=\)1/\12/' "$work/state" > "$work/state.2"
+	exec "$remote/kvgpu-remoted" "\${@:1:\$#-1}" 19 19< "$work/state.2"
+	B
+	installs "$work/other"
+	try "a state of another version is refused" is_refused "this build takes over a server's state of version 1"
+	printf '#!/bin/sh\necho "there is no option $3" >&2\nexit 2\n' > "$work/other"
+	installs "$work/other"
+	try "by a build from before there were any" is_refused "there is no option --can-adopt"
+	rm "$work/installed"
+	try "where no build is installed" is_refused "$work/installed: No such file"
+	for at in 0 $(($(stat -c %s "$work/state") - 1)); do
+		head -c "$at" "$work/state" > "$work/state.cut"
+		try "a state of which $at bytes are there" can_not_adopt "the state to take over: all of it" "$work/state.cut"
+	done
+	try "a file that is no state" can_not_adopt "the state to take over: all of it: it is not whole" /etc/passwd
+	try "a state without its descriptors" can_not_adopt "the state to take over: server: " "$work/state"
+}
+
+# what of a configuration reaches programs that run
+run_new_keys()
+{
+	local calls
+
+	printf '%s\n' "memory = 48M" "listen = unix:$work/other-socket" > "$work/remoted.conf"
+	sed -e '/^memory/d' -e 's/^weight = 20/weight = 30/' "$work/right.conf" >> "$work/remoted.conf"
+	try "a reload with other keys" ctl reload
+	try "another weight holds for who is there" clients_say '[.clients[] | select(.who == "tls:bob") | .weight] == [30]'
+	step "an address that is new" env "KVGPU_REMOTE=unix:$work/other-socket" "$work/faults" after_fork "$cubin"
+	until_true listed_are 8
+	sed -i -e '/other-socket/d' -e 's/^weight = 30/allow = no/' "$work/remoted.conf"
+	try "and with less" ctl reload
+	try "the address is gone" test ! -e "$work/other-socket"
+	try "who is not allowed any more is ended" until_true listed_are 7
+	calls=$(calls)
+	try "the others go on" until_true all_more "$calls" calls
+}
+
+run_reloads()
+{
+	local reloading=() starts=() i wrong=0 shares=KVGPU_REMOTE=unix:$work/socket
+
+	if ! gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE selftests/remote/reloads.c -o "$work/reloads" "$work/libcuda.so.1" -Wl,-rpath,"\$ORIGIN"; then
+		result 1 "reloads: the program builds"
+		return
+	fi
+	rm -f "$work"/{over,enough,event,arrived*}
+	ctl certs client bob --folder "$work/tls" > /dev/null 2>&1
+	truncate -s 80M "$work/shared"
+	installs "$remote/kvgpu-remoted"
+	service_config "memory = 64M" "listen = tls:127.0.0.1:$tls_port" "listen = aperture:$work/shared,bell=unix:$work/bell" "[client tls:bob]" "weight = 20"
+	starts=("$work/installed")
+	[ "$(id -u)" != 0 ] || starts=(setpriv --no-new-privs "--bounding-set=-all,+setuid,+setgid,+kill,+chown" "$work/installed")
+	start_service
+	program 1 "$shares" -- gives "$work/event"
+	program 2 "$shares" -- takes "$work/event"
+	program 3 "$shares"
+	program 4 "KVGPU_REMOTE=aperture:$work/socket"
+	program 5 "KVGPU_REMOTE=aperture:$work/socket"
+	program 6 "KVGPU_REMOTE=aperture:$work/shared,bell=unix:$work/bell"
+	program 7 "$tls" "$ann"
+	program 8 "$tls" "KVGPU_REMOTE_TLS=$work/tls/clients/bob"
+	until_true eight_compute
+	until_true clients_say '.clients | length == 8 and all(.state == "served" and .gpu_turns > 0)'
+	result $? "eight programs run, of four clients" "$(cat "$work"/reload.? | xargs)"
+	rows > "$work/rows"
+	kinds > "$work/kinds"
+	run_through_reloads
+	rows | diff "$work/rows" - > "$work/out"
+	result $? "all rows are as before" "$(xargs < "$work/out" | head -c 400)"
+	kinds | diff "$work/kinds" - > "$work/out"
+	result $? "and so are the first process's descriptors" "$(xargs < "$work/out")"
+	holder "$shares"
+	[ "$(held_by "$(program_of 0)")" = "$(held_by "$(program_of 8)")" ]
+	result $? "a new client's process has no other descriptors than one from before" "$(held_by "$(program_of 0)"), $(held_by "$(program_of 8)")"
+	end_program
+	until_true listed_are 8
+	run_refused_reloads
+	rows | diff "$work/rows" - > "$work/out"
+	result $? "rows are as before all of that" "$(xargs < "$work/out" | head -c 400)"
+	installs "$remote/kvgpu-remoted"
+	run_new_keys
+	[ "$(readlink "/proc/$server/exe")" = "$work/installed" ]
+	result $? "what runs is what is installed" "$(readlink "/proc/$server/exe")"
+	touch "$work/over"
+	for i in 1 2 3 4 5 6 7; do
+		wait "${reloading[i]}" && grep -q 'rounds, 50331648 bytes' "$work/reload.$i" || wrong=$((wrong + 1))
+	done
+	result $wrong "each program had right bytes until its end, and other memory by then" "$(cat "$work"/reload.[1-7] | grep -v ready | xargs)"
+	wait "${reloading[8]}"
+	[ $? = 2 ] && grep -q 'SYSTEM_NOT_READY' "$work/reload.8"
+	result $? "but the one that was ended, which has its error" "$(tail -n 1 "$work/reload.8")"
+	stop_server
+	rm "$work/shared"
+}
