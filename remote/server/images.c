@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <remote/channel/tls.h>
@@ -54,8 +55,12 @@ int images_make(uint64_t bytes)
 
 struct images *images_map(int fd, uint64_t bytes)
 {
-	void *m = mmap(NULL, size_of(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct stat st;
+	void *m;
 
+	if (fstat(fd, &st) || !images_fit(bytes, st.st_size))
+		return NULL;
+	m = mmap(NULL, size_of(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	return m == MAP_FAILED ? NULL : m;
 }
 

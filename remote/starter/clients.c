@@ -98,6 +98,11 @@ bool client_is_refused(const struct starter *s, const struct client *c, char why
 	       refused_find(s->conf->tls_folder, c->who + strlen("tls:"), c->fingerprint, why);
 }
 
+void client_limit(struct client *c, const struct conf_share *share)
+{
+	__atomic_store_n(&c->counters->limit, share->memory ?: UINT64_MAX, __ATOMIC_RELAXED);
+}
+
 /* SIGKILL, as the process may be inside of the library; one of shared.c's is not to be killed */
 void client_kill(struct client *c)
 {

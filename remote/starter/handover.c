@@ -5,7 +5,8 @@
  * build reads the state and the configuration in a child, as it would, and says why it can't go on.
  * The loop waits for that, and nothing else happens between the trial and exec. Turns go on
  * meanwhile; the arbiter's thread ends by exec. What is not handed over begins anew: budgets of
- * lines and starts of processes, connections to bells, which come again.
+ * lines and of starts, and connections to bells, which come again. Children that end during exec
+ * are reaped by starter_run(); SIGTERM during exec ends the process at once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -160,7 +161,7 @@ static void write_client(const struct starter *s, const struct client *c, int fd
 	state_write(fd, "client", c - s->clients, of_client, &h);
 }
 
-/* a descriptor, or -errno; with the arbiter held, if nothing is to change any more */
+/* a descriptor, or -errno; with the arbiter held */
 static int write_state(const struct starter *s)
 {
 	struct head h = head_of(s);
@@ -310,7 +311,9 @@ size_t handover(struct starter *s, int admin, char *to, size_t size)
 	if (s->draining)
 		return refuse(text, to, size);
 	s->awaits = admin;
+	arbiter_hold();
 	fd = write_state(s);
+	arbiter_go_on();
 	if (fd >= 0)
 		can = can_go_on(s, fd, text);
 	else
@@ -537,7 +540,7 @@ static void apply_share(struct starter *s, struct client *c)
 	const struct conf_share *share = remoted_conf_share(s->conf, c->who);
 	char refused[CONF_TEXT] = "the configuration does not allow it any more";
 
-	__atomic_store_n(&c->counters->limit, share->memory ?: UINT64_MAX, __ATOMIC_RELAXED);
+	client_limit(c, share);
 	if (s->cgroups)
 		cgroup_weigh(c->tenant - s->tenants, c->weight);
 	if (share->allow && !client_is_refused(s, c, refused))

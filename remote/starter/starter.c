@@ -350,6 +350,7 @@ static void answer_report(struct starter *s, struct client *c)
 	uint32_t refusal = judge_client(s, c, share, refused, &why);
 
 	c->weight = share->weight;
+	client_limit(c, share);
 	if (refusal) {
 		say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s, %s: refused: %s", c->peer, c->who,
 			       why);

@@ -344,6 +344,8 @@ unsigned int clients_with_row(const struct starter *s);
  * remote/conf/refused.h has; also if that can't be read. @why: as of refused_find().
  */
 bool client_is_refused(const struct starter *s, const struct client *c, char why[CONF_TEXT]);
+/* Tell the client's process its limit of device memory, which may have begun with another one. */
+void client_limit(struct client *c, const struct conf_share *share);
 /* The row stays CLIENT_ENDING until the process is reaped, and no memory is kept. */
 void client_kill(struct client *c);
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * reloads UNTIL CUBIN [gives|takes FILE]: copies, fills and kernels, of which it looks at each byte,
- * until the file UNTIL is there. FILE: an event of the one program, for which the other one waits.
+ * reloads UNTIL CUBIN [gives|takes FILE]: copies, fills and kernels, and looks at each byte, until
+ * the file UNTIL is there. FILE: an event of the one program, for which the other one waits.
  */
 #include <string.h>
 #include <unistd.h>

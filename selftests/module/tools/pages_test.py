@@ -36,7 +36,8 @@ OTHER = {"remote.conf": "remote/conf/remote.conf.5", "kvgpu": "tools/kvgpu.7"}
 SECTIONS = ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "EXAMPLES", "SEE ALSO")
 LEFT_OUT = {"remote.conf": {"OPTIONS", "EXIT STATUS"}, "kvgpu": {"SYNOPSIS", "OPTIONS", "EXIT STATUS"}}
 # not for people, or for one of these tools alone
-UNSAID = {"kvgpu-profile": {"callout"}, "kvgpu-card": {"root"}, "cuda-info": {"-h"}, "kvgpu-persist": {"-h"}, "kvgpu-aperture": {"help"}}
+UNSAID = {"kvgpu-profile": {"callout"}, "kvgpu-card": {"root"}, "cuda-info": {"-h"}, "kvgpu-persist": {"-h"}, "kvgpu-aperture": {"help"},
+          "kvgpu-remoted": {"--adopt", "--can-adopt"}}
 WRONG_USAGE = {"kvgpu-run": 125}
 WORD = r"(?<![\w-])({})(?![\w-])"
 

@@ -696,6 +696,29 @@ TEST(streams_in_quota)
 	assert_int_equal(s.quota.charged, 0);
 }
 
+/* The first process sets another limit while the program runs. What the program has stays. */
+TEST(another_quota)
+{
+	struct counters counters = { .limit = 1 << 20 };
+
+	s.counters = &counters;
+	s.options.memory = 64 << 20;
+	context();
+	OK(ASK(cuMemAlloc_v2, .bytes = 600 << 10));
+	FAILS(ASK(cuMemAlloc_v2, .bytes = 600 << 10), OUT_OF_MEMORY);
+	assert_int_equal(GET(total, cuMemGetInfo_v2, .want = 3), 1 << 20);
+	counters.limit = UINT64_MAX;
+	OK(ASK(cuMemAlloc_v2, .bytes = 600 << 10));
+	counters.limit = 1 << 20;
+	assert_int_equal(GET(free, cuMemGetInfo_v2, .want = 3), 0);
+	FAILS(ASK(cuMemAlloc_v2, .bytes = 1), OUT_OF_MEMORY);
+	assert_int_equal(s.quota.charged, 1200 << 10);
+	/* a program that began without a limit has counted nothing of some objects */
+	s.options.memory = 0;
+	OK(ASK(cuMemAlloc_v2, .bytes = 600 << 10));
+	s.counters = NULL;
+}
+
 TEST(quota_of_two)
 {
 	int fd = pool_make(2);

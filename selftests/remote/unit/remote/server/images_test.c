@@ -22,6 +22,7 @@ static struct images *make(void)
 
 	assert_true(fd >= 0);
 	assert_int_not_equal(ftruncate(fd, 1), 0); /* no process cuts it short for another one */
+	assert_null(images_map(fd, ROOM + 1)); /* as a process with another configuration would */
 	m = images_map(fd, ROOM);
 	close(fd);
 	assert_non_null(m);

@@ -132,6 +132,8 @@ TEST(commands)
 	assert_memory_equal(result("end 2"), "error its process has ended", 27);
 	assert_true(held->reaped && held->pid == pid);
 	assert_false(s.draining);
+	assert_string_equal(result("drain soon"), "error drain wants seconds, a year at most\n");
+	assert_false(s.draining);
 	assert_string_equal(result("drain"), "ok\n");
 	assert_true(s.draining);
 	assert_non_null(strstr(result("clients"), "state=draining"));

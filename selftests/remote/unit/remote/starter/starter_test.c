@@ -291,6 +291,32 @@ static bool comes(void)
 	return true;
 }
 
+static bool drains_for_5_s(void)
+{
+	if (polls == 1) {
+		newcomer();
+		assert_string_equal((admin_command(&s, "drain 5", said, sizeof(said)), said),
+				    "ok\n");
+	} else {
+		assert_int_equal(poll_ms, 5000);
+		clock_ms += poll_ms;
+	}
+	raise(SIGCHLD);
+	return true;
+}
+
+/* A drain waits for who is there, until its time is over. */
+TEST(a_drain_with_a_deadline)
+{
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, told), 0);
+	scene = drains_for_5_s;
+	assert_int_equal(exit_code(0), 0);
+	assert_int_equal(polls, 2);
+	assert_non_null(strstr(said, "the drain's time is over"));
+	close(told[0]);
+	close(told[1]);
+}
+
 /* Kept memory takes a row of .clients. */
 TEST(no_row_beside_kept_memory)
 {
