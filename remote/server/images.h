@@ -18,7 +18,9 @@ struct images;
 int images_make(uint64_t bytes);
 /* whether memory for @bytes has @size */
 bool images_fit(uint64_t bytes, uint64_t size);
-/* Map the memory of @fd, or return NULL: it was made for another size, too. @fd stays the caller's. */
+/*
+ * Map the memory of @fd, or return NULL, as for memory of another size. @fd stays the caller's.
+ */
 struct images *images_map(int fd, uint64_t bytes);
 void images_unmap(struct images *m, uint64_t bytes);
 /*

@@ -44,7 +44,11 @@ remote_packages()
 	done
 	mv "$work/next"/kvgpu-remote-*.deb "$out/"
 	cp "$(make -s cuda-inprocess | tail -n 1)/libcuda.so.1" "$out/inprocess.so" || result 1 "the library with the GPU model builds"
-	cp docs/remote-setup.md "$out/"
+	cp docs/remote-setup.md selftests/cuda/driver/kernels.cubin "$out/"
+	# Debian 12's glibc has what this calls
+	gcc -std=gnu11 -O2 -I. "-I$(make -s print-remote)/gen" -D_GNU_SOURCE -include include/user/older_libc.h selftests/remote/reloads.c -o "$out/reloads" \
+		"$(make -s print-remote)/libcuda.so.1"
+	result $? "a program that runs through an upgrade is compiled"
 	for suite in bookworm trixie; do
 		cell_name="remoting on $suite"
 		package_in_root "$suite" remote-package.sh "$out"

@@ -53,6 +53,27 @@ start_service()
 	return 1
 }
 
+# In the place of systemd, which runs here no more than elsewhere: the unit's reload, where a package's script asks for it
+with_systemctl()
+{
+	mkdir -p /run/systemd/system
+	cat > /usr/sbin/systemctl <<-S
+	#!/bin/sh
+	echo "systemctl \$*" >> /tmp/asked
+	[ "\$1" != reload ] || exec \$(sed -n 's/^ExecReload=//p' $unit)
+	S
+	chmod 755 /usr/sbin/systemctl
+	"$@"
+	set -- $?
+	rm -r /run/systemd/system /usr/sbin/systemctl
+	return "$1"
+}
+
+computes() { ./reloads /tmp/over kernels.cubin > /tmp/computed 2>&1 & computing=$!; for _ in $(seq 100); do grep -q ready /tmp/computed && return; sleep 0.1; done; cat /tmp/computed; return 1; }
+goes_on() { kvgpu-remotectl list --interval 0.5 --json | tee /tmp/list | tr ',' '\n' | grep '^"calls_per_s":[1-9]'; }
+ends_well() { touch /tmp/over; wait "$computing" && grep -q 'rounds, ' /tmp/computed || { cat /tmp/computed; false; }; }
+runs() { [ "$(sha256sum < "/proc/$service/exe")" = "$(sha256sum < /usr/sbin/kvgpu-remoted)" ] && ! readlink "/proc/$service/exe" | grep deleted; }
+
 sees_a_gpu() { cuda-info | tee /tmp/info; grep -q 'K20m' /tmp/info; }
 as_somebody() { su -s /bin/sh -c cuda-info "$1"; }
 refused_to() { local said; said=$(as_somebody "$1" 2>&1); echo "$said"; grep -qF "$2" <<<"$said"; }
@@ -91,11 +112,27 @@ step "each library and each function that they want is there" whole
 step "the loader knows libcuda.so.1 and libcudart.so.11.0" known 2
 step "libcuda.so is a name of it, as with NVIDIA's driver" test /usr/lib/x86_64-linux-gnu/libcuda.so -ef /usr/lib/x86_64-linux-gnu/libcuda.so.1
 step "the manual pages" gzip -t /usr/share/man/man8/kvgpu-remoted.8.gz /usr/share/man/man8/kvgpu-remotectl.8.gz /usr/share/man/man5/remote.conf.5.gz
+step "a program computes" computes
+step "newer ones in their place" with_systemctl apt install -o Dpkg::Options::=--force-confold ./next/*.deb
+step "which reload the service" grep -qx 'systemctl reload kvgpu-remoted.service' /tmp/asked
+step "what the admin wrote is still there" keeps_what_the_admin_wrote
+step "what runs is what is installed" runs
+step "under the program, which goes on" goes_on
+step "the GPU for another one" sees_a_gpu
+echo 'memroy = 1G' >> /etc/kvgpu/remoted.conf
+step "with a wrong line the older package comes, and the service stays as it is" with_systemctl apt install --allow-downgrades \
+	-o Dpkg::Options::=--force-confold ./kvgpu-remote-server_*.deb
+step "under the program" goes_on
+sed -i '$d' /etc/kvgpu/remoted.conf
+step "the older one in its place" kvgpu-remotectl reload
+step "runs" runs
+step "under the program" goes_on
+step "the GPU for another one" sees_a_gpu
+step "newer ones again" with_systemctl apt install -o Dpkg::Options::=--force-confold ./next/*.deb
+step "the program has right bytes until its end" ends_well
 step "a drain" kvgpu-remotectl drain
 wait "$service"
 result $? "the service ends"
-step "newer ones in their place" apt install -o Dpkg::Options::=--force-confold ./next/*.deb
-step "what the admin wrote is still there" keeps_what_the_admin_wrote
 step "the service again" start_service
 step "and the GPU" sees_a_gpu
 kill "$service"
