@@ -53,7 +53,8 @@ SRC_remote/starter/preauth_test	:= $(REMOTE_STARTER_SRC)
 LIBS_remote/starter/preauth_test	:= $(addprefix -Xlinker --wrap=,now_ms setsockopt getsockopt)
 SRC_remote/starter/listen_test	:= $(REMOTE_STARTER_SRC)
 SRC_remote/starter/tenants_test	:= $(REMOTE_STARTER_SRC)
-UNIT_TESTS += $(addprefix remote/starter/,arbiter_test log_test shared_test starter_test)
+UNIT_TESTS += $(addprefix remote/starter/,arbiter_test log_test shared_test starter_test state_test)
+SRC_remote/starter/state_test	:= remote/starter/state.c remote/conf/conf.c
 SRC_remote/starter/arbiter_test	:= $(REMOTE_STARTER_SRC) $(addprefix remote/starter/,arbiter.c state.c) remote/turns/turns.c
 LIBS_remote/starter/arbiter_test	:= -Xlinker --wrap=clock_gettime
 SRC_remote/starter/log_test	:= $(REMOTE_STARTER_SRC) remote/starter/log.c
