@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The table of clients' processes. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -49,10 +50,12 @@ struct client *client_row(struct starter *s)
 		if (c->state != CLIENT_NONE)
 			continue;
 		*c = free_client;
-		c->page = memfd_create("kvgpu-remoted client", MFD_CLOEXEC);
+		c->page = memfd_create("kvgpu-remoted client", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 		if (c->page < 0)
 			return NULL;
-		if (ftruncate(c->page, PAGE) || !client_map(c)) {
+		if (ftruncate(c->page, PAGE) ||
+		    fcntl(c->page, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ||
+		    !client_map(c)) {
 			close(c->page);
 			*c = free_client;
 			return NULL;

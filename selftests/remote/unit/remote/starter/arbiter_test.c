@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <remote/starter/starter.h>
+#include <remote/starter/state.h>
 #include <remote/turns/turns.h>
 
 enum { CLIENTS = 12 };
@@ -245,6 +246,54 @@ TEST(leaves_in_its_turn)
 	go(a);
 	go(b);
 	go(c);
+}
+
+/* in a child: a build that takes over while @a has the turn, and @b wants one; how it ends */
+static int take_over(int state, struct client *a, struct client *b, uint32_t turn)
+{
+	const char *why;
+
+	arbiter_go_on();
+	s.state = state_open(state, &why);
+	if (!s.state || !arbiter_begin(&s))
+		return 1;
+	usleep(50000); /* some looks */
+	if (get(&shared(a)->turn) != turn)
+		return 2;
+	give_back(a, 4000000);
+	comes_to(&shared(b)->turn, true);
+	return get(&shared(b)->turn) == turn + 1 ? 0 : 3;
+}
+
+/* The number of a turn is the program's word for it, so the next build goes on from there. */
+TEST(another_build)
+{
+	struct client *a = come("tls:hal", 10), *b = come("tls:ida", 10);
+	int handed = state_begin(), status;
+	uint32_t turn;
+	pid_t pid;
+
+	want(a);
+	want(b);
+	comes_to(&shared(a)->closed, true);
+	while (!get(&shared(a)->turn)) {
+		if (get(&shared(b)->turn))
+			give_back(b, 1000000);
+		usleep(1000);
+	}
+	arbiter_hold();
+	turn = get(&shared(a)->turn);
+	arbiter_write(&s, handed);
+	assert_int_equal(state_seal(handed), 0);
+	pid = fork();
+	if (!pid)
+		_exit(take_over(handed, a, b, turn));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	arbiter_go_on();
+	assert_int_equal(status, 0);
+	close(handed);
+	go(a);
+	go(b);
 }
 
 /*
