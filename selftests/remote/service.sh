@@ -709,7 +709,7 @@ there_or_gone() { ctl list --interval 0 || ! kill -0 "$server"; }
 
 run_cgroups()
 {
-	local group=kvgpu-test-$$ pid
+	local group=kvgpu-test-$$ pid holds
 
 	service_config "listen = tls:127.0.0.1:$tls_port" "host-memory = 3G" "tasks = 100" "[client unix:$(id -u)]" "weight = 77"
 	rm -f "$work/cgroup".*
@@ -744,6 +744,14 @@ run_cgroups()
 	else
 		result 0 "with its weight and limits" "SKIP the controllers are not in version 2 here"
 	fi
+	try "a reload" ctl reload
+	holds=$program
+	holder "KVGPU_REMOTE=unix:$work/socket"
+	pid=$(ctl list --json --interval 0 | jq '.clients[1].pid')
+	grep -qx "0::/$group/client-0/program-1" "/proc/$pid/cgroup"
+	result $? "another program of that client is beside it" "$(grep '^0::' "/proc/$pid/cgroup")"
+	kill -9 "$holds"
+	wait "$holds" 2>/dev/null
 	end_program
 	until_true no_clients
 	stop_server
