@@ -561,7 +561,6 @@ void handover_done(struct starter *s)
 	s->state = NULL;
 	close(s->state_fd);
 	say("goes on after a reload, with %u clients", clients_in(s, CLIENT_SERVED));
-	listen_tell(s, "READY=1");
 	if (s->awaits >= 0) {
 		send(s->awaits, ok, sizeof(ok) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 		rights_close(s->awaits);

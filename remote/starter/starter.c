@@ -790,9 +790,9 @@ int starter_run(struct starter *s)
 	}
 	if (s->trial)
 		return 0;
+	listen_tell(s, "READY=1");
 	if (s->state)
 		handover_done(s);
-	listen_tell(s, "READY=1");
 	child_try_library(s);
 	reap_children(s); /* those that ended while exec was under way */
 	loop(s, signals, &p);

@@ -22,6 +22,20 @@ program()
 
 eight_compute() { [ "$(cat "$work"/reload.[1-8] | grep -c ready)" = 8 ]; }
 
+# hears, in systemd's place, what the server tells it: a word a line in $work/notified; $systemd is its process
+hear_notifications()
+{
+	python3 - "$work/notify" > "$work/notified" <<-'P' &
+	import socket, sys
+	s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+	s.bind(sys.argv[1])
+	while True:
+	    print(s.recv(1000).decode().split("\n")[0], flush=True)
+	P
+	systemd=$!
+	until_true test -S "$work/notify"
+}
+
 # what a reload has to keep; kinds of descriptors of the first process
 rows() { ctl list --json --interval 0 | jq -c '.pid, .since, (.clients[] | [.id, .who, .peer, .pid, .user, .since, .memory_bytes, .pinned_bytes])'; }
 kinds() { find "/proc/$server/fd" -mindepth 1 -printf '%l\n' | sed 's/:\[.*//' | sort; }
@@ -150,20 +164,21 @@ run_new_keys()
 
 run_reloads()
 {
-	local reloading=() starts=() i wrong=0 shares=KVGPU_REMOTE=unix:$work/socket
+	local systemd reloading=() starts=() i wrong=0 shares=KVGPU_REMOTE=unix:$work/socket
 
 	if ! gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE selftests/remote/reloads.c -o "$work/reloads" "$work/libcuda.so.1" -Wl,-rpath,"\$ORIGIN"; then
 		result 1 "reloads: the program builds"
 		return
 	fi
-	rm -f "$work"/{over,enough,event,arrived*}
+	rm -f "$work"/{over,enough,event,arrived*,notify}
 	ctl certs client bob --folder "$work/tls" > /dev/null 2>&1
 	truncate -s 80M "$work/shared"
 	installs "$remote/kvgpu-remoted"
 	service_config "memory = 64M" "listen = tls:127.0.0.1:$tls_port" "listen = aperture:$work/shared,bell=unix:$work/bell" "[client tls:bob]" "weight = 20"
 	starts=("$work/installed")
 	[ "$(id -u)" != 0 ] || starts=(setpriv --no-new-privs "--bounding-set=-all,+setuid,+setgid,+kill,+chown" "$work/installed")
-	start_service
+	hear_notifications
+	NOTIFY_SOCKET=$work/notify start_service
 	program 1 "$shares" -- gives "$work/event"
 	program 2 "$shares" -- takes "$work/event"
 	program 3 "$shares"
@@ -182,6 +197,8 @@ run_reloads()
 	result $? "all rows are as before" "$(xargs < "$work/out" | head -c 400)"
 	kinds | diff "$work/kinds" - > "$work/out"
 	result $? "and so are the first process's descriptors" "$(xargs < "$work/out")"
+	[ "$(sort "$work/notified" | uniq -c | xargs)" = "$((RELOADS + 1)) READY=1 $RELOADS RELOADING=1" ]
+	result $? "systemd is told of each" "$(sort "$work/notified" | uniq -c | xargs)"
 	holder "$shares"
 	[ "$(held_by "$(program_of 0)")" = "$(held_by "$(program_of 8)")" ]
 	result $? "a new client's process has no other descriptors than one from before" "$(held_by "$(program_of 0)"), $(held_by "$(program_of 8)")"
@@ -203,5 +220,6 @@ run_reloads()
 	[ $? = 2 ] && grep -q 'SYSTEM_NOT_READY' "$work/reload.8"
 	result $? "but the one that was ended, which has its error" "$(tail -n 1 "$work/reload.8")"
 	stop_server
-	rm "$work/shared"
+	kill "$systemd"
+	rm "$work/shared" "$work/notify"
 }
