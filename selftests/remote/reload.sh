@@ -143,6 +143,16 @@ run_refused_reloads()
 	try "a state without its descriptors" can_not_adopt "the state to take over: server: " "$work/state"
 }
 
+# lets_others_serve FILE: no server has the lock of that aperture (remote/channel/endpoint.c)
+lets_others_serve()
+{
+	python3 - "$1" <<-'P'
+	import fcntl, struct, sys
+	with open(sys.argv[1], "r+b") as f:
+	    fcntl.fcntl(f, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 1, 0))
+	P
+}
+
 # what of a configuration reaches programs that run
 run_new_keys()
 {
@@ -154,9 +164,11 @@ run_new_keys()
 	try "another weight holds for who is there" clients_say '[.clients[] | select(.who == "tls:bob") | .weight] == [30]'
 	step "an address that is new" env "KVGPU_REMOTE=unix:$work/other-socket" "$work/faults" after_fork "$cubin"
 	until_true listed_are 8
-	sed -i -e '/other-socket/d' -e 's/^weight = 30/allow = no/' "$work/remoted.conf"
+	sed -i -e '/other-socket/d' -e '/listen = aperture/d' -e 's/^weight = 30/allow = no/' "$work/remoted.conf"
 	try "and with less" ctl reload
 	try "the address is gone" test ! -e "$work/other-socket"
+	said_by_server "listens no more at aperture:$work/shared,bell=unix:$work/bell"
+	result $? "and the aperture, but for its program"
 	try "who is not allowed any more is ended" until_true listed_are 7
 	calls=$(calls)
 	try "the others go on" until_true all_more "$calls" calls
@@ -164,7 +176,7 @@ run_new_keys()
 
 run_reloads()
 {
-	local systemd reloading=() starts=() i wrong=0 shares=KVGPU_REMOTE=unix:$work/socket
+	local systemd reloading=() starts=() i rc wrong=0 shares=KVGPU_REMOTE=unix:$work/socket
 
 	if ! gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE selftests/remote/reloads.c -o "$work/reloads" "$work/libcuda.so.1" -Wl,-rpath,"\$ORIGIN"; then
 		result 1 "reloads: the program builds"
@@ -217,7 +229,10 @@ run_reloads()
 	done
 	result $wrong "each program had right bytes until its end, and other memory by then" "$(cat "$work"/reload.[1-7] | grep -v ready | xargs)"
 	wait "${reloading[8]}"
-	[ $? = 2 ] && grep -q 'SYSTEM_NOT_READY' "$work/reload.8"
+	rc=$?
+	until_true lets_others_serve "$work/shared"
+	result $? "the aperture is free for another server"
+	[ $rc = 2 ] && grep -q 'SYSTEM_NOT_READY' "$work/reload.8"
 	result $? "but the one that was ended, which has its error" "$(tail -n 1 "$work/reload.8")"
 	stop_server
 	kill "$systemd"
