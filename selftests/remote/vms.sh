@@ -138,6 +138,7 @@ by_vsock()
 	LIMIT=300 in_lab env KVGPU_REMOTE=vsock:2:7411 /share/kvgpu-cuda-driver /share/kernels.cubin device memory launch stream >"$log" 2>&1 &
 	program=$!
 	step "the server knows the VM by its number" in_server /share/until.sh 60 sh -c 'kvgpu-remotectl list | grep "vsock:[0-9]"'
+	step "systemd reloads the server under a program" in_server systemctl reload kvgpu-remoted
 	wait $program
 	rc=$?
 	relay "driver API by vsock" $rc <"$log"
@@ -157,13 +158,14 @@ zero_exits()
 	result 0 "1,000 calls as the knobs come (not judged)" "$with exits, $without in as long without calls"
 }
 
-# a VM whose CPU stands still for a while loses no program
+# a program outlives a reload of its server, and a VM whose CPU stands still for a while
 stands_still()
 {
 	local program
 
 	LIMIT=120 in_lab sh -c '/share/kvgpu-cuda-driver /share/kernels.cubin memory launch stream >/tmp/still 2>&1' & program=$!
 	step "a program in lab-1 is at work" in_lab /share/until.sh 60 grep -q "^ok 3 " /tmp/still
+	step "systemd reloads the server under it" in_gpu systemctl reload kvgpu-remoted
 	step "gpu stands still for 12 s" in_server sh -c 'virsh suspend gpu && sleep 12 && virsh resume gpu'
 	wait $program
 	result $? "the program ends well"
