@@ -152,11 +152,17 @@ void state_descriptors(const char *state, int flags)
 				fcntl(descriptor_of(item), F_SETFD, flags);
 }
 
+/* the greatest number of a member of 4 or 8 bytes; of a bool it is 1 */
+static uint64_t most_in(size_t size)
+{
+	return size == sizeof(bool) ? 1 : size < sizeof(uint64_t) ? UINT32_MAX : UINT64_MAX;
+}
+
 static bool take_item(const struct state_field *f, const char *item, void *to)
 {
 	const char *value = strchr(item, '=') + 1;
 	char *member = (char *)to + f->at;
-	uint64_t n, max = f->size == sizeof(n) ? UINT64_MAX : (1ull << 8 * f->size) - 1;
+	uint64_t n;
 	int fd = descriptor_of(item);
 
 	if (f->kind == STATE_TEXT) {
@@ -166,8 +172,7 @@ static bool take_item(const struct state_field *f, const char *item, void *to)
 		return true;
 	}
 	if (f->kind == STATE_NUMBER) {
-		if (*item == '@' || !conf_natural(value, max, &n) ||
-		    (f->size == sizeof(bool) && n > 1))
+		if (*item == '@' || !conf_natural(value, most_in(f->size), &n))
 			return false;
 		memcpy(member, &n, f->size);
 		return true;

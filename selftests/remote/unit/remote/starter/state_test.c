@@ -10,7 +10,7 @@
 
 struct theirs {
 	uint64_t number;
-	char word[8];
+	char word[16];
 	int fd, newer;
 	bool said;
 };
@@ -21,7 +21,7 @@ static const struct state_field of_theirs[] = {
 /* the same names, but for two members */
 struct ours {
 	uint64_t number, kept;
-	char word[8];
+	char word[16];
 	int fd;
 	bool said;
 };
@@ -106,7 +106,7 @@ TEST(what_does_not_fit)
 	struct {
 		char number[30], word[30];
 		uint32_t fd, said;
-	} odd = { "18446744073709551616", "more than seven", 5, 2 };
+	} odd = { "18446744073709551616", "more than fifteen", 5, 2 };
 #define ODD(member, what)                                                             \
 	{                                                                             \
 #member, (char *)&odd.member - (char *)&odd, sizeof(odd.member), what \
