@@ -22,7 +22,7 @@ tables_of() { mkdir -p "$work/build-$1/gen" && "$work/build-$1/remote/api.py" "$
 # client_of NAME FILE...: makes its tables and its libcuda.so.1; what its tables go into are these files
 client_of()
 {
-	local gen=$work/build-$1/gen out=$work/build-$1/lib file old=() new=()
+	local gen=$work/build-$1/gen out=$work/build-$1/lib file old=() new=() jobs=()
 
 	tables_of "$1" && mkdir -p "$out" || return 1
 	shift
@@ -35,9 +35,10 @@ client_of()
 	for file in "${new[@]}"; do
 		gcc -std=gnu11 -w -fPIC -fvisibility=hidden -pthread "-I$gen" -I. -D_GNU_SOURCE -DKVGPU_INSIDE -include include/user/older_libc.h \
 			-c "${file/#gen/$gen}" -o "$out/$(basename "$file" .c).o" &
+		jobs+=($!)
 	done
-	for file in "${new[@]}"; do
-		wait -n || return 1
+	for file in "${jobs[@]}"; do
+		wait "$file" || return 1
 	done
 	gcc -fno-lto -shared -pthread -Wl,-soname,libcuda.so.1 "-Wl,--version-script,$gen/libcuda.map" "${old[@]}" "$out"/*.o -o "$out/libcuda.so.1"
 }
@@ -81,8 +82,8 @@ run_builds()
 	sed -i '/^12000 sync cuGraphExecGetFlags(/d' "$work/build-earlier/cuda/api/api.def"
 	build_of layout 9.1
 	sed -i 's/^WIRE_AT(head, completion, 10);/WIRE_AT(head, completion, 14);/' "$work/build-layout/remote/wire/frame.h"
-	client_of later gen/{stubs,names}.c remote/client/table.c cuda/api/outside.c && client_of earlier gen/names.c remote/client/table.c &&
-		client_of layout remote/client/{table,init}.c || { result 1 "clients of other builds are made"; return; }
+	client_of later gen/{stubs,names}.c remote/client/{table,tell}.c cuda/api/outside.c && client_of earlier gen/names.c remote/client/{table,tell}.c &&
+		client_of layout remote/client/{table,tell,init}.c || { result 1 "clients of other builds are made"; return; }
 
 	carrier unix
 	start_server --admin "$work/admin"
