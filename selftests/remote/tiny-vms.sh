@@ -96,7 +96,7 @@ programs()
 
 	step "lab-1 has no GPU" in_lab sh -c '! ls /dev/dri 2>/dev/null | grep .'
 	step "lab-1: cuda-info shows the GPU of the other VM" in_lab sh -c 'cuda-info | grep "Tesla K20m"'
-	LIMIT=300 in_lab /share/kvgpu-cuda-driver /share/kernels.cubin device memory launch stream >"$log" 2>&1
+	LIMIT=300 in_lab sh -c '/share/kvgpu-cuda-driver /share/kernels.cubin device memory launch stream 2>&1' >"$log" 2>&1
 	rc=$?
 	relay "driver API" $rc <"$log"
 }

@@ -99,7 +99,7 @@ programs()
 
 	step "who is not in the group video may not" in_lab sh -c 'useradd one && ! su -s /bin/sh -c cuda-info one'
 	in_lab useradd -G video two
-	LIMIT=300 in_lab su -s /bin/sh -c "/share/kvgpu-cuda-driver /share/kernels.cubin $SUBTESTS" two >"$log" 2>&1
+	LIMIT=300 in_lab su -s /bin/sh -c "/share/kvgpu-cuda-driver /share/kernels.cubin $SUBTESTS 2>&1" two >"$log" 2>&1
 	rc=$?
 	relay "driver API" $rc <"$log"
 	step "scattered managed memory, by as many mappings as Linux gives by default" in_lab sh -c '[ "$(cat /proc/sys/vm/max_map_count)" = 65530 ] &&
@@ -135,7 +135,7 @@ by_vsock()
 		./kvgpu-remote-server_${version}_amd64.deb && sed -i 's,^library = .*,library = /share/libcuda-inprocess.so.1,' /etc/kvgpu/remoted.conf &&
 		echo 'listen = vsock:*:7411' >>/etc/kvgpu/remoted.conf && systemctl enable --now kvgpu-remoted &&
 		/share/until.sh 30 sh -c 'kvgpu-remotectl list | grep serving'"
-	LIMIT=300 in_lab env KVGPU_REMOTE=vsock:2:7411 /share/kvgpu-cuda-driver /share/kernels.cubin device memory launch stream >"$log" 2>&1 &
+	LIMIT=300 in_lab env KVGPU_REMOTE=vsock:2:7411 sh -c '/share/kvgpu-cuda-driver /share/kernels.cubin device memory launch stream 2>&1' >"$log" 2>&1 &
 	program=$!
 	step "the server knows the VM by its number" in_server /share/until.sh 60 sh -c 'kvgpu-remotectl list | grep "vsock:[0-9]"'
 	step "systemd reloads the server under a program" in_server systemctl reload kvgpu-remoted
