@@ -23,6 +23,8 @@ inside()
 		mount -t overlay -o "lowerdir=$1/lower,upperdir=$1/rw/upper,workdir=$1/rw/work" overlay "$to" || return 2
 	for d in dev proc sys; do mount --rbind /$d "$to/$d" || return 2; done
 	cp "$1"/staged/* "$to/root/" && mkdir "$to/gpu" && cp "$1"/gpu/* "$to/gpu/" || return 2
+	# numba loads this name first, which the package has, too
+	ln -s libcuda.so.1 "$to/gpu/libcuda.so" || return 2
 	chroot "$to" env -i HOME=/root LD_LIBRARY_PATH=/gpu /root/steps.sh
 	rc=$?
 	[ -z "${3-}" ] || cp -a "$to/root/." "$3/" || rc=2
