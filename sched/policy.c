@@ -105,7 +105,7 @@ static void limit_set(struct kvgpu_sched_ent *e, u32 ppm)
 	if (ppm != e->limit.ppm)
 		e->limit.left = min(e->limit.left, ppm * SCHED_RELEASE_NS);
 	e->limit.ppm = ppm;
-	e->limit.depth = ppm * SCHED_LIMIT_NS;
+	e->limit.depth = max(ppm * SCHED_LIMIT_NS, SCHED_RELEASE_MIN * KVGPU_BUCKET_NS);
 }
 
 static void wakes_set(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
