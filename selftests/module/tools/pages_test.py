@@ -107,10 +107,15 @@ def compare(name, path):
     check(not extra, f"{name}: they have no other option" + (f" # {', '.join(sorted(extra))}" if extra else ""))
 
 
+# tools that tell the protocol's version, too
+PROTOCOL = ("kvgpu-remoted", "kvgpu-remotectl", "kvgpu-run")
+
+
 def try_words(name, path, release):
     word, near = TOOLS[name][3]
     status, said, _ = run(path, "--version")
-    check(status == 0 and said == f"{name} {release}\n", f"{name}: its version ({said.strip()})")
+    protocol = r", protocol [0-9a-f]{8}-[0-9a-f]{8}" if name in PROTOCOL else ""
+    check(status == 0 and re.fullmatch(re.escape(f"{name} {release}") + protocol + "\n", said), f"{name}: its version ({said.strip()})")
     status, said, err = run(path, word)
     check(status == WRONG_USAGE.get(name, 2) and not said and err.count("\n") == 1 and word in err and has(err.replace(word, ""), near),
           f"{name}: a wrong word is named, and the right one ({err.strip()})")
