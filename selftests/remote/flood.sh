@@ -137,7 +137,7 @@ run_attack()
 	result $? "operations that succeeded" "$(said operations) of $(said of)"
 	[ "$(said rules)" -ge "$([ "$frames" -ge 50000000 ] && said rules_of || echo 3)" ]
 	result $? "rules of the channel that were broken" "$(said rules) of $(said rules_of)"
-	[ "$(said ends)" -ge $((frames / 4000)) ] && [ "$(said later)" -ge $((frames / 4000)) ]
+	[ "$(said ends)" -ge $((frames / 8000)) ] && [ "$(said later)" -ge $((frames / 8000)) ]
 	result $? "copies with bytes of host memory, functions" "$(said ends) ends, $(said later) functions"
 }
 
