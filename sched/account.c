@@ -102,9 +102,19 @@ void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns
 {
 	clock_tick(s, now);
 	e->busy_ns += ns;
-	s->switch_used = vsched_time_add(s->switch_used, ns);
+	/* a charge for time before the switch is no part of it */
+	s->switch_used = min(vsched_time_add(s->switch_used, ns), s->at - s->turn_start);
 	vsched_ent_pay(e, ns);
 	vsched_clocks_settle(s);
+}
+
+void vsched_hold_end(struct kvgpu_sched *s)
+{
+	u64 from = s->hold_end - vsched_hold_ns(s);
+
+	if (s->hold_end)
+		kvgpu_bucket_take(&s->hold, s->at - min(s->at, from), SCHED_HOLD_NS);
+	s->hold_end = 0;
 }
 
 /* ------------------------------ compute when a vGPU will be throttled, or no longer throttled */

@@ -92,6 +92,7 @@ void vsched_turn_end(struct kvgpu_sched *s)
 	struct kvgpu_sched_ent *e = s->current_ent;
 	u64 least = vsched_turn_min(s);
 
+	vsched_hold_end(s);
 	s->current_ent = NULL;
 	if (s->started) {
 		if (!vsched_ent_wants(s, e) && s->at - s->turn_start < least)

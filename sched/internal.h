@@ -135,8 +135,10 @@ u64 vsched_exhaust_time(const struct kvgpu_sched *s, const struct kvgpu_sched_en
  */
 void vsched_knobs_apply(struct kvgpu_sched *s);
 
-/* vgpu.c: the vGPU that holds the chip, if one does, holds it no longer. */
+/* vgpu.c: the vGPU that holds the chip, if one does, holds it no longer, and so sleeps. */
 void vsched_hold_stop(struct kvgpu_sched *s);
+/* account.c: the same, where the caller ends the turn. */
+void vsched_hold_end(struct kvgpu_sched *s);
 
 /* choose.c: ends the turn of s->current_ent. */
 void vsched_turn_end(struct kvgpu_sched *s);

@@ -87,12 +87,9 @@ static void wish_note(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool bef
 
 void vsched_hold_stop(struct kvgpu_sched *s)
 {
-	u64 from = s->hold_end - vsched_hold_ns(s);
-
 	if (!s->hold_end)
 		return;
-	kvgpu_bucket_take(&s->hold, s->at - min(s->at, from), SCHED_HOLD_NS);
-	s->hold_end = 0;
+	vsched_hold_end(s);
 	wish_note(s, s->current_ent, !s->current_ent->suspended);
 }
 

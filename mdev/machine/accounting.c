@@ -12,12 +12,6 @@
 #include "mdev/machine/internal.h"
 #include "mdev/machine/wait.h"
 
-/*
- * most ns of a switch that are nobody's: a vGPU that its limit throttles has a turn each 8 ms, so
- * that is below the 4 % of S5
- */
-#define LEAST_MAX_NS (300ull * NSEC_PER_USEC)
-
 /* Charges @m for @ns, all of them before @now. slicer->acct_lock is held for writing. */
 static void time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 {
@@ -81,14 +75,6 @@ void vmach_payer_set(struct kvgpu_chip *chip, const struct kvgpu_machine *payer,
 	}
 	WRITE_ONCE(s->samples.payer, payer);
 	write_sequnlock(&s->acct_lock);
-}
-
-void vmach_leave_note(struct kvgpu_chip *chip, u64 ns)
-{
-	struct machine_slicer *s = &chip->slicer;
-	u64 least = s->samples.least;
-
-	s->samples.least = min3(ns, least + least / 16 + NSEC_PER_USEC, LEAST_MAX_NS);
 }
 
 u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)

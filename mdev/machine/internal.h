@@ -176,15 +176,15 @@ struct machine_slicer {
 	 * .mean: mean gap from one to the next, ns. ~0: none is planned. .charged: time up to which
 	 * vGPUs are charged. .busy_ns: ns for which the card was busy. .paid_ns: ns for which some
 	 * vGPU was charged. .paused: how many waits for the chip are under way: samples do not
-	 * count. .payer: pays for all of the time; NULL: who is seen at work does. .least: the
-	 * shortest switch of late, ns; .free_until: up to then this switch is nobody's.
+	 * count. .payer: pays for all of the time; NULL: who is seen at work does. .free_until:
+	 * up to then, ktime in ns, a switch is nobody's.
 	 */
 	struct {
 		struct task_struct *thread;
 		u64 at, mean, charged, busy_ns, paid_ns;
 		u32 paused;
 		const struct kvgpu_machine *payer;
-		u64 least, free_until;
+		u64 free_until;
 	} samples;
 };
 
@@ -223,8 +223,9 @@ struct machine_slice {
 		bool seen, busy, works;
 		atomic64_t reported;
 	} charge;
+	/* .least: the shortest time of late in which the vGPU left the chip, ns */
 	struct {
-		u64 nr, ns, max;
+		u64 nr, ns, max, least;
 	} preempts;
 };
 
@@ -716,8 +717,6 @@ void vmach_time_settle(struct kvgpu_chip *chip, u64 now);
  * seen at work does, and until the next sample who has work and its list on the chip.
  */
 void vmach_payer_set(struct kvgpu_chip *chip, const struct kvgpu_machine *payer, u64 free_ns);
-/* A switch took @ns. */
-void vmach_leave_note(struct kvgpu_chip *chip, u64 ns);
 
 /* ---------------------------------------------------- command.c: carry out the guest's commands */
 

@@ -38,6 +38,11 @@
 #define SWITCH_TIMEOUT_EXTRA_MS 1000
 
 /*
+ * most ns of a switch that are nobody's: a vGPU that its limit throttles has a turn each 8 ms, so
+ * that is below the 4 % of S5
+ */
+#define LEAST_MAX_NS (300ull * NSEC_PER_USEC)
+/*
  * ns for which a vGPU counts as one with channel ids after it has given them back. A vGPU that
  * waits for so long can work for one rest of slicer_main() before a nearer sample is drawn: 10 ms
  * on the average at most, which is 0.1 %.
@@ -91,16 +96,26 @@ static void add_status(struct kvgpu_chip *chip, u32 st)
 		add_loaded(chip, vmach_status_next(st));
 }
 
+static struct kvgpu_machine *machine_find(struct kvgpu_chip *chip, u32 vgpu)
+{
+	struct kvgpu_machine *m;
+
+	list_for_each_entry(m, &chip->live, node)
+		if (m->v->id == vgpu)
+			return m;
+	return NULL;
+}
+
 /* Takes all lists from the chip, and notes in .sw what is loaded, and has to leave. */
 static void lists_clear(struct kvgpu_chip *chip)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
 	struct kvgpu_gpu *gpu = chip->gpu;
+	struct kvgpu_machine *m;
 	u8 p, e;
 
 	sw->waits = true;
 	sw->first = sw->began = ktime_get_ns();
-	vmach_payer_set(chip, chip->slicer.samples.payer, chip->slicer.samples.least);
 	vmach_runlist_merge(gpu);
 	sw->nr = sw->at = 0;
 	/*
@@ -114,6 +129,8 @@ static void lists_clear(struct kvgpu_chip *chip)
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
 		if (gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu)))
 			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p));
+	m = sw->nr ? machine_find(chip, sw->loaded[0].vgpu) : NULL;
+	vmach_payer_set(chip, chip->slicer.samples.payer, m ? m->slice.preempts.least : 0);
 }
 
 /*
@@ -158,16 +175,6 @@ static struct kvgpu_chan *loaded_chan(struct kvgpu_chip *chip, const struct mach
 	struct kvgpu_chan *c = vmach_hchan_find(chip, l->hid);
 
 	return c && c->vgpu->id == l->vgpu && vmach_hid_loaded(chip->gpu, l->hid) ? c : NULL;
-}
-
-static struct kvgpu_machine *machine_find(struct kvgpu_chip *chip, u32 vgpu)
-{
-	struct kvgpu_machine *m;
-
-	list_for_each_entry(m, &chip->live, node)
-		if (m->v->id == vgpu)
-			return m;
-	return NULL;
 }
 
 /* The present channel or group has left, or is about to be ended: counts and traces the preempt. */
@@ -341,9 +348,16 @@ static void leave_payer_set(struct kvgpu_chip *chip)
 static void leave_begin(struct kvgpu_chip *chip)
 {
 	struct machine_switch *sw = &chip->slicer.sw;
+	struct kvgpu_machine *m;
 
 	if (sw->at == sw->nr) {
-		vmach_leave_note(chip, ktime_get_ns() - sw->first);
+		m = sw->nr ? machine_find(chip, sw->loaded[0].vgpu) : NULL;
+		if (m)
+			m->slice.preempts.least =
+				min3(ktime_get_ns() - sw->first,
+				     m->slice.preempts.least + m->slice.preempts.least / 16 +
+					     NSEC_PER_USEC,
+				     LEAST_MAX_NS);
 		switch_end(chip);
 		return;
 	}

@@ -89,13 +89,13 @@ static void pass(u64 ns)
 		f.b[i].left += (double)ns * f.e[i].limit.ppm / KVGPU_SCHED_PPM;
 }
 
-/* When choose() is called, a bucket keeps no more than 400 ms' worth (docs/sharing.md). */
+/* When choose() is called, a bucket keeps no more than 400 ms' worth, or 0.5 ms. */
 static void cut_buckets(void)
 {
 	u32 i;
 
 	for (i = 0; i < MAX_NR; i++)
-		f.b[i].left = min(f.b[i].left, f.e[i].limit.ppm * 400.0);
+		f.b[i].left = min(f.b[i].left, max(f.e[i].limit.ppm * 400.0, 5e5));
 }
 
 static void charge(u32 i, u64 ns)
@@ -128,7 +128,8 @@ static void check_accounts(void)
 		check(kvgpu_sched_entitlement(&f.s, e) <= e->cap * (KVGPU_SCHED_PPM / 100));
 	}
 	check(nr == f.s.nr_ents && nr == f.nr);
-	check(!f.s.hold_end || (f.s.current_ent && !f.s.current_ent->runnable));
+	check(!f.s.hold_end ||
+	      (f.s.current_ent && !f.s.current_ent->runnable && !f.s.current_ent->suspended));
 	check(!f.s.current_ent || f.b[f.s.current_ent - f.e].present);
 	check(!f.s.alone || f.b[f.s.alone - f.e].present);
 }

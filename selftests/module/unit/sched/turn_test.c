@@ -331,6 +331,25 @@ TEST(suspended_ones_do_not_run)
 	free(b);
 }
 
+/* A vGPU is suspended while it holds the chip over a pause: its turn ends, and nobody holds. */
+TEST(a_holder_is_suspended)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+
+	all_had_a_turn(b, 2);
+	sleep_now(b, 0);
+	b->now += 100 * US;
+	wake(b, 0);
+	assert_ptr_equal(starts(b), &b->e[0]);
+	run(b, &b->e[0], 1 * MS);
+	sleep_now(b, 0);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	kvgpu_sched_set_suspended(&b->s, &b->e[0], true, b->now);
+	assert_int_equal(b->s.hold_end, 0);
+	assert_ptr_equal(choose(b), &b->e[1]);
+	free(b);
+}
+
 /*
  * A vGPU with a cap runs until its budget is used up. Then no vGPU may run, the chip is not shared,
  * and .until is the time to ask again.
