@@ -123,7 +123,7 @@ void client_kill(struct client *c)
  * Lines and names of other clients stay in the stack below the frames that there are: log_hear()
  * alone leaves 4 KiB.
  */
-static void __attribute__((noinline)) erase_dead_frames(void)
+void __attribute__((noinline)) erase_dead_frames(void)
 {
 	char room[256 << 10];
 

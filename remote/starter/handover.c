@@ -304,11 +304,11 @@ static void tell_reloading(struct starter *s)
 
 size_t handover(struct starter *s, int admin, char *to, size_t size)
 {
-	char text[TRIAL_TEXT] = "a drain goes on, and the server ends with its last client";
+	char text[TRIAL_TEXT] = "the server ends, or a drain goes on: it ends with its last client";
 	bool can = false;
 	int fd;
 
-	if (s->draining)
+	if (s->draining || s->ended)
 		return refuse(text, to, size);
 	s->awaits = admin;
 	arbiter_hold();
@@ -504,7 +504,7 @@ static const char *take_conn(struct starter *s, const struct preauth_conn *h)
 	return NULL;
 }
 
-bool handover_rows(struct starter *s)
+bool __attribute__((noinline)) handover_rows(struct starter *s)
 {
 	const char *r, *wrong = NULL;
 	unsigned int i;
@@ -549,7 +549,7 @@ static void apply_share(struct starter *s, struct client *c)
 	client_kill(c);
 }
 
-void handover_done(struct starter *s)
+void __attribute__((noinline)) handover_done(struct starter *s)
 {
 	static const char ok[] = "ok\n";
 	unsigned int i;

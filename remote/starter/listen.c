@@ -494,7 +494,11 @@ bool listen_all(struct starter *s)
 		if (is_listed(s->conf, i))
 			say("%s is listed twice: it is served once", s->conf->listen[i]);
 		else if (!is_open(s, s->conf->listen[i]) &&
-			 !open_one(s, s->conf->listen[i], adopted))
+			 !open_one(s, s->conf->listen[i], adopted) && (!s->state || s->trial))
+			/*
+			 * The trial could open it. Who took it meanwhile ends no client: the server
+			 * goes on without it, and has said so.
+			 */
 			return false;
 	for (i = 0; i < s->nr_awaited; i++)
 		if (!*s->awaited[i].said)

@@ -795,6 +795,8 @@ int starter_run(struct starter *s)
 		handover_done(s);
 	child_try_library(s);
 	reap_children(s); /* those that ended while exec was under way */
+	/* a state's rows were read in these frames: no client's process is to have them */
+	erase_dead_frames();
 	loop(s, signals, &p);
 	if (s->draining && !s->ended)
 		say("the last client has gone: ends");

@@ -330,6 +330,8 @@ extern const struct client free_client;
 struct client *client_row(struct starter *s);
 /* Map .page at .counters; false: out of memory. */
 bool client_map(struct client *c);
+/* Erase what functions that have returned left below the caller's frame. */
+void erase_dead_frames(void);
 /*
  * Call after fork() for the client's process. @here (in the first process): later processes don't
  * get this client's page. Else: erase what is known of other clients.
