@@ -714,7 +714,8 @@ int vmach_runlist_update(struct kvgpu_machine *m);
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now);
 /*
  * Settles. From now on @payer pays, but for the next @free_ns, which are nobody's. NULL: who is
- * seen at work does, and until the next sample who has work and its list on the chip.
+ * seen at work does. Who was seen until now pays for the mean time to the next sample. For the
+ * slicer.
  */
 void vmach_payer_set(struct kvgpu_chip *chip, const struct kvgpu_machine *payer, u64 free_ns);
 

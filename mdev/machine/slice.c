@@ -37,10 +37,7 @@
 /* the chip's own timeout of a context switch is this much longer than the watchdog's time */
 #define SWITCH_TIMEOUT_EXTRA_MS 1000
 
-/*
- * most ns of a switch that are nobody's: a vGPU that its limit throttles has a turn each 8 ms, so
- * that is below the 4 % of S5
- */
+/* most ns of a switch that are nobody's; with short slices that adds up (MO59) */
 #define LEAST_MAX_NS (300ull * NSEC_PER_USEC)
 /*
  * ns for which a vGPU counts as one with channel ids after it has given them back. A vGPU that
@@ -55,8 +52,7 @@
 
 /*
  * Writes the list that the chip should have. From now on the owner pays for all of the time while
- * vGPUs take turns, else who is seen at work; until the first sample these are taken to be those
- * that have work.
+ * vGPUs take turns, else who is seen at work.
  */
 static void lists_load(struct kvgpu_chip *chip)
 {

@@ -162,7 +162,7 @@ TEST(a_capped_vgpu_has_its_part_with_long_slices)
 /*
  * vGPU 0 has a small weight and a large cap. While vGPU 1 works, vGPU 0 has less than its cap, and
  * what its cap allows is kept. While vGPU 1 sleeps, vGPU 0 has the chip alone, and must not use
- * more than SCHED_KEPT_MAX of it.
+ * more than its bucket holds of it.
  */
 TEST(what_is_kept_has_a_limit)
 {

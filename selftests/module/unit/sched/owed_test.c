@@ -10,8 +10,6 @@
 
 /* in any 10 s a vGPU may have so many millionths of the GPU's time less than its share */
 #define LACK_MOST 5000
-/* so many less in any 2 s if switches take a tenth of the time */
-#define LACK_BY_SWITCHES 40000
 
 struct pair {
 	enum kvgpu_sched_policy_id policy;
