@@ -191,9 +191,10 @@ run_reloads()
 	[ "$(id -u)" != 0 ] || starts=(setpriv --no-new-privs "--bounding-set=-all,+setuid,+setgid,+kill,+chown" "$work/installed")
 	hear_notifications
 	NOTIFY_SOCKET=$work/notify start_service
+	program 3 "$shares" # the first row's, which a newcomer by the same address is compared with
+	until_true grep -q ready "$work/reload.3"
 	program 1 "$shares" -- gives "$work/event"
 	program 2 "$shares" -- takes "$work/event"
-	program 3 "$shares"
 	program 4 "KVGPU_REMOTE=aperture:$work/socket"
 	program 5 "KVGPU_REMOTE=aperture:$work/socket"
 	program 6 "KVGPU_REMOTE=aperture:$work/shared,bell=unix:$work/bell"
