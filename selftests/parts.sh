@@ -332,7 +332,6 @@ for role in base newest; do
 	cuda cuda
 	crowd crowd
 	paced hang
-	compute compute
 	EOT
 done
 part boards	ls	module,model,cuda,system	1800	run_boards

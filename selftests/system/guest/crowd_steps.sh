@@ -72,7 +72,7 @@ crowd()
 		[ "$(counter "$name" gpu_time_ns)" -gt "${had[$name]}" ] || none+=" $name"
 	done
 	result "$([ -z "$none" ]; echo $?)" "each of $* had the GPU" "$none"
-	shares_said "none of $* was without the GPU for over a minute" progress "$OUT/crowd.samples" "${crowd_names[@]}"
+	shares_said "none of $* was without the GPU for over a minute" "$OUT/crowd.samples" "${crowd_names[@]}"
 	no_trouble "$# guests, ${crowd_seconds} s"
 }
 

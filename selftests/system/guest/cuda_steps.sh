@@ -135,37 +135,11 @@ cuda_programs()
 # cuda_together: both guests run the same programs at the same time
 cuda_together()
 {
-	local before=("$(counter t1 gpu_time_ns)" "$(counter t2 gpu_time_ns)")
 	cuda_run "$OUT/cuda-t1.log" t1 "${CUDA_BESIDE[@]}" &
 	cuda_run "$OUT/cuda-t2.log" t2 "${CUDA_BESIDE[@]}" &
 	wait
 	cuda_relay "two guests at once: CUDA in t1" "$OUT/cuda-t1.log"
 	cuda_relay "two guests at once: CUDA in t2" "$OUT/cuda-t2.log"
-	cuda_shares "${before[@]}"
-}
-
-# cuda_shares T1_NS T2_NS: prints the guests' GPU time since the counters were T1_NS and T2_NS. Then
-# both run kernels again and again, and each must get some of the GPU.
-cuda_shares()
-{
-	note "GPU time of the programs: t1 $((($(counter t1 gpu_time_ns) - $1) / 1000000)) ms, t2 $((($(counter t2 gpu_time_ns) - $2) / 1000000)) ms"
-	rm -f "$share/stop"
-	cuda_busy t1 &
-	cuda_busy t2 &
-	await_counter 90 t1 gpu_time_ns "-gt $(($(counter t1 gpu_time_ns) + 20000000))"
-	await_counter 90 t2 gpu_time_ns "-gt $(($(counter t2 gpu_time_ns) + 20000000))"
-	sample_shares "$OUT/cuda.samples" 6 2 t1 t2
-	all_go_on "CUDA programs in two guests: both go on" t1 t2
-	: >"$share/stop"
-	wait
-	rm -f "$share/stop"
-	shares_said "CUDA programs in two guests: their shares" progress "$OUT/cuda.samples" t1 t2
-}
-
-cuda_busy()
-{
-	LIMIT=300 in_image "$1" sh -c 'until [ -e /mnt/stop ]; do
-		LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/programs/matmul_tiled 1024 || exit 1; done' >"$OUT/cuda-busy-$1.log" 2>&1
 }
 
 # cuda_errors: t1 causes errors; t2's programs, at the same time, must pass
@@ -180,43 +154,4 @@ cuda_errors()
 	cuda_relay "beside a guest's errors: CUDA in t2" "$OUT/cuda-t2.log"
 	result "$([ "$(counter t2 strikes)" = "$strikes" ] && [ "$(counter t2 faults)" = "$faults" ]; echo $?)" \
 		"t2 has no strike and no fault of t1's errors" "t1: $(counter t1 strikes) strikes, $(counter t1 faults) faults"
-}
-
-# compute_steps: kernels of two guests together ask for more than the GPU can do
-compute_steps()
-{
-	if ! cuda_staged; then
-		result 0 "CUDA programs" "SKIP no CUDA toolkit: selftests/cuda/toolkit.sh fetch"
-		return
-	fi
-	guest_there t1 1g --mem 1G && guest_there t2 1g --mem 1G || return
-	rm -f "$share/stop"
-	compute_busy t1 &
-	compute_busy t2 &
-	await_counter 120 t1 gpu_time_ns "-gt $(($(counter t1 gpu_time_ns) + 200000000))"
-	await_counter 120 t2 gpu_time_ns "-gt $(($(counter t2 gpu_time_ns) + 200000000))"
-	compute_measured "kernels of two guests, equal"
-	knob t2 weight 300
-	compute_measured "kernels of two guests, weights 1:3"
-	: >"$share/stop"
-	wait
-	rm -f "$share/stop"
-	result "$([ "$(grep -h PASS "$OUT"/compute-t[12].log | wc -l)" = 2 ]; echo $?)" "each launch of theirs was done once" \
-		"$(grep -h . "$OUT"/compute-t[12].log | tr '\n' ' ')"
-	guest_gone t1
-	guest_gone t2
-	no_trouble "CUDA kernels that share a GPU"
-}
-
-compute_busy()
-{
-	LIMIT=900 in_image "$1" env LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/programs/keep_busy /mnt/stop >"$OUT/compute-$1.log" 2>&1
-}
-
-# compute_measured TEXT: samples GPU times of t1 and t2; each must go on getting some
-compute_measured()
-{
-	sample_shares "$OUT/compute.samples" 11 2 t1 t2
-	shares_said "$1: their shares" progress "$OUT/compute.samples" t1 t2
-	all_go_on "$1: both go on" t1 t2
 }

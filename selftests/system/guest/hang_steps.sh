@@ -11,7 +11,6 @@ hang_steps()
 	guest_there t1 512m && guest_there t2 512m || return
 	hang_endless
 	hang_used_again
-	hang_acquire
 	hang_suspended
 	guest_gone t1
 	guest_gone t2
@@ -41,8 +40,7 @@ reset_steps()
 
 hang_endless()
 {
-	local watchdog strikes resets max
-	watchdog=$(card_knob watchdog_ms)
+	local strikes resets
 	strikes=$(counter t1 strikes) resets=$(card_knob engine_resets)
 	hang_trace_begins
 	in_guest t1 dmesg -c >/dev/null
@@ -52,20 +50,14 @@ hang_endless()
 	check_client "in t1, beside a stream" t1 endless
 	result "$([ "$(counter t1 strikes)" = $((strikes + 1)) ]; echo $?)" "t1 has a strike" "$strikes, then $(counter t1 strikes)"
 	result "$([ "$(card_knob engine_resets)" -gt "$resets" ]; echo $?)" "an engine was reset" "$resets, then $(card_knob engine_resets)"
-	max=$(($(counter t1 preempt_ns_max) / 1000000))
-	result "$([ $max -ge "$watchdog" ]; echo $?)" "t1 was taken off the GPU after the watchdog's time, not before" \
-		"$max ms, watchdog $watchdog ms"
 	hang_trace_says
 	hang_told endless
 	await_counter 60 t1 runnable '= 0'
 	result $? "t1 has no work any more"
-	sample_shares "$OUT/hang.samples" 6 2 t1 t2
 	all_go_on "after the hang t2 has the GPU" t2
 	all_busy_end
 	busy_relayed "beside a guest that hung the GPU" t2
 	result "$([ "$(counter t2 strikes)" = 0 ] && [ "$(counter t2 faults)" = 0 ]; echo $?)" "t2 has neither strikes nor faults"
-	shares_said "its stream before and after" steps "$OUT/share-t2.log"
-	shares_said "after the hang t1 has nothing of it" only "$OUT/hang.samples" t1 t2
 }
 
 hang_trace_begins()
@@ -111,26 +103,6 @@ hang_reload()
 {
 	LIMIT=120 in_guest t1 chroot /image sh -c 'modprobe -r nouveau && modprobe nouveau && test -e /dev/dri/renderD128'
 	result $? "nouveau in t1 unloads and loads"
-}
-
-# -------------------------------------------------------- part hang: a semaphore acquire that waits
-
-# hang_acquire: a channel of t1 that waits in a semaphore acquire does not count as hung
-hang_acquire()
-{
-	local strikes
-	strikes=$(counter t1 strikes)
-	busy_begins t2 busy
-	client_begins t1 acquire
-	await_counter 60 t1 runnable '= 1'
-	result $? "t1 has work that waits"
-	sample_shares "$OUT/hang.samples" 6 2 t1 t2
-	all_go_on "beside one that waits t2 has the GPU" t2
-	all_busy_end
-	busy_relayed "waits for long" t1
-	busy_relayed "beside a guest that waits" t2
-	result "$([ "$(counter t1 strikes)" = "$strikes" ]; echo $?)" "who waits gets no strike for it"
-	shares_said "their shares beside one that waits" progress "$OUT/hang.samples" t1 t2
 }
 
 # --------------------------------------------- part hang: a copy engine that hangs again and again

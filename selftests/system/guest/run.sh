@@ -38,9 +38,8 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 # shellcheck source=selftests/system/guest/symptoms_steps.sh
 . selftests/system/guest/symptoms_steps.sh
 
-parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda libraries tenant crowd unload native hang compute cards lives symptoms)
+parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda libraries tenant crowd unload native hang cards lives symptoms)
 paced_parts=(hang)		# these parts run in a server whose copy engines are paced
-compute_parts=(compute)		# these in a server whose graphics engine is paced
 cards_parts=(cards)		# these in a server with two cards
 lives_parts=(lives symptoms)	# these in one with two cards that nobody has POSTed, and an IOMMU; all other parts in a plain server
 mode=${1-}
@@ -59,7 +58,7 @@ esac
 bed_must_be_free
 trap 'bed_down' EXIT
 
-# which_parts KIND: prints those of $parts that need a server of that kind: plain, paced, compute,
+# which_parts KIND: prints those of $parts that need a server of that kind: plain, paced,
 # cards or lives
 which_parts()
 {
@@ -67,7 +66,6 @@ which_parts()
 	for part in "${parts[@]}"; do
 		kind=plain
 		[[ " ${paced_parts[*]} " != *" $part "* ]] || kind=paced
-		[[ " ${compute_parts[*]} " != *" $part "* ]] || kind=compute
 		[[ " ${cards_parts[*]} " != *" $part "* ]] || kind=cards
 		[[ " ${lives_parts[*]} " != *" $part "* ]] || kind=lives
 		[ $kind != "$1" ] || echo "$part"
@@ -116,18 +114,6 @@ paced_server_up()
 	cp "$OUT/kvgpu-tenants" "$share/"
 }
 
-# compute_server_up: a server whose graphics engine is paced
-compute_server_up()
-{
-	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 4G --model-args "--gr-rate 10M" >"$OUT/up.log" 2>&1 </dev/null; then
-		sed 's/^/# /' "$OUT/up.log"
-		result 1 "kvgpu.ko takes a card whose graphics engine is paced"
-		return 1
-	fi
-	result 0 "kvgpu.ko takes a card whose graphics engine is paced"
-	share_programs
-}
-
 cards_server_up()
 {
 	if ! $TB up --driver kvgpu --kernel "$kernel" --cards 2 --mem 5G --cpus 3 >"$OUT/up.log" 2>&1 </dev/null; then
@@ -143,12 +129,10 @@ build_programs || finish
 for kernel in $kernels; do
 	mapfile -t plain < <(which_parts plain)
 	mapfile -t paced < <(which_parts paced)
-	mapfile -t compute < <(which_parts compute)
 	mapfile -t cards < <(which_parts cards)
 	mapfile -t lives < <(which_parts lives)
 	vgpu_cell "$kernel" server_up "${plain[@]}"
 	vgpu_cell "$kernel" paced_server_up "${paced[@]}"
-	vgpu_cell "$kernel" compute_server_up "${compute[@]}"
 	vgpu_cell "$kernel" cards_server_up "${cards[@]}"
 	vgpu_cell "$kernel" lives_server_up "${lives[@]}"
 	[ -n "${CYCLES-}" ] || cycles=5		# the other kernels run fewer cycles than the first

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""shares.py progress SAMPLES GUEST... | only SAMPLES LOSER WINNER | steps LOG: how much of the GPU each guest got. SAMPLES has lines
-of inside/shares.sh, LOG output of kvgpu-client.
-
-progress: print the shares; fail if a guest got nothing of the GPU for over a minute. only: fail if LOSER got any of the GPU after the
-second sample. steps: print a stream's rate before and after its longest pause ("# progress" lines)."""
+"""shares.py SAMPLES GUEST...: prints how much of the GPU each guest got; fails if one got nothing of it for over a minute.
+SAMPLES has lines of inside/shares.sh."""
 import sys
 
 MINUTE = 60
@@ -37,43 +34,7 @@ def progress(argv):
     return 1 if idle else 0
 
 
-def only(argv):
-    rows = samples(argv[0])
-    wall, busy, *used = (b - a for a, b in zip(rows[0], rows[-1]))
-    share = [100 * u / max(sum(used), 1) for u in used]
-    print(f"{argv[1]} {share[0]:.2f} %, {argv[2]} {share[1]:.2f} % of what both had; GPU busy {100 * busy / wall:.0f} %")
-    return 0 if rows[-1][2] == rows[1][2] else 1
-
-
-def steps(argv):
-    at = []
-    for line in open(argv[0]):
-        words = line.split()
-        if words[:2] == ["#", "progress"]:
-            v = dict(w.split("=") for w in words[2:])
-            at.append((int(v["ms"]), int(v["bytes"])))
-    moves = [p for i, p in enumerate(at) if i == 0 or p[1] != at[i - 1][1]]
-    if len(moves) < 4:
-        sys.exit(f"{len(moves)} steps of progress")
-    gap = max(range(1, len(moves)), key=lambda i: moves[i][0] - moves[i - 1][0])
-
-    def rate(a, b):
-        return (b[1] - a[1]) / max(b[0] - a[0], 1) / 1e3
-
-    before, after = rate(moves[0], moves[gap - 1]), rate(moves[gap], moves[-1])
-    print(f"{before:.0f} MB/s before the longest pause of {moves[gap][0] - moves[gap - 1][0]} ms, {after:.0f} MB/s after it")
-    return 0
-
-
-COMMANDS = {"progress": (progress, 2), "steps": (steps, 1), "only": (only, 3)}
-
-
-def main(argv):
-    command, least = COMMANDS.get(argv[1] if len(argv) > 1 else "", (None, 0))
-    if not command or len(argv) - 2 < least:
-        sys.exit(__doc__.splitlines()[0])
-    return command(argv[2:])
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    if len(sys.argv) < 3:
+        sys.exit(__doc__.splitlines()[0])
+    sys.exit(progress(sys.argv[1:]))
