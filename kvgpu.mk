@@ -84,8 +84,8 @@ DESTDIR		?=
 DKMS_SRC	:= $(DESTDIR)/usr/src/kvgpu-$(KVGPU_VERSION)
 
 # pages that an admin needs, and that tools, alerts and the module's messages name
-KVGPU_PAGES	:= docs/admin.md docs/clouds.md docs/hardware.md docs/install.md docs/limits.md docs/sharing.md docs/supported.md \
-		   docs/threat-model.md
+KVGPU_PAGES	:= docs/admin.md docs/clouds.md docs/hardware.md docs/install.md docs/limits.md docs/open-points.md \
+		   docs/sharing.md docs/supported.md docs/threat-model.md
 
 COMPLETIONS	:= $(DESTDIR)/usr/share/bash-completion/completions
 

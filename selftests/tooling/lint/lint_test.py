@@ -268,6 +268,19 @@ def documents():
         result(said == [f"docs/page1.md:1: {head[:8]} is a commit; git has the history"], "documents: a commit", said)
 
 
+def points():
+    program = "selftests/tooling/docs/points.py"
+    row, rows = "MO1\thigh\tS1\t\twho\tcost\t\n", {program: (ROOT / program).read_text()}
+    expect("points", "a page that its table does not make", {**rows, "docs/open-points.tsv": row, "docs/open-points.md": "old\n"}, "docs/open-points.md is stale")
+    for wrong, said in (("MO1\thigh\n", "7 columns"), (row + row, "MO1 is there already"), (row.replace("high", "bad"), "a severity is one of")):
+        expect("points", said, {**rows, "docs/open-points.tsv": wrong, "docs/open-points.md": ""}, said)
+    with tempfile.TemporaryDirectory() as top:
+        make(top, {**rows, "docs/open-points.tsv": row})
+        made = subprocess.run(["python3", program, "."], cwd=top, capture_output=True, text=True).stdout
+    expect("points", "a point that is none", {**rows, "docs/open-points.tsv": row, "docs/open-points.md": made, "docs/page1.md": "MO1 and RO7\n"},
+           "docs/page1.md:1: RO7 is no point")
+
+
 def checkpatch():
     """With a script in place of checkpatch.pl: it gets the module's files, and its complaints are
     passed on."""
@@ -287,7 +300,7 @@ def formatting():
 def main():
     with tempfile.TemporaryDirectory() as cache:
         tree.Proofs.folder = pathlib.Path(cache)
-        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, claims, meanings, documents, checkpatch, formatting):
+        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, claims, meanings, documents, points, checkpatch, formatting):
             group()
     print(f"1..{len(results)}")
     return 0 if all(results) else 1
