@@ -1,16 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks that documents stay short and tell what holds, not how it came to hold: the lines of
 README.md, of all pages of docs/, the characters of a page's line, and that no page names a commit.
-points() looks at the open points."""
+points() looks at the open points, sentences() at the length of sentences and of cells of tables."""
 import re
 import shutil
 
 MAX_README = 115
 MAX_PAGES = 3600
 MAX_LINE = 400
+MAX_WORDS = 25          # of a sentence; MAX_SENTENCES of all pages together may have more
+MAX_SENTENCES = 40
+MAX_CELL = 140          # characters
 POINTS = "docs/open-points"
 POINT = re.compile(r"\b(?:MO|RO)[0-9]+\b")
 HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
+PICTURE = re.compile(r"!\[[^][]*\]\([^()\s]*\)")
+LINK = re.compile(r"\[([^][]*)\]\([^()\s]*\)")
+CODE = re.compile(r"`[^`]*`")
+ITEM = re.compile(r"\s*(?:[-*]|[0-9]+\.)\s")
+CELLS = re.compile(r"(?<!\\)\|")
+# a mark behind which a sentence ends: not the last one of "..."; a colon only ahead of what begins a sentence
+END = re.compile(r"(?:(?<!\.\.)[.?!]|:(?=[*)\"]*\s+[A-Z`*[(]))[*)\"]*\s+")
 
 
 def commits(tree):
@@ -20,10 +30,14 @@ def commits(tree):
     return tree.run("git", "rev-list", "--all", "HEAD").stdout.split()
 
 
+def pages_of(tree):
+    return [file for file in tree.of(".md", rooms=("docs",)) if file.count("/") == 1]
+
+
 def check(tree):
     if "README.md" in tree.known and (lines := tree.text("README.md").count("\n")) > MAX_README:
         yield f"README.md: {lines} lines, {MAX_README} is the limit"
-    pages = [file for file in tree.of(".md", rooms=("docs",)) if file.count("/") == 1]
+    pages = pages_of(tree)
     if (lines := sum(tree.text(file).count("\n") for file in pages)) > MAX_PAGES:
         yield f"docs/: its pages have {lines} lines, {MAX_PAGES} is the limit"
     known = {}
@@ -36,6 +50,54 @@ def check(tree):
             for word in HASH.findall(line):
                 if any(hash.startswith(word) for hash in known.get(word[:7], ())):
                     yield f"{file}:{number}: {word} is a commit; git has the history"
+
+
+def blocks(text):
+    """Yield (line number, text) of each row of a table and of each paragraph or item of a list, which has its lines in one. Headings,
+    comments and blocks of code are none."""
+    text = re.sub(r"<!--.*?-->", lambda m: "\n" * m.group().count("\n"), text, flags=re.S)
+    began, words, fenced = 0, [], False
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        mark = line.lstrip()[:3]
+        row, item = mark.startswith("|"), ITEM.match(line)
+        other = fenced or row or not mark or mark[0] == "#" or mark == "```" or line.startswith(("    ", "\t")) and not item
+        if (other or item) and words:
+            yield began, " ".join(words)
+            words = []
+        if mark == "```":
+            fenced = not fenced
+        elif row and not fenced:
+            yield number, line.strip()
+        elif not other:
+            began = began if words else number
+            words.append(line.strip())
+
+
+def split(text):
+    """Yield the sentences of a paragraph. Marks inside of code end none."""
+    masked = CODE.sub(lambda m: re.sub(r"[.?!:]", "_", m.group()), text)
+    cuts = [0, *(m.end() for m in END.finditer(masked)), len(text)]
+    for at, end in zip(cuts, cuts[1:]):
+        yield text[at:end]
+
+
+def sentences(tree):
+    """Few sentences of the pages are long, and no cell of a table. A link counts by its text, a picture not at all."""
+    long = []
+    for file in pages_of(tree):
+        for number, text in blocks(tree.text(file)):
+            text = LINK.sub(r"\1", PICTURE.sub("", text))
+            if text.startswith("|"):
+                for cell in map(str.strip, CELLS.split(text)):
+                    if len(cell) > MAX_CELL:
+                        yield f"{file}:{number}: a cell of {len(cell)} characters, {MAX_CELL} is the limit: {cell[:40]} ..."
+                continue
+            for sentence in split(text):
+                if (count := len(re.findall(r"\S*\w\S*", sentence))) > MAX_WORDS:
+                    long.append(f"{file}:{number}: a sentence of {count} words: {' '.join(sentence.split()[:8])} ...")
+    if len(long) > MAX_SENTENCES:
+        yield f"docs/: {len(long)} sentences have more than {MAX_WORDS} words, {MAX_SENTENCES} is the limit"
+        yield from long
 
 
 def points(tree):

@@ -268,6 +268,20 @@ def documents():
         result(said == [f"docs/page1.md:1: {head[:8]} is a commit; git has the history"], "documents: a commit", said)
 
 
+def sentences():
+    words = "so " * 24 + "so"
+    long = {"docs/page2.md": f"{words} so\n\n" * 40}
+    expect("sentences", "40 long ones, and what is none", {**long, "docs/page1.md":
+           f"{words}. {words}.* 12 {words[6:]}? {words}: `a` so\n- {words}\n- {words}\n\n# {words} so\n    {words} so\n```\n{words} so\n```\n"
+           f"<!-- {words}\nso -->\n![{words} so](a.svg)\n| {words} so |\n"})
+    expect("sentences", "45: in two lines, with a colon, dots, a mark in code, a link",
+           {**long, "docs/page1.md": f"{words}\nso\n\n{words}: so\n\n{words} ... so\n\n{words[3:]} `a. B`\n\n[{words} so](docs/page2.md)\n"},
+           "docs/: 45 sentences", *(f"docs/page1.md:{line}: a sentence of 26 words" for line in (1, 4, 6, 8, 10)), "docs/page2.md:")
+    expect("sentences", "cells of 141 and 142 characters, and 140 with a link",
+           {"docs/page1.md": f"| {'a' * 141} | [{'b' * 140}](docs/page2.md) | {'c' * 100}\\|{'c' * 40} |\n"},
+           "docs/page1.md:1: a cell of 141", "docs/page1.md:1: a cell of 142")
+
+
 def points():
     program = "selftests/tooling/docs/points.py"
     row, rows = "MO1\thigh\tS1\t\twho\tcost\t\n", {program: (ROOT / program).read_text()}
@@ -300,7 +314,7 @@ def formatting():
 def main():
     with tempfile.TemporaryDirectory() as cache:
         tree.Proofs.folder = pathlib.Path(cache)
-        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, claims, meanings, documents, points, checkpatch, formatting):
+        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, claims, meanings, documents, sentences, points, checkpatch, formatting):
             group()
     print(f"1..{len(results)}")
     return 0 if all(results) else 1

@@ -44,6 +44,7 @@ RULES = {
     "claims": (claims.check, False),            # README.md's numbers are those of the pages that it cites
     "columns": (columns.check, False),
     "documents": (documents.check, False),      # README.md and docs/ are short, and name no commit
+    "sentences": (documents.sentences, False),  # few sentences of docs/ are long, and no cell of a table
     "points": (documents.points, False),        # docs/open-points.md is made of its table, and has all points that texts name
     "shipped": (shipped.check, False),          # who installs kvgpu has the pages that it names, and what it is built with
     "environment": (environment.check, False),  # no variable decides what a library runs or loads
