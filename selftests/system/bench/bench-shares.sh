@@ -103,7 +103,9 @@ nice -n -20 "$AWAY"
 if [ -s "$share/shares.json" ]; then
 	cp "$share/shares.json" "$report"
 	selftests/system/bench/disturbed.py table "$report" "$clocks" "$gaps" --slice-us "$slice"
-	selftests/system/bench/plot.py "$report" "${report%.json}.svg" "windows of 2 s, paced copy engines, kernel $kernel"
-	echo "written: $report, ${report%.json}.svg"
+	drawn=
+	selftests/system/bench/plot.py shares "$report" "${report%.json}.svg" \
+		"On the GPU model with paced copy engines, board $board, $(date -I)" && drawn=", ${report%.json}.svg"
+	echo "written: $report$drawn"
 fi
 exit $rc

@@ -3,15 +3,19 @@
 """remote_plot.py ROWS.json FOLDER: plots of what was recorded (remote_rows.json): FOLDER/remote-calls.svg and remote-copies.svg of
 the H100, remote-cpu.svg of many clients. A bar ends at the least of several passes, its lighter part at the most. A row that is not
 there is left out."""
-import html
 import json
 import math
+import os
+import re
 import sys
 
-LEFT, WIDTH, BAR = 330, 420, 11
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tooling/docs"))
+import svg  # noqa: E402
+
+LEFT, WIDTH, BAR = 390, 470, 14
 CARRIERS = ("native", "aperture", "unix")
 COLOURS = {"native": "#808080", "aperture": "#3a7d44", "unix": "#4a6fa5"}
-NAMES = {"native": "native", "aperture": "remote, aperture", "unix": "remote, UNIX socket"}
+NAMES = {"native": "native", "aperture": "remote, by an aperture", "unix": "remote, by a UNIX socket"}
 CALLS = ("a call that is asked, nothing to do on the server, p50", "cuStreamQuery, p50", "cuMemGetInfo, p50",
          "a queued launch for the caller, bursts of 100, best", "a queued launch for the caller, bursts of 100, p50",
          "launches without a pause, each with its end", "a training step: 4 KiB in, 20 launches, 4 bytes out")
@@ -19,6 +23,15 @@ COPIES = tuple(f"{m} memory {way} the GPU, {size}" for m in ("pinned", "pageable
                for way in ("to", "from"))
 CLIENTS = tuple(f"a million calls by {n}, CPUs {state}: CPU time of {side}" for state in ("idle", "busy") for n in (1, 8, 64)
                 for side in ("clients", "the server"))
+# file: its title, what it says beside that, unit, rows, whether the axis is logarithmic
+PLOTS = {"remote-calls": ("How long calls and launches hold up their caller", ". A remote launch is queued when it returns, not done", "us", CALLS, True),
+         "remote-copies": ("Bandwidth of copies between a program and the GPU", "", "GB/s", COPIES, False),
+         "remote-cpu": ("CPU time of a million calls, of clients and of the server", "", "s", CLIENTS, False)}
+
+
+def short(name):
+    """what differs from row to row"""
+    return re.sub(r"a million calls by (\d+), CPUs (\w+): CPU time of (.*)", lambda m: f"{m[1]} client{'s' * (m[1] != '1')}, CPUs {m[2]}: {m[3]}", name)
 
 
 def number(v):
@@ -26,45 +39,46 @@ def number(v):
 
 
 def scale(most, least, logarithmic):
-    """from a value to its place on the axis, and the marks of the axis"""
+    """from a value to its place on the axis, and the marks of the axis: (value, whether it has a number)"""
     if not logarithmic:
         step = 10 ** math.floor(math.log10(most))
         step = step if most / step >= 4 else step / 2
         top = step * math.ceil(most / step)
-        return lambda v: WIDTH * v / top, [step * i for i in range(int(round(top / step)) + 1)]
-    low, high = math.floor(math.log10(least)), math.ceil(math.log10(most))
-    return lambda v: WIDTH * (math.log10(v) - low) / (high - low), [10.0 ** e for e in range(low, high + 1)]
+        return lambda v: WIDTH * v / top, [(step * i, True) for i in range(int(round(top / step)) + 1)]
+    low, high = svg.around([least, most])
+    return lambda v: WIDTH * math.log(v / low) / math.log(high / low), list(svg.decades(low, high))
 
 
-def bars(title, unit, groups, logarithmic):
+def bars(title, where, unit, groups, logarithmic):
     """@groups: (name, [(carrier, least, most)])"""
     values = [v for _, of in groups for _, *two in of for v in two]
     place, marks = scale(max(values), min(values), logarithmic)
-    height = 62 + sum(BAR * len(of) + 8 for _, of in groups)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 110}" height="{height}" font-family="sans-serif"'
-           ' font-size="11"><rect width="100%" height="100%" fill="white"/>', f'<text x="8" y="16" font-size="13">{html.escape(title)}</text>']
-    x = 8
-    for c in dict.fromkeys(c for _, of in groups for c, *_ in of):
-        out.append(f'<rect x="{x}" y="26" width="9" height="9" fill="{COLOURS[c]}"/><text x="{x + 13}" y="35">{NAMES[c]}</text>')
-        x += 150
-    for m in marks:
+    height = 112 + sum(BAR * len(of) + 10 for _, of in groups)
+    said = "; ".join(f"{short(name)}: " + ", ".join(f"{NAMES[c]} {number(least)} {unit}" for c, least, _ in of) for name, of in groups[:3])
+    picture = svg.Picture(1000, height, f"{title}. {where}. {said}")
+    picture.text(16, 24, title, 15, bold=True)
+    picture.text(16, 44, where, 12, colour=svg.FAINT)
+    carriers = list(dict.fromkeys(c for _, of in groups for c, *_ in of))
+    several = [(svg.GRID, "lighter: from the least of several passes to the most")] if any(least < most for _, of in groups for _, least, most in of) else []
+    picture.legend(16, 66, [(COLOURS[c], NAMES[c]) for c in carriers] + several)
+    for m, named in marks:
         at = LEFT + place(m)
-        out.append(f'<line x1="{at:.1f}" y1="52" x2="{at:.1f}" y2="{height - 8}" stroke="#ddd"/>'
-                   f'<text x="{at:.1f}" y="48" text-anchor="middle">{number(m)}</text>')
-    out.append(f'<text x="{LEFT + WIDTH + 30}" y="48">{html.escape(unit)}</text>')
-    y = 58
+        picture.line([(at, 96), (at, height - 8)])
+        if named:
+            picture.text(at, 90, number(m), 11, "middle")
+    picture.text(LEFT + WIDTH + 40, 90, unit, 11, bold=True)
+    y = 102
     for name, of in groups:
-        out.append(f'<text x="{LEFT - 8}" y="{y + BAR * len(of) / 2 + 3:.1f}" text-anchor="end">{html.escape(name)}</text>')
+        picture.text(LEFT - 10, y + BAR * len(of) / 2 + 4, short(name), 11, "end")
         for c, least, most in of:
             a, b = place(least), place(most)
             told = number(least) if least == most else f"{number(least)} to {number(most)}"
-            out.append(f'<rect x="{LEFT}" y="{y}" width="{a:.1f}" height="{BAR - 2}" fill="{COLOURS[c]}"/>'
-                       f'<rect x="{LEFT + a:.1f}" y="{y}" width="{b - a:.1f}" height="{BAR - 2}" fill="{COLOURS[c]}"'
-                       ' fill-opacity="0.45"/>'
-                       f'<text x="{LEFT + b + 4:.1f}" y="{y + BAR - 3}" font-size="10">{told}</text>')
+            picture.box(LEFT, y, a, BAR - 2, COLOURS[c])
+            picture.box(LEFT + a, y, b - a, BAR - 2, COLOURS[c], opacity=0.45)
+            picture.text(LEFT + b + 5, y + BAR - 3, told, 11)
             y += BAR
-        y += 8
-    return "\n".join(out + ["</svg>", ""])
+        y += 10
+    return str(picture)
 
 
 def groups_of(rows, names, carriers):
@@ -83,17 +97,12 @@ def plots(rows):
     for r in rows:
         by_place.setdefault(r["where"], []).append(r)
     for where, some in by_place.items():
-        conditions = f"{where} ({some[0]['date']})"
-        for name, what, unit, names, logarithmic in (
-                ("remote-calls", "Calls and launches", "us", CALLS, True), ("remote-copies", "Copies", "GB/s", COPIES, False),
-                ("remote-cpu", "CPU time of a million calls", "s", CLIENTS, False)):
-            if name == "remote-cpu" or "H100" in where:
-                groups = groups_of(some, names, CARRIERS)
-                if groups:
-                    drawn[f"{name}.svg"] = bars(f"{what}: {conditions}", unit, groups, logarithmic)
+        measured = f"{'Measured on the' if 'model' in where else 'Measured on a GPU:'} {where} ({some[0]['date']})"
+        for name, (title, more, unit, names, logarithmic) in PLOTS.items():
+            groups = groups_of(some, names, CARRIERS)
+            if groups and ("model" in where) == (name == "remote-cpu"):
+                drawn[f"{name}.svg"] = bars(title + ", on the GPU model" * ("model" in where), measured + more, unit, groups, logarithmic)
     return drawn.items()
-
-
 
 
 def main(argv):

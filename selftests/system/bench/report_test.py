@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """TAP: report.py on a made-up run whose results are worked out by hand: the interface that report.json is, ratios in both
-directions, counters for one operation, comparisons, bounds."""
+directions, counters for one operation, comparisons, bounds; what the plots draw, and that they refuse text without room."""
 import contextlib
 import io
 import json
+import os
+import re
 import sys
 import tempfile
 
+import plot
 import report
+import svg
 
 ROW_KEYS = {"name", "unit", "better", "native", "passthrough", "vgpu", "ratio", "ratio_passthrough", "remoted", "ratio_remoted",
             "spread", "counters"}
@@ -62,7 +66,41 @@ def make_run(folder):
     write(f"{folder}/vgpu.cuda.json", {"between": CUDA_COUNTED, "measured": []})
 
 
+def numbers(points):
+    return [tuple(map(float, p.split(","))) for p in points.split()]
+
+
+def pictures():
+    """of recorded rows each is in one group; medians by hand; two windows of two vGPUs, the first of which gets 20 % more in the first"""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "performance_rows.json")) as f:
+        names = [r["name"] for r in json.load(f)["rows"]]
+    check(all(sum(bool(re.fullmatch(pattern, n)) for pattern, _ in plot.GROUPS.values()) == 1 for n in names), "each recorded row is in one group")
+    rows = [{"name": n, "ratio": v} for n, v in (("copy-a", 0.5), ("copy-b", 0.9), ("copy-c", 3), ("boot", 0.25), ("boot beside 2 busy", 9), ("load", None))]
+    drawn = plot.ratios(rows, "ratio", "native", "made up")
+    check(re.findall(r'font-weight="bold"[^>]*>([0-9.]+)<', drawn) == ["0.90", "0.25"] and "copies of 4 KiB to 16 MiB (3)" in drawn,
+          "a bar is its group's median, without rows beside busy vGPUs")
+    setup = {"name": "two equal", "want": [0.5, 0.5], "worst_error": 0.2, "looks": [[int(i * 1e9), 9] for i in range(5)], "windows": [
+        {"each": [{"from": 0, "to": 2, "error": [0.2, -0.2]}, {"from": 2, "to": 4, "error": [0, 0]}]}]}
+    drawn = plot.shares([setup, {"name": "another"}], "made up")
+    steps = [numbers(p) for p in re.findall(r'<polyline points="([^"]*)" fill="none" stroke="#(?:0969da|1a7f37)"', drawn)]
+    half = plot.PANEL / 2
+    check([[(x - steps[0][0][0]) / half for x, _ in s] for s in steps] == [[0, 1, 1, 2]] * 2 and steps[0][0][1] < steps[0][2][1] == steps[1][2][1] < steps[1][0][1] and
+          "two equal vGPUs: at most 20.00 % off" in drawn, "shares over time: a step for each window, up is more")
+    check(plot.shares([{"name": "one"}], "made up") is None, "no picture without setups for it")
+    for what, *texts in (("cut off at the right", (60, 50, "sixteen letters!")), ("cut off at the bottom", (5, 101, "a")), ("over other text", (5, 50, "first"), (20, 52, "second"))):
+        picture, refused = svg.Picture(100, 100, "made up"), False
+        try:
+            for text in texts:
+                picture.text(*text)
+        except ValueError:
+            refused = True
+        check(refused, f"text that is {what} is refused")
+    picture.text(5, 80, "a < b")
+    check('role="img"' in str(picture) and "<title>made up</title>" in str(picture) and "a &lt; b" in str(picture), "a picture has a title and a role")
+
+
 def main():
+    pictures()
     with tempfile.TemporaryDirectory() as run, tempfile.TemporaryDirectory() as out:
         make_run(run)
         write(f"{out}/shares.json", SHARES)

@@ -1,67 +1,61 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """plot.py ROWS.json FOLDER: plots like the paper's figures 8 to 10, of what was recorded (../remote_rows.json): FOLDER/cluster-copies.svg,
-bandwidth against the size of a copy; cluster-matrix.svg and cluster-fft.svg, how long the copies of a matrix product and of the FFTs
-take, local, pipelined and not. Both axes are logarithmic. A row that is not there is left out."""
-import html
+bandwidth against the size of a copy; cluster-matrix.svg and cluster-fft.svg, how long a matrix product and FFTs take, local, pipelined
+and not. Both axes are logarithmic. A row that is not there is left out."""
 import json
 import math
+import os
 import re
 import sys
 
-LEFT, TOP, WIDTH, HEIGHT = 70, 74, 520, 260
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tooling/docs"))
+import svg  # noqa: E402
+
+LEFT, WIDTH, BOTTOM = 80, 880, 444
 COLOURS = ("#808080", "#3a7d44", "#b5523b", "#4a6fa5", "#8a6fa5")
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20}
 
 
 def number(v):
-    return f"{v:g}" if v < 10000 else f"{v:.0f}"
+    return f"{v:,.0f}" if v >= 100 else f"{v:.3g}"
 
 
 def size(n):
     return f"{n >> 20} MiB" if n >= 1 << 20 else f"{n >> 10} KiB"
 
 
-def axis(values):
-    """the decades that hold the values"""
-    return math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-
-
-def lines(title, x_title, y_title, series, label):
+def lines(title, where, x_title, y_title, series, label):
     """@series: {name: {x: y}}; @label: of an x"""
     xs = sorted({x for s in series.values() for x in s})
-    low, high = axis([y for s in series.values() for y in s.values()])
-    left, right = math.log2(xs[0]), math.log2(xs[-1])
+    low, high = svg.around([y for s in series.values() for y in s.values()])
+    ends = {name: f"{name}: {number(s[max(s)])} {y_title} at {label(max(s))}" for name, s in series.items()}
 
     def at(x, y):
-        return (LEFT + WIDTH * (math.log2(x) - left) / (right - left), TOP + HEIGHT * (high - math.log10(y)) / (high - low))
+        return (LEFT + WIDTH * math.log(x / xs[0]) / math.log(xs[-1] / xs[0]), BOTTOM - (BOTTOM - top) * math.log(y / low) / math.log(high / low))
 
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 40}" height="{TOP + HEIGHT + 50}" font-family="sans-serif"'
-           ' font-size="11"><rect width="100%" height="100%" fill="white"/>', f'<text x="8" y="16" font-size="13">{html.escape(title)}</text>']
-    x, y = 8, 26
-    for (name, _), colour in zip(series.items(), COLOURS):
-        if x + 13 + 6 * len(name) > LEFT + WIDTH + 40:
-            x, y = 8, y + 14
-        out.append(f'<rect x="{x}" y="{y}" width="9" height="9" fill="{colour}"/><text x="{x + 13}" y="{y + 9}">{html.escape(name)}</text>')
-        x += 25 + 6 * len(name)
-    for e in range(low, high + 1):
-        y = at(xs[0], 10.0 ** e)[1]
-        out.append(f'<line x1="{LEFT}" y1="{y:.1f}" x2="{LEFT + WIDTH}" y2="{y:.1f}" stroke="#ddd"/>'
-                   f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{number(10.0 ** e)}</text>')
-    out.append(f'<text x="8" y="{TOP - 8}">{html.escape(y_title)}</text>')
+    picture = svg.Picture(1000, BOTTOM + 48, f"{title}, against {x_title}. {where}. {'; '.join(ends.values())}")
+    picture.text(16, 24, title, 15, bold=True)
+    picture.text(16, 44, where, 12, colour=svg.FAINT)
+    top = picture.legend(16, 66, zip(COLOURS, ends.values())) + 42
+    for v, named in svg.decades(low, high):
+        picture.line([(LEFT, at(xs[0], v)[1]), (LEFT + WIDTH, at(xs[0], v)[1])], svg.FAINT if named else svg.GRID, 0.7)
+        if named:
+            picture.text(LEFT - 8, at(xs[0], v)[1] + 4, number(v), 11, "end")
+    picture.text(LEFT - 8, top - 14, y_title, 11, "end", bold=True)
     last = -100
     for v in xs:
-        place = at(v, 10.0 ** low)[0]
-        if place - last >= 38:
-            out.append(f'<text x="{place:.1f}" y="{TOP + HEIGHT + 16}" text-anchor="middle">{label(v)}</text>')
+        place = at(v, low)[0]
+        if place - last >= 50:
+            picture.text(place, BOTTOM + 18, label(v), 11, "middle")
             last = place
-    out.append(f'<text x="{LEFT + WIDTH / 2}" y="{TOP + HEIGHT + 36}" text-anchor="middle">{html.escape(x_title)}</text>')
+    picture.text(LEFT + WIDTH / 2, BOTTOM + 38, x_title, 12, "middle")
     for (_, points), colour in zip(series.items(), COLOURS):
         places = [at(x, y) for x, y in sorted(points.items())]
-        way = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        out.append(f'<polyline points="{way}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in places]
-    return "\n".join(out + ["</svg>", ""])
+        picture.line(places, colour, 2)
+        for x, y in places:
+            picture.box(x - 3, y - 3, 6, 6, colour, round=3)
+    return str(picture)
 
 
 def found(rows, pattern):
@@ -79,25 +73,26 @@ def bandwidth(rows):
     return series
 
 
-def copies(rows, what, link):
-    series = {"local, pageable": found(rows, rf"{what} (\d+), as it is: local, pageable, copies alone"),
-              "remote, pipelined": found(rows, rf"{what} (\d+), as it is: remote, pipelined, {link}, copies alone"),
-              "remote, not pipelined": found(rows, rf"{what} (\d+), as it is: remote, not pipelined, {link}, copies alone")}
+def times(rows, what, link):
+    series = {"local, pageable": found(rows, rf"{what} (\d+), as it is: local, pageable"),
+              "remote, pipelined": found(rows, rf"{what} (\d+), as it is: remote, pipelined, {link}"),
+              "remote, not pipelined": found(rows, rf"{what} (\d+), as it is: remote, not pipelined, {link}")}
     return {name: s for name, s in series.items() if s}
 
 
 def plots(rows):
     """(name of the file, its text)"""
     shm = "MPI's shared memory"
-    for name, title, x_title, y_title, series, label in (
-            ("cluster-copies.svg", "Copies by kvgpu-run, buffers of 1 MiB, Open MPI's shared memory, H100", "size of a copy", "MB/s",
+    for name, title, how, x_title, y_title, series, label in (
+            ("cluster-copies.svg", "Bandwidth of copies by kvgpu-run", "Open MPI's shared memory, buffers of 1 MiB", "size of a copy", "MB/s",
              bandwidth(rows), size),
-            ("cluster-matrix.svg", "Copies of a matrix product, by MPI's shared memory, H100", "n", "ms",
-             copies(rows, "table 1, matrices of", shm), str),
-            ("cluster-fft.svg", "Copies of 1,024 FFTs, by MPI's shared memory, H100", "n", "ms", copies(rows, "table 2, FFTs of", shm), str)):
+            ("cluster-matrix.svg", "How long a matrix product takes under kvgpu-run, with its copies", shm, "n of matrices of n by n", "ms",
+             times(rows, "table 1, matrices of", shm), str),
+            ("cluster-fft.svg", "How long 1,024 FFTs take under kvgpu-run, with their copies", shm, "points of an FFT", "ms",
+             times(rows, "table 2, FFTs of", shm), str)):
         series = {k: s for k, s in series.items() if len(s) > 1}
         if series:
-            yield name, lines(title, x_title, y_title, series, label)
+            yield name, lines(title, f"Measured on a GPU: an H100, all of one machine, no network between. {how}", x_title, y_title, series, label)
 
 
 def main(path, folder):
