@@ -50,7 +50,7 @@ help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(filter %Makefile %.mk,$(MAKEFILE_LIST)) | sed 's/:.*## /\t/' | sort -u | expand -t 20 | awk ' \
 		function group(name) { \
 			return name ~ /^(demo|check|help)$$/ ? 1 : name ~ /^(check-|lint|mutate|module-check)/ ? 2 : \
-			       name ~ /^bench/ ? 3 : name ~ /install$$|^packages$$/ ? 4 : name ~ /^(supported|docs|rooms-doc)$$/ ? 5 : 6 } \
+			       name ~ /^bench/ ? 3 : name ~ /install$$|^packages$$/ ? 4 : name ~ /^(supported|docs|pictures)$$/ ? 5 : 6 } \
 		{ lines[group($$1)] = lines[group($$1)] "  " $$0 "\n" } \
 		END { split("To begin with|More tests|Measurements|On a machine with a card|Documents made of sources and results|What is built, and cleaning up", title, "|"); \
 			for (i = 1; i <= 6; i++) printf "%s\n%s\n", title[i] ":", lines[i] }'

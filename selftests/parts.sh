@@ -46,7 +46,7 @@ run_lint()
 	tap_run "what lint finds" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/tooling/lint/lint_test.py
 	tap_step "lint" $LIMIT make -s lint
 	tap_step "documents from sources" $LIMIT make -s docs
-	tap_step "docs/rooms.svg is current" $LIMIT make -s check-rooms-doc
+	tap_step "pictures of docs/ are current" $LIMIT make -s check-pictures
 }
 
 # judged_by PROGRAM: sets $products to those that a unit test or fuzz target judges

@@ -18,15 +18,22 @@ docs: $(O)/regdoc ## writes build/docs/registers.md from the tables of mmio-trap
 	@mkdir -p build/docs
 	$(call Q,DOC)$(O)/regdoc > build/docs/registers.md && remote/api.py . doc > build/docs/cuda-api.md
 	$(call Q,DOC)selftests/tooling/docs/points.py . > build/docs/points && cp build/docs/points docs/open-points.md
-$(O)/rooms.svg: FORCE
-	@mkdir -p $(@D)
-	@selftests/tooling/docs/rooms.py . > $@
-rooms-doc: $(O)/rooms.svg ## draws docs/rooms.svg: the table of docs/design.md, and what the rooms' sources include
-	$(call Q,DOC)cp $< docs/rooms.svg
-check-rooms-doc: $(O)/rooms.svg
-	@diff -u docs/rooms.svg $< || { echo "docs/rooms.svg is stale: make rooms-doc"; exit 1; }
+
+# all pictures of docs/ but those that show one run of make demo and of make bench-shares
+PICTURES := $(O)/pictures
+$(PICTURES)/.drawn: export PYTHONDONTWRITEBYTECODE := 1
+$(PICTURES)/.drawn: FORCE
+	@rm -rf $(@D) && mkdir -p $(@D)
+	@selftests/tooling/docs/rooms.py . > $(@D)/rooms.svg
+	@selftests/tooling/docs/diagrams.py $(@D)
+	@selftests/system/bench/plot.py rows selftests/system/bench/performance_rows.json $(@D)/performance.svg
+	@for p in remote_plot cluster/plot; do selftests/system/bench/$$p.py selftests/system/bench/remote_rows.json $(@D) > $@ || exit; done
+pictures: $(PICTURES)/.drawn ## draws docs/*.svg: the rooms, what is in selftests/tooling/docs/diagrams.py, recorded rows of the benchmarks
+	$(call Q,DOC)cp $(PICTURES)/*.svg docs/
+check-pictures: $(PICTURES)/.drawn
+	@for p in $(PICTURES)/*.svg; do cmp docs/$${p##*/} $$p || { echo "docs/$${p##*/} is stale: make pictures"; exit 1; }; done
 FORCE:
-.PHONY: docs rooms-doc check-rooms-doc FORCE
+.PHONY: docs pictures check-pictures FORCE
 
 # --- hw: the firmware file, boot scripts, and initialization of the graphics engine on a fake chip
 HW_GR_SRC	:= $(addprefix hw/,fwfile.c gr.c grctx.c grlist.c grshape.c grtrap.c fecs.c golden.c)

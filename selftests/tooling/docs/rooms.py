@@ -162,8 +162,9 @@ WORDS = (
 
 def picture(rooms, arrows):
     width, height = 1120, 756
-    out = ["<!-- made by make rooms-doc -->",
-           f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
+    out = ["<!-- made by make pictures -->",
+           f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
+           "<title>Rooms of kvgpu: selftests on top, then the module's rooms, tools and libraries; each includes lower ones, include/ at last</title>",
            f"<style>{STYLE}</style>",
            '<defs><marker id="head" viewBox="0 0 8 8" refX="0" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse"',
            ' orient="auto-start-reverse"><path d="M0 0L8 4L0 8z" fill="#57606a"/></marker></defs>',
