@@ -8,6 +8,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -406,6 +407,27 @@ def test_usage():
         check(out.returncode == 2 and b"is no NVIDIA card; this machine has none (lspci" in out.stderr, f"also when one is named ({out.stderr})")
 
 
+def shape(text):
+    text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UUID", text)
+    return re.sub(r"guest \S+ \(process \d+\)", "guest NAME (process N)", text).strip()
+
+
+def test_screens():
+    """docs/admin.md and the man page show what status prints, but for names"""
+    with stand("kvgpu", "nouveau") as s:
+        s.vgpu(A, V, 20)
+        s.vgpu(A, V2, 21)
+        s.process(1234, "qemu-system-x86", ["qemu", "-name", "guest=lab-1"], GROUP_20)
+        s.put(f"/etc/kvgpu/cards/{A}", "shared\n")
+        one, both = s.card("status", A)[1], s.card("status")[1]
+    with open(f"{TREE}/docs/admin.md") as f:
+        page = re.search(r"<!-- no commands: a screen, compared by \S+card_test\.py -->\n((?:    .*\n)+)", f.read())[1]
+    with open(f"{TREE}/tools/card/kvgpu-card.8") as f:
+        manual = re.search(r"^\.nf\n(.*?)^\.fi", f.read(), re.S | re.M)[1]
+    check(shape(page.replace("\n    ", "\n")) == shape(one), f"the screen in docs/admin.md ({one})")
+    check(shape(manual) == shape(both), f"the screen in the man page ({both})")
+
+
 def notes(s):
     return json.loads(s.card("status", "--json")[1])["notes"]
 
@@ -458,7 +480,7 @@ def test_files():
 
 
 if __name__ == "__main__":
-    for test in (test_lives, test_post, test_holders, test_hidden, test_threads, test_wait, test_group, test_failures, test_boot, test_usage, test_signs, test_files):
+    for test in (test_lives, test_post, test_holders, test_hidden, test_threads, test_wait, test_group, test_failures, test_boot, test_usage, test_screens, test_signs, test_files):
         test()
     print(f"1..{len(results)}")
     sys.exit(not all(results))

@@ -263,6 +263,29 @@ test_width()
 	result "$([ -z "$bad" ]; echo $?)" "COLUMNS that is no number" "$bad"
 }
 
+# shape: a screen on stdin without what differs from time to time: numbers, UUIDs, blanks
+shape() { sed -E 's/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/UUID/; s/ +/ /g; s/ [0-9][0-9.]*[kM]?\>/ N/g; s/ -( |$)/ N\1/g'; }
+
+# The screen in docs/admin.md: vGPUs that run, have nothing to do, run, and are suspended
+test_screen()
+{
+	local at=1 uuid runnable
+	fresh
+	fake_gpu "$dir/sys" $GPU
+	for runnable in 1 0 1 0; do
+		uuid=0b3a9c2e-6f1d-4a57-8c1e-52d1c0ffee0$at
+		fake_vgpu "$dir/sys" $GPU $uuid 512m 100
+		echo $runnable >"$(attributes $uuid)/runnable"
+		echo $((at == 4)) >"$(attributes $uuid)/suspended"
+		at=$((at + 1))
+	done
+	COLUMNS=160 look
+	awk '/^<!-- no commands: a screen, compared by .*top_test.sh/ { on = 1; next } on && /^[^ ]|^$/ { exit } on' "$here/../../../docs/admin.md" |
+		sed 's/^    //' | shape >"$dir/page"
+	[ -s "$dir/page" ] && shape <"$dir/out" | diff "$dir/page" - >"$dir/err"
+	result $? "the screen in docs/admin.md" "$(sed -n 2p "$dir/err")"
+}
+
 frames() { grep -ao $'\033\\[H' "$dir/typescript" | wc -l; }
 has_frames() { [ "$(frames)" -ge "$1" ]; }
 has_ended() { grep -aq 'rc=[0-9]' "$dir/typescript"; }
@@ -409,6 +432,7 @@ test_values
 test_broken_trees
 test_churn
 test_width
+test_screen
 test_terminal
 printf '1..%d\n' $results
 [ $failures -eq 0 ]
