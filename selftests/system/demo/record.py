@@ -61,8 +61,8 @@ def draw(lines):
         if line:
             texts.append(f'<text y="{HIGH * (i + 1) - 4}"{fill}>{html.escape(line, quote=False)}</text>')
     return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
-        "<title>What make demo prints</title>",
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" xml:space="preserve" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
+        "<title>A terminal with what make demo prints: its plan, each step with its time, and what passed</title>",
         f"<style>text{{font:12px monospace;fill:{FORE};white-space:pre}}" + "".join(f'text[fill="{c}"]{{fill:{c}}}' for c, _ in COLOURS),
         "@media (prefers-reduced-motion:no-preference){",
         *(f"#{name}{{animation:{name} {whole:.1f}s step-end infinite}}" for name in ("up", "down")),

@@ -15,13 +15,13 @@ STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 
 
 def free(line, document):
-    """Return whether a line may be longer: in a document a row of a table or a heading; in code a
+    """Return whether a line may be longer: in a document a row of a table, a heading or a picture; in code a
     string of over 40 characters with its quotes, which a person may search for; in both a line
     without blanks, such as a link."""
     if not document and any(len(s) > MESSAGE for s in STRING.findall(line)):
         return True
     stripped = line.strip()
-    return document and (stripped.startswith("|") or stripped.startswith("#")) or " " not in stripped.lstrip("*#/-> \t")
+    return document and (stripped.startswith(("|", "#", "!["))) or " " not in stripped.lstrip("*#/-> \t")
 
 
 def too_long(text, document=False):

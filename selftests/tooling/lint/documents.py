@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks that documents stay short and tell what holds, not how it came to hold: the lines of
 README.md, of all pages of docs/, the characters of a page's line, and that no page names a commit.
-points() looks at the open points, sentences() at the length of sentences and of cells of tables."""
+points() looks at the open points, pictures() at pictures, sentences() at the length of sentences
+and of cells of tables."""
+import os
 import re
 import shutil
 
@@ -11,6 +13,8 @@ MAX_LINE = 400
 MAX_WORDS = 25          # of a sentence; MAX_SENTENCES of all pages together may have more
 MAX_SENTENCES = 40
 MAX_CELL = 140          # characters
+MIN_ALT = 50
+IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 POINTS = "docs/open-points"
 POINT = re.compile(r"\b(?:MO|RO)[0-9]+\b")
 HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
@@ -113,3 +117,20 @@ def points(tree):
             for point in POINT.findall(line):
                 if point not in known:
                     yield f"{file}:{number}: {point} is no point of {POINTS}.tsv"
+
+
+def pictures(tree):
+    """For who does not see a picture of docs/ it has a title and a role, and the page that shows it says what is seen."""
+    shown = set()
+    for file in tree.of(".md"):
+        for number, line in enumerate(tree.text(file).split("\n"), 1):
+            for said, path in IMAGE.findall(line):
+                shown.add(os.path.normpath(os.path.join(os.path.dirname(file), path)))
+                if len(said) < MIN_ALT:
+                    yield f"{file}:{number}: say what is seen in {path}, in {MIN_ALT} characters or more"
+    for file in tree.of(".svg", rooms=("docs",)):
+        head = tree.text(file)[:2000]
+        if ' role="img"' not in head or not re.search(r"<title>[^<]+</title>", head):
+            yield f"{file}: has no <title> and role=\"img\" at its begin"
+        if file not in shown:
+            yield f"{file}: no page shows it"

@@ -93,7 +93,8 @@ def files():
            "hw/c.c": lines(0, switch(4, 21)), "hw/d.c": lines(10, table), "hw/e.c": lines(30, switch(10, 2) * 2)},
            "hw/b.c:4: f() has 103 lines", "hw/c.c:4: f() has 86 lines", "hw/e.c:4: f() has 74 lines")
     expect("columns", "code and a document, but no message and no table", {"hw/a.c": C + "\t\tint a = b" + " + c" * 19 + ";\n",
-           "hw/b.c": C + '\tsay("' + "word " * 20 + '");\n', "docs/page1.md": "word " * 21, "docs/page2.md": "| " + "word " * 21 + "|"},
+           "hw/b.c": C + '\tsay("' + "word " * 20 + '");\n', "docs/page1.md": "word " * 21, "docs/page2.md": "| " + "word " * 21 + "|",
+            "docs/page3.md": "![" + "word " * 21 + "](a.svg)"},
            "hw/a.c:2: 102 columns", "docs/page1.md:1: 105 columns")
 
 
@@ -295,6 +296,15 @@ def points():
            "docs/page1.md:1: RO7 is no point")
 
 
+def pictures():
+    fine, link = '<svg role="img" width="1">\n<title>two boxes</title>\n</svg>\n', f"![{'two boxes, ' * 5}](a.svg)\n"
+    expect("pictures", "a picture that is shown", {"docs/a.svg": fine, "docs/page1.md": link})
+    expect("pictures", "a link that says little", {"docs/a.svg": fine, "docs/page1.md": "![two boxes](a.svg)\n"}, "docs/page1.md:1: say what is seen in a.svg")
+    expect("pictures", "a picture without a title", {"docs/a.svg": fine.replace("two boxes", ""), "docs/page1.md": link}, "docs/a.svg: has no <title>")
+    expect("pictures", "one without a role", {"docs/a.svg": fine.replace("img", "no"), "docs/page1.md": link}, "docs/a.svg: has no <title>")
+    expect("pictures", "one that no page shows", {"docs/a.svg": fine}, "docs/a.svg: no page shows it")
+
+
 def checkpatch():
     """With a script in place of checkpatch.pl: it gets the module's files, and its complaints are
     passed on."""
@@ -314,7 +324,7 @@ def formatting():
 def main():
     with tempfile.TemporaryDirectory() as cache:
         tree.Proofs.folder = pathlib.Path(cache)
-        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, claims, meanings, documents, sentences, points, checkpatch, formatting):
+        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, claims, meanings, documents, sentences, points, pictures, checkpatch, formatting):
             group()
     print(f"1..{len(results)}")
     return 0 if all(results) else 1
