@@ -72,7 +72,7 @@ struct kvgpu_remote_channel {
 	bool gone; /* atomic */
 	kvgpu_remote_notified notified;
 	void *ctx;
-	struct kvgpu_remote_landing *landings; /* under the lock of landing.c */
+	struct kvgpu_remote_direct_read *direct_reads; /* under the lock of direct_read.c */
 	struct completion completions[KVGPU_REMOTE_COMPLETIONS];
 };
 
@@ -117,12 +117,12 @@ void channel_lost(struct kvgpu_remote_channel *c);
 void completions_free(struct kvgpu_remote_channel *c);
 
 /*
- * landing.c: for the reader. Take the landing of a piece, or NULL; landing_end() when its bytes
- * were written, or when no more will come.
+ * direct_read.c: for the reader. Take the direct read of a piece, or NULL; direct_read_end() when
+ * its bytes were written, or when no more will come.
  */
-struct kvgpu_remote_landing *landing_begin(struct kvgpu_remote_channel *c, uint64_t at,
-					   uint64_t bytes);
-void landing_end(struct kvgpu_remote_landing *l, bool all);
+struct kvgpu_remote_direct_read *direct_read_begin(struct kvgpu_remote_channel *c, uint64_t at,
+						   uint64_t bytes);
+void direct_read_end(struct kvgpu_remote_direct_read *d, bool all);
 
 /*
  * welcome.c. The answer to a client's hello: 0, or the result that the client is told. @admit may
@@ -137,11 +137,11 @@ int welcome_error(uint32_t result);
 /* check a welcome in the client: 0, or -EPROTO and *why */
 int welcome_check(const struct kvgpu_remote_welcome *w, uint64_t version, const char **why);
 
-/* The stream carrier takes *l over; stream_welcome() only if it succeeds. */
-struct line;
-int stream_connect(struct line *l, uint64_t version, kvgpu_remote_notified notified, void *ctx,
+/* The stream carrier takes *conn over; stream_welcome() only if it succeeds. */
+struct conn;
+int stream_connect(struct conn *conn, uint64_t version, kvgpu_remote_notified notified, void *ctx,
 		   struct kvgpu_remote_channel **out, const char **why);
-int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
+int stream_welcome(struct conn *conn, uint64_t version, uint64_t arena_bytes, int begun,
 		   const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		   struct kvgpu_remote_port **out);
 

@@ -85,19 +85,19 @@ static inline bool kvgpu_remote_is_plain(const struct kvgpu_remote_channel *c)
 
 /*
  * Where the reader of a plain channel puts bytes that the server returns for one place of the
- * arena: at @to, in place of the arena. kvgpu_remote_land() before the frame is sent that has them
- * returned. kvgpu_remote_landed() behind its answer, or an error: nothing is written at @to any
- * more. It returns whether all bytes came. Any thread.
+ * arena: at @to, in place of the arena. kvgpu_remote_read_post() before the frame is sent that has
+ * them returned. kvgpu_remote_read_done() behind its answer, or an error: nothing is written at @to
+ * any more. It returns whether all bytes came. Any thread.
  */
-struct kvgpu_remote_landing {
+struct kvgpu_remote_direct_read {
 	uint64_t at, bytes;
 	void *to;
 	/* the channel's own */
-	struct kvgpu_remote_landing *next;
+	struct kvgpu_remote_direct_read *next;
 	int state;
 };
-void kvgpu_remote_land(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l);
-bool kvgpu_remote_landed(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l);
+void kvgpu_remote_read_post(struct kvgpu_remote_channel *c, struct kvgpu_remote_direct_read *d);
+bool kvgpu_remote_read_done(struct kvgpu_remote_channel *c, struct kvgpu_remote_direct_read *d);
 
 /*
  * Map the arena a second time, at address @where. NULL: it can't be mapped there. Call until it
@@ -174,16 +174,16 @@ int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes,
  */
 typedef uint32_t (*kvgpu_remote_admit)(void *ctx);
 /*
- * As kvgpu_remote_welcome(), on a line (line.h), which belongs to the port afterwards; if the call
- * fails, the line stays the caller's. The hello is waited for as long as line_patience() says.
+ * As kvgpu_remote_welcome(), on a connection (conn.h), which belongs to the port afterwards; if the
+ * call fails, it stays the caller's. The hello is waited for as long as conn_patience() says.
  * -EACCES: @admit has refused the client. -EPROTONOSUPPORT: its version does not speak with
  * @version, and kvgpu_remote_unlike() says what to update. @begun: of memory_begin() (memory.h),
  * for what this process and the client share over a UNIX socket; it stays the caller's. Negative:
  * it is made here. @more: so many bytes that arena may grow by; no other one grows.
  */
-struct line;
-int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, uint64_t more,
-			      int begun, kvgpu_remote_admit admit, void *ctx,
+struct conn;
+int kvgpu_remote_welcome_conn(struct conn *conn, uint64_t version, uint64_t arena_bytes,
+			      uint64_t more, int begun, kvgpu_remote_admit admit, void *ctx,
 			      struct kvgpu_remote_port **out);
 const char *kvgpu_remote_unlike(void);
 /* For statistics: about how many bytes came from the client and went to it; any thread. */

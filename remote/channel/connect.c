@@ -5,7 +5,7 @@
 
 #include "address.h"
 #include "shmem.h"
-#include "line.h"
+#include "conn.h"
 #include "tls.h"
 
 /* ------------------------------------------------------------------ the client's end */
@@ -17,7 +17,7 @@ void kvgpu_remote_tls_folder(const char *folder)
 	tls_folder = folder;
 }
 
-static int begin_tls(struct line *l, const char *host, const char **why)
+static int begin_tls(struct conn *conn, const char *host, const char **why)
 {
 	struct tls_credentials *c;
 	int r = tls_load(why);
@@ -26,9 +26,9 @@ static int begin_tls(struct line *l, const char *host, const char **why)
 		r = tls_credentials_read(tls_folder, false, &c, why);
 	if (r)
 		return r;
-	r = tls_begin(l->fd, c, host, &l->tls, why);
+	r = tls_begin(conn->fd, c, host, &conn->tls, why);
 	if (!r)
-		tls_forget(l->tls);
+		tls_forget(conn->tls);
 	tls_credentials_free(c);
 	return r;
 }
@@ -36,7 +36,7 @@ static int begin_tls(struct line *l, const char *host, const char **why)
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_notified notified,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why)
 {
-	struct line l = { .fd = -1 };
+	struct conn conn = { .fd = -1 };
 	struct address a;
 	int r = address_parse(address, false, &a, why);
 
@@ -44,19 +44,19 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_not
 		return r;
 	if (address_is_endpoint(&a))
 		return endpoint_connect(&a, version, notified, ctx, out, why);
-	l.fd = address_connect(&a, why);
-	if (l.fd < 0)
-		return l.fd;
-	line_prepare(&l);
-	line_patience(&l, ADDRESS_PATIENCE_S);
+	conn.fd = address_connect(&a, why);
+	if (conn.fd < 0)
+		return conn.fd;
+	conn_prepare(&conn);
+	conn_patience(&conn, ADDRESS_PATIENCE_S);
 	if (a.scheme == ADDRESS_SHMEM)
-		return shmem_connect(&l, version, notified, ctx, out, why);
-	r = a.scheme == ADDRESS_TLS ? begin_tls(&l, a.host, why) : 0;
+		return shmem_connect(&conn, version, notified, ctx, out, why);
+	r = a.scheme == ADDRESS_TLS ? begin_tls(&conn, a.host, why) : 0;
 	if (r) {
-		line_close(&l);
+		conn_close(&conn);
 		return r;
 	}
-	return stream_connect(&l, version, notified, ctx, out, why);
+	return stream_connect(&conn, version, notified, ctx, out, why);
 }
 
 /* ------------------------------------------------------------------ the server's end */
@@ -69,42 +69,43 @@ int kvgpu_remote_listen(const char *address, const char **why)
 	return r ? r : address_listen(&a, why);
 }
 
-static bool is_unix(const struct line *l)
+static bool is_unix(const struct conn *conn)
 {
 	socklen_t bytes = sizeof(int);
 	int domain = 0;
 
-	return !l->tls && !getsockopt(l->fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) &&
+	return !conn->tls && !getsockopt(conn->fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) &&
 	       domain == AF_UNIX;
 }
 
-int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, uint64_t more,
-			      int begun, kvgpu_remote_admit admit, void *ctx,
+int kvgpu_remote_welcome_conn(struct conn *conn, uint64_t version, uint64_t arena_bytes,
+			      uint64_t more, int begun, kvgpu_remote_admit admit, void *ctx,
 			      struct kvgpu_remote_port **out)
 {
 	struct kvgpu_remote_hello hello;
 	int r;
 
-	line_prepare(l);
-	r = line_read(l, &hello, sizeof(hello));
+	conn_prepare(conn);
+	r = conn_read(conn, &hello, sizeof(hello));
 	if (r)
 		return r;
 	if (hello.magic == KVGPU_REMOTE_MAGIC ||
-	    (hello.magic == KVGPU_REMOTE_MAGIC_RELAY && is_unix(l)))
-		return stream_welcome(l, version, arena_bytes, begun, &hello, admit, ctx, out);
+	    (hello.magic == KVGPU_REMOTE_MAGIC_RELAY && is_unix(conn)))
+		return stream_welcome(conn, version, arena_bytes, begun, &hello, admit, ctx, out);
 	/* the memory's descriptor can only travel over a UNIX socket */
-	if (hello.magic == KVGPU_REMOTE_MAGIC_SHMEM && is_unix(l))
-		return shmem_welcome(l, version, arena_bytes, more, begun, &hello, admit, ctx, out);
+	if (hello.magic == KVGPU_REMOTE_MAGIC_SHMEM && is_unix(conn))
+		return shmem_welcome(conn, version, arena_bytes, more, begun, &hello, admit, ctx,
+				     out);
 	return -EPROTO;
 }
 
 int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes,
 			 struct kvgpu_remote_port **out)
 {
-	struct line l = { .fd = fd };
-	int r = kvgpu_remote_welcome_line(&l, version, arena_bytes, 0, -1, NULL, NULL, out);
+	struct conn conn = { .fd = fd };
+	int r = kvgpu_remote_welcome_conn(&conn, version, arena_bytes, 0, -1, NULL, NULL, out);
 
 	if (r)
-		line_close(&l);
+		conn_close(&conn);
 	return r;
 }

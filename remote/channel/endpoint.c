@@ -29,7 +29,7 @@
 #include "address.h"
 #include "shmem.h"
 #include "guard.h"
-#include "line.h"
+#include "conn.h"
 #include "pending.h"
 #include "rights.h"
 
@@ -391,17 +391,17 @@ static int ring_doorbell(struct shmem *a, const struct address *at, unsigned int
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_SHMEM, name };
 	struct iovec part = { &hello, sizeof(hello) };
-	struct line l = { .fd = -1 };
+	struct conn conn = { .fd = -1 };
 	struct address doorbell;
 
 	if (!doorbell_of(at, index, false, &doorbell, why))
 		return -EINVAL;
-	l.fd = a->life = address_connect(&doorbell, why);
-	if (l.fd < 0)
-		return l.fd;
-	line_prepare(&l);
+	conn.fd = a->life = address_connect(&doorbell, why);
+	if (conn.fd < 0)
+		return conn.fd;
+	conn_prepare(&conn);
 	*why = "the server hung up at its bell";
-	return line_write(&l, &part, 1);
+	return conn_write(&conn, &part, 1);
 }
 
 static int meet_once(struct shmem *a, const struct address *at, unsigned int index,

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "shmem.h"
-#include "line.h"
+#include "conn.h"
 #include "memory.h"
 #include "rights.h"
 
@@ -38,30 +38,30 @@ static int map_memory(struct shmem *a, enum shmem_side side, int memory, uint64_
 	return 0;
 }
 
-static int give_memory(struct line *l, uint64_t version, uint64_t arena_bytes, int memory,
+static int give_memory(struct conn *conn, uint64_t version, uint64_t arena_bytes, int memory,
 		       struct shmem *a)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, 0, 0 };
 	int r;
 
-	rights_allow(l->fd); /* for kvgpu_remote_lend() */
-	r = memory_send(l->fd, &w, sizeof(w), memory);
+	rights_allow(conn->fd); /* for kvgpu_remote_lend() */
+	r = memory_send(conn->fd, &w, sizeof(w), memory);
 	return r ? r : map_memory(a, SIDE_SERVER, memory, arena_bytes);
 }
 
-static int refuse_client(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result)
+static int refuse_client(struct conn *conn, uint64_t version, uint64_t arena_bytes, uint32_t result)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, result, 0 };
 	struct iovec part = { &w, sizeof(w) };
 
-	line_write(l, &part, 1);
+	conn_write(conn, &part, 1);
 	return welcome_error(result);
 }
 
 /* a page that nobody touches costs nothing: the memory is as long as it may ever be */
-int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, uint64_t more, int begun,
-		  const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
-		  struct kvgpu_remote_port **out)
+int shmem_welcome(struct conn *conn, uint64_t version, uint64_t arena_bytes, uint64_t more,
+		  int begun, const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit,
+		  void *ctx, struct kvgpu_remote_port **out)
 {
 	int r, memory = memory_of(begun, SHMEM_ARENA + arena_bytes + more);
 	struct shmem a;
@@ -70,13 +70,13 @@ int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, uint64
 	if (memory < 0)
 		return memory;
 	result = welcome_result(hello, version, admit, ctx);
-	r = result ? refuse_client(l, version, arena_bytes, result) :
-		     give_memory(l, version, arena_bytes, memory, &a);
+	r = result ? refuse_client(conn, version, arena_bytes, result) :
+		     give_memory(conn, version, arena_bytes, memory, &a);
 	close(memory);
 	if (r)
 		return r;
-	a.life = l->fd;
-	l->fd = -1;
+	a.life = conn->fd;
+	conn->fd = -1;
 	return shmem_port(&a, out);
 }
 
@@ -90,15 +90,15 @@ static uint64_t whole_memory(int memory, uint64_t arena_bytes)
 	return bytes < least || bytes > SHMEM_ARENA + KVGPU_REMOTE_ARENA_MAX ? least : bytes;
 }
 
-static int take_memory(struct line *l, uint64_t version, struct shmem *a, const char **why)
+static int take_memory(struct conn *conn, uint64_t version, struct shmem *a, const char **why)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_SHMEM, version };
 	struct iovec part = { &hello, sizeof(hello) };
 	struct kvgpu_remote_welcome w;
-	int memory = -1, r = line_write(l, &part, 1);
+	int memory = -1, r = conn_write(conn, &part, 1);
 
 	if (!r)
-		r = memory_read(l, &w, sizeof(w), &memory);
+		r = memory_read(conn, &w, sizeof(w), &memory);
 	*why = r == -ETIMEDOUT ?
 		       "the server accepts connections, but says nothing" :
 	       r == -EMFILE ?
@@ -120,18 +120,18 @@ static int take_memory(struct line *l, uint64_t version, struct shmem *a, const 
 	return r;
 }
 
-int shmem_connect(struct line *l, uint64_t version, kvgpu_remote_notified notified, void *ctx,
+int shmem_connect(struct conn *conn, uint64_t version, kvgpu_remote_notified notified, void *ctx,
 		  struct kvgpu_remote_channel **out, const char **why)
 {
 	struct shmem a;
-	int r = take_memory(l, version, &a, why);
+	int r = take_memory(conn, version, &a, why);
 
 	if (r) {
-		line_close(l);
+		conn_close(conn);
 		return r;
 	}
-	line_patience(l, 0);
-	a.life = l->fd;
+	conn_patience(conn, 0);
+	a.life = conn->fd;
 	*why = "out of memory";
 	return shmem_channel(&a, notified, ctx, out);
 }

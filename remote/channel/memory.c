@@ -15,7 +15,7 @@
 
 #include <cuda/api/process.h>
 
-#include "line.h"
+#include "conn.h"
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW };
 
@@ -75,13 +75,13 @@ ssize_t memory_some(int from, void *bytes, size_t n, int flags, int *memory)
 	return got;
 }
 
-int memory_read(struct line *from, void *bytes, size_t n, int *memory)
+int memory_read(struct conn *from, void *bytes, size_t n, int *memory)
 {
 	ssize_t got = memory_some(from->fd, bytes, n, 0, memory);
 
 	if (got < 0)
 		return got == -EAGAIN ? -ETIMEDOUT : got;
-	return line_read(from, (uint8_t *)bytes + got, n - got);
+	return conn_read(from, (uint8_t *)bytes + got, n - got);
 }
 
 void memory_unlimited(void)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct line;
+struct conn;
 
 /*
  * For a process of ours that makes memory: to Linux it is a file. Raise the limit of files' sizes
@@ -45,11 +45,11 @@ int memory_send(int to, const void *bytes, size_t n, int memory);
  */
 ssize_t memory_some(int from, void *bytes, size_t n, int flags, int *memory);
 /*
- * As line_read(), but @from has no TLS. *memory: a descriptor that came, the caller's then, also
+ * As conn_read(), but @from has no TLS. *memory: a descriptor that came, the caller's then, also
  * after an error; or -1. Over another socket than a UNIX one none comes. -EMFILE: one came, and
  * this process may have no more.
  */
-int memory_read(struct line *from, void *bytes, size_t n, int *memory);
+int memory_read(struct conn *from, void *bytes, size_t n, int *memory);
 /* how many bytes it has; 0: it is no memory */
 uint64_t memory_bytes(int memory);
 /* Check that the memory is sealed, has plain pages, and has @bytes: 0, or -EPROTO and *why. */

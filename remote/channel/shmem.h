@@ -119,13 +119,13 @@ int shmem_channel(const struct shmem *a, kvgpu_remote_notified notified, void *c
 int shmem_port(const struct shmem *a, struct kvgpu_remote_port **out);
 
 /*
- * memfd.c: over a UNIX socket. shmem_connect() takes the line over, also if it fails.
- * shmem_welcome() sets l->fd to -1 when it has taken the socket over.
+ * memfd.c: over a UNIX socket. shmem_connect() takes the connection over, also if it fails.
+ * shmem_welcome() sets conn->fd to -1 when it has taken the socket over.
  */
-int shmem_connect(struct line *l, uint64_t version, kvgpu_remote_notified notified, void *ctx,
+int shmem_connect(struct conn *conn, uint64_t version, kvgpu_remote_notified notified, void *ctx,
 		  struct kvgpu_remote_channel **out, const char **why);
-int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, uint64_t more, int begun,
-		  const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
-		  struct kvgpu_remote_port **out);
+int shmem_welcome(struct conn *conn, uint64_t version, uint64_t arena_bytes, uint64_t more,
+		  int begun, const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit,
+		  void *ctx, struct kvgpu_remote_port **out);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What goes over a line of the stream carrier. remote/cluster/relay/parser.c parses it, too.
+ * What goes over a connection of the stream carrier. remote/cluster/relay/parser.c parses it, too.
  * Constants and layouts are in KVGPU_REMOTE_VERSION (remote/README.md).
  */
 #ifndef KVGPU_REMOTE_STREAM_H
 #define KVGPU_REMOTE_STREAM_H
 
 #include "carrier.h"
-#include "line.h"
+#include "conn.h"
 
 /* The client sends frames. The server sends a struct down, then its payload. */
 enum { DOWN_ANSWER = 1, DOWN_PIECE, DOWN_NOTIFICATION };

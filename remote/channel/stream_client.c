@@ -36,9 +36,9 @@ enum {
 
 struct stream_channel {
 	struct kvgpu_remote_channel c;
-	struct line line;
+	struct conn conn;
 	pthread_mutex_t lock; /* protects writing, and the three members below */
-	uint64_t written_ns; /* when the line was written last */
+	uint64_t written_ns; /* when .conn was written last */
 	size_t kept; /* bytes in .keep */
 	uint8_t keep[KEPT_MAX];
 	/* atomic, a futex: 1: the flusher looks by itself; 0: it sleeps */
@@ -60,12 +60,12 @@ static int write_all(struct stream_channel *s, struct iovec *parts, unsigned int
 	int r;
 
 	parts[0] = (struct iovec){ s->keep, s->kept };
-	r = line_write(&s->line, parts, n);
+	r = conn_write(&s->conn, parts, n);
 	s->kept = 0;
 	s->written_ns = clock_ns();
 	if (r)
 		/* half a frame may have gone out; the reader tells all threads that wait */
-		shutdown(s->line.fd, SHUT_RDWR);
+		shutdown(s->conn.fd, SHUT_RDWR);
 	return r;
 }
 
@@ -228,8 +228,8 @@ static int take_bytes(struct stream_channel *s, void *to, size_t n)
 		if (!n)
 			break;
 		if (n >= READ_AHEAD)
-			return line_read(&s->line, at, n);
-		got = line_some(&s->line, s->ahead, sizeof(s->ahead), true);
+			return conn_read(&s->conn, at, n);
+		got = conn_some(&s->conn, s->ahead, sizeof(s->ahead), true);
 		if (got < 0)
 			return got;
 		s->have = got;
@@ -275,15 +275,15 @@ static int take_notification(struct stream_channel *s, const struct down *d)
 
 static int take_piece(struct stream_channel *s, const struct down *d)
 {
-	struct kvgpu_remote_landing *l;
+	struct kvgpu_remote_direct_read *direct;
 	int r;
 
 	if (s->c.has_relay)
 		return 0;
-	l = landing_begin(&s->c, d->a, d->b);
-	r = take_bytes(s, l ? l->to : (uint8_t *)s->c.arena + d->a, d->b);
-	if (l)
-		landing_end(l, !r);
+	direct = direct_read_begin(&s->c, d->a, d->b);
+	r = take_bytes(s, direct ? direct->to : (uint8_t *)s->c.arena + d->a, d->b);
+	if (direct)
+		direct_read_end(direct, !r);
 	return r;
 }
 
@@ -312,7 +312,7 @@ static void *read_all(void *arg)
 			r = -EPROTO;
 		}
 	} while (!r);
-	shutdown(s->line.fd, SHUT_RDWR); /* also ends a sender that waits for room */
+	shutdown(s->conn.fd, SHUT_RDWR); /* also ends a sender that waits for room */
 	channel_lost(&s->c);
 	return NULL;
 }
@@ -321,7 +321,7 @@ static void *read_all(void *arg)
 
 static void free_channel(struct stream_channel *s)
 {
-	line_close(&s->line);
+	conn_close(&s->conn);
 	arena_unmap(s->c.arena, s->c.arena_bytes);
 	completions_free(&s->c);
 	pthread_mutex_destroy(&s->lock);
@@ -330,14 +330,14 @@ static void free_channel(struct stream_channel *s)
 
 static void close_inherited(struct kvgpu_remote_channel *c)
 {
-	close(stream_channel_of(c)->line.fd);
+	close(stream_channel_of(c)->conn.fd);
 }
 
 static void close_channel(struct kvgpu_remote_channel *c)
 {
 	struct stream_channel *s = stream_channel_of(c);
 
-	shutdown(s->line.fd, SHUT_RDWR);
+	shutdown(s->conn.fd, SHUT_RDWR);
 	__atomic_store_n(&s->ended, true, __ATOMIC_SEQ_CST);
 	wake_flusher(s);
 	pthread_join(s->flusher, NULL);
@@ -352,13 +352,13 @@ static const struct channel_carrier stream_carrier = { .send = send_frame,
 						       .forked = close_inherited,
 						       .close = close_channel };
 
-static int hear_relay(struct line *l, uint64_t bytes, int memory,
+static int hear_relay(struct conn *conn, uint64_t bytes, int memory,
 		      struct kvgpu_remote_relayed *relay, const char **why)
 {
 	int r = memory_check(memory, bytes, why);
 
 	if (!r)
-		r = line_read(l, relay, sizeof(*relay));
+		r = conn_read(conn, relay, sizeof(*relay));
 	/* copies that are not pipelined have pieces as large as the arena allows */
 	if (!r && (relay->piece < KVGPU_REMOTE_RELAYED_MIN || relay->piece > bytes / 8 ||
 		   (relay->piece > KVGPU_REMOTE_RELAYED_MAX &&
@@ -370,22 +370,23 @@ static int hear_relay(struct line *l, uint64_t bytes, int memory,
 }
 
 /* *memory: the arena, or -1 */
-static int shake_hands(struct line *l, uint64_t version, struct kvgpu_remote_welcome *w,
+static int shake_hands(struct conn *conn, uint64_t version, struct kvgpu_remote_welcome *w,
 		       struct kvgpu_remote_relayed *relay, int *memory, const char **why)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, version };
 	struct iovec part = { &hello, sizeof(hello) };
-	int r = line_write(l, &part, 1);
+	int r = conn_write(conn, &part, 1);
 
 	if (!r)
-		r = l->tls ? line_read(l, w, sizeof(*w)) : memory_read(l, w, sizeof(*w), memory);
+		r = conn->tls ? conn_read(conn, w, sizeof(*w)) :
+				memory_read(conn, w, sizeof(*w), memory);
 	*why = r == -ETIMEDOUT ? "the server accepts connections, but says nothing" :
 				 "the server closed the connection: its log says why";
-	if (r && l->tls && tls_complaint(l->tls))
-		*why = tls_complaint(l->tls);
+	if (r && conn->tls && tls_complaint(conn->tls))
+		*why = tls_complaint(conn->tls);
 	if (!r)
 		r = welcome_check(w, version, why);
-	return r || !w->relayed ? r : hear_relay(l, w->arena_bytes, *memory, relay, why);
+	return r || !w->relayed ? r : hear_relay(conn, w->arena_bytes, *memory, relay, why);
 }
 
 static int start_threads(struct stream_channel *s)
@@ -396,33 +397,33 @@ static int start_threads(struct stream_channel *s)
 		return r;
 	r = signals_thread(&s->flusher, flush_loop, s);
 	if (r) {
-		shutdown(s->line.fd, SHUT_RDWR);
+		shutdown(s->conn.fd, SHUT_RDWR);
 		pthread_join(s->reader, NULL);
 	}
 	return r;
 }
 
-int stream_connect(struct line *l, uint64_t version, kvgpu_remote_notified notified, void *ctx,
+int stream_connect(struct conn *conn, uint64_t version, kvgpu_remote_notified notified, void *ctx,
 		   struct kvgpu_remote_channel **out, const char **why)
 {
 	struct kvgpu_remote_relayed relay = { 0 };
 	struct kvgpu_remote_welcome w;
 	struct stream_channel *s = NULL;
-	int memory = -1, r = shake_hands(l, version, &w, &relay, &memory, why);
+	int memory = -1, r = shake_hands(conn, version, &w, &relay, &memory, why);
 
 	if (!r) {
-		line_patience(l, 0);
+		conn_patience(conn, 0);
 		*why = "out of memory";
 		s = calloc(1, sizeof(*s));
 		r = s ? 0 : -ENOMEM;
 	}
 	if (r) {
-		line_close(l);
+		conn_close(conn);
 		if (memory >= 0)
 			close(memory);
 		return r;
 	}
-	s->line = *l;
+	s->conn = *conn;
 	pthread_mutex_init(&s->lock, NULL);
 	s->c.carrier = &stream_carrier;
 	s->c.notified = notified;

@@ -43,7 +43,7 @@ struct acked {
 
 struct stream_port {
 	struct kvgpu_remote_port p;
-	struct line line;
+	struct conn conn;
 	pthread_mutex_t output; /* held while a message is written, and never with the other two */
 	bool wanted; /* atomic: the serving thread wants `input`, and other threads leave it */
 	pthread_mutex_t input; /* of the members up to bytes[]: the thread that holds it reads */
@@ -68,7 +68,7 @@ static struct stream_port *stream_port_of(struct kvgpu_remote_port *p)
 static int lose_client(struct stream_port *s)
 {
 	__atomic_store_n(&s->p.gone, true, __ATOMIC_RELEASE);
-	shutdown(s->line.fd, SHUT_RDWR);
+	shutdown(s->conn.fd, SHUT_RDWR);
 	pthread_mutex_lock(&s->acks);
 	pthread_cond_broadcast(&s->change);
 	pthread_mutex_unlock(&s->acks);
@@ -102,7 +102,7 @@ static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *pi
 	memcpy((uint8_t *)s->p.arena + piece->at, (uint8_t *)s->bytes + s->used, here);
 	s->used += here;
 	if (here < piece->bytes &&
-	    line_read(&s->line, (uint8_t *)s->p.arena + piece->at + here, piece->bytes - here))
+	    conn_read(&s->conn, (uint8_t *)s->p.arena + piece->at + here, piece->bytes - here))
 		return lose_client(s);
 	port_received(&s->p, piece->bytes);
 	return 0;
@@ -157,7 +157,7 @@ static int parse_frame(struct stream_port *s, struct kvgpu_remote_head *h, const
 static int fill_input(struct stream_port *s, int64_t timeout_us)
 {
 	struct timespec t = { timeout_us / 1000000, timeout_us % 1000000 * 1000 };
-	struct pollfd p = { .fd = s->line.fd, .events = POLLIN };
+	struct pollfd p = { .fd = s->conn.fd, .events = POLLIN };
 	size_t room;
 	ssize_t n;
 
@@ -166,10 +166,10 @@ static int fill_input(struct stream_port *s, int64_t timeout_us)
 		s->have -= s->used;
 		s->used = 0;
 	}
-	if (timeout_us > 0 && !line_pending(&s->line) && ppoll(&p, 1, &t, NULL) <= 0)
+	if (timeout_us > 0 && !conn_pending(&s->conn) && ppoll(&p, 1, &t, NULL) <= 0)
 		return 0;
 	room = sizeof(s->bytes) - s->have;
-	n = line_some(&s->line, (uint8_t *)s->bytes + s->have,
+	n = conn_some(&s->conn, (uint8_t *)s->bytes + s->have,
 		      room < READ_AHEAD ? room : READ_AHEAD, timeout_us < 0);
 	if (n < 0)
 		return lose_client(s);
@@ -319,7 +319,7 @@ static int send_down(struct stream_port *s, const struct down *d, const void *by
 	int r;
 
 	pthread_mutex_lock(&s->output);
-	r = line_write(&s->line, parts, 2);
+	r = conn_write(&s->conn, parts, 2);
 	pthread_mutex_unlock(&s->output);
 	return r ? lose_client(s) : 0;
 }
@@ -379,7 +379,7 @@ static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_no
 
 static void await_end(struct kvgpu_remote_port *p)
 {
-	struct pollfd end = { .fd = stream_port_of(p)->line.fd, .events = POLLRDHUP };
+	struct pollfd end = { .fd = stream_port_of(p)->conn.fd, .events = POLLRDHUP };
 
 	while (poll(&end, 1, -1) < 0 && errno == EINTR)
 		;
@@ -390,7 +390,7 @@ static void close_port(struct kvgpu_remote_port *p)
 	struct stream_port *s = stream_port_of(p);
 	struct kept *k;
 
-	line_close(&s->line);
+	conn_close(&s->conn);
 	arena_unmap(p->arena, p->arena_bytes);
 	while ((k = s->first)) {
 		s->first = k->next;
@@ -407,26 +407,26 @@ static const struct port_carrier stream_carrier = { .next = next_frame,
 						    .await_end = await_end,
 						    .close = close_port };
 
-static int answer_hello(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result)
+static int answer_hello(struct conn *conn, uint64_t version, uint64_t arena_bytes, uint32_t result)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, result, 0 };
 	struct iovec part = { &w, sizeof(w) };
-	int r = line_write(l, &part, 1);
+	int r = conn_write(conn, &part, 1);
 
 	return result ? welcome_error(result) : r;
 }
 
 /* welcome a relay, or refuse it: the arena's descriptor travels with the welcome */
-static int answer_relay(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result,
+static int answer_relay(struct conn *conn, uint64_t version, uint64_t arena_bytes, uint32_t result,
 			int memory)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, 0, 1 };
 
-	return result ? answer_hello(l, version, arena_bytes, result) :
-			memory_send(l->fd, &w, sizeof(w), memory);
+	return result ? answer_hello(conn, version, arena_bytes, result) :
+			memory_send(conn->fd, &w, sizeof(w), memory);
 }
 
-static int shared_arena(struct stream_port *s, struct line *l, uint64_t version,
+static int shared_arena(struct stream_port *s, struct conn *conn, uint64_t version,
 			uint64_t arena_bytes, int begun, const struct kvgpu_remote_hello *hello,
 			kvgpu_remote_admit admit, void *ctx)
 {
@@ -436,14 +436,14 @@ static int shared_arena(struct stream_port *s, struct line *l, uint64_t version,
 		return memory;
 	s->p.has_relay = true;
 	s->p.arena = memory_map(memory, arena_bytes, NULL);
-	r = s->p.arena ? answer_relay(l, version, arena_bytes,
+	r = s->p.arena ? answer_relay(conn, version, arena_bytes,
 				      welcome_result(hello, version, admit, ctx), memory) :
 			 -ENOMEM;
 	close(memory);
 	return r;
 }
 
-int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
+int stream_welcome(struct conn *conn, uint64_t version, uint64_t arena_bytes, int begun,
 		   const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		   struct kvgpu_remote_port **out)
 {
@@ -451,11 +451,11 @@ int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int b
 	int r = -ENOMEM;
 
 	if (s && hello->magic == KVGPU_REMOTE_MAGIC_RELAY)
-		r = shared_arena(s, l, version, arena_bytes, begun, hello, admit, ctx);
+		r = shared_arena(s, conn, version, arena_bytes, begun, hello, admit, ctx);
 	else if (s)
 		s->p.arena = arena_map(arena_bytes, MAP_PRIVATE, arena_place(false));
 	if (s && s->p.arena && !s->p.has_relay)
-		r = answer_hello(l, version, arena_bytes,
+		r = answer_hello(conn, version, arena_bytes,
 				 welcome_result(hello, version, admit, ctx));
 	if (r) {
 		if (s)
@@ -463,7 +463,7 @@ int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int b
 		free(s);
 		return r;
 	}
-	s->line = *l;
+	s->conn = *conn;
 	s->p.carrier = &stream_carrier;
 	s->p.arena_bytes = arena_bytes;
 	s->last = &s->first;

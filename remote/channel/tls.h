@@ -5,7 +5,7 @@
  * Both sides accept only certificates of that CA, whose keys are of ECDSA P-256, and agree on keys
  * by X25519 or P-256. A server's folder may have crl.pem, certificates that the CA has revoked.
  *
- * As for a line (line.h), one thread may read and another one write at a time.
+ * As for a connection (conn.h), one thread may read and another one write at a time.
  */
 #ifndef KVGPU_REMOTE_TLS_H
 #define KVGPU_REMOTE_TLS_H
@@ -51,7 +51,7 @@ const char *tls_peer(const struct tls *t);
 const char *tls_fingerprint(const struct tls *t);
 /* The alert that ended a read, in words, or NULL. On the thread that reads. */
 const char *tls_complaint(const struct tls *t);
-/* as the functions of line.h */
+/* as the functions of conn.h */
 int tls_write(struct tls *t, const struct iovec *parts, unsigned int n);
 ssize_t tls_some(struct tls *t, void *to, size_t n, bool wait);
 bool tls_pending(const struct tls *t);

@@ -316,10 +316,10 @@ static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t 
 struct fetched {
 	struct call c;
 	struct q_copy_out q;
-	struct kvgpu_remote_landing landing; /* .to: in the destination */
+	struct kvgpu_remote_direct_read direct; /* .to: in the destination */
 	uint64_t place; /* in the arena; NOWHERE: the destination is there */
 	unsigned int completion;
-	bool lands; /* the bytes don't pass by the arena here */
+	bool is_direct; /* the bytes don't pass by the arena here */
 };
 
 static CUresult fetch_begin(struct fetched *f, const struct route *to, const struct q_copy_out *q,
@@ -331,11 +331,12 @@ static CUresult fetch_begin(struct fetched *f, const struct route *to, const str
 	f->q = *q;
 	f->q.at = f->place == KVGPU_REMOTE_NOWHERE ? pinned_at(p, dst, q->bytes) : f->place;
 	f->q.flags = COPY_WHOLE;
-	f->landing = (struct kvgpu_remote_landing){ .at = f->q.at, .bytes = q->bytes, .to = dst };
-	f->lands = passes_arena(p, dst);
-	if (f->lands) {
+	f->direct =
+		(struct kvgpu_remote_direct_read){ .at = f->q.at, .bytes = q->bytes, .to = dst };
+	f->is_direct = passes_arena(p, dst);
+	if (f->is_direct) {
 		touch_destination(dst, q->bytes);
-		kvgpu_remote_land(p->channel, &f->landing);
+		kvgpu_remote_read_post(p->channel, &f->direct);
 	}
 	f->c = (struct call){ .op = OP_copy_out,
 			      .fixed = &f->q,
@@ -343,8 +344,8 @@ static CUresult fetch_begin(struct fetched *f, const struct route *to, const str
 			      .to = *to,
 			      .apart = !managed_has(q->src) };
 	r = call_begin(&f->c, f->completion);
-	if (r && f->lands)
-		kvgpu_remote_landed(p->channel, &f->landing);
+	if (r && f->is_direct)
+		kvgpu_remote_read_done(p->channel, &f->direct);
 	return r;
 }
 
@@ -353,10 +354,10 @@ static void fetch_end(struct fetched *f, CUresult *first)
 	struct peer *p = f->c.to.peer;
 	CUresult r = call_take(&f->c, f->completion, 0);
 
-	if (f->lands && !kvgpu_remote_landed(p->channel, &f->landing) && !r)
+	if (f->is_direct && !kvgpu_remote_read_done(p->channel, &f->direct) && !r)
 		r = CUDA_ERROR_UNKNOWN;
-	else if (!r && !f->lands && f->place != KVGPU_REMOTE_NOWHERE)
-		memmove(f->landing.to, arena_at(p, f->q.at), f->q.bytes);
+	else if (!r && !f->is_direct && f->place != KVGPU_REMOTE_NOWHERE)
+		memmove(f->direct.to, arena_at(p, f->q.at), f->q.bytes);
 	*first = *first ? *first : r;
 }
 

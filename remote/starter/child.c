@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include <remote/channel/address.h>
-#include <remote/channel/line.h>
+#include <remote/channel/conn.h>
 #include <remote/channel/memory.h>
 #include <remote/channel/rights.h>
 #include <remote/channel/tls.h>
@@ -32,7 +32,7 @@ static const char no_client[] = "none: kvgpu-remoted wants a libcuda.so.1 with a
 
 struct child {
 	const struct starter *s;
-	struct line line; /* .fd is -1 at an endpoint */
+	struct conn line; /* .fd is -1 at an endpoint */
 	struct kvgpu_remote_endpoint *endpoint; /* NULL: the client came by a socket */
 	int report;
 	int log; /* a pipe: the process's lines, read by the first process */
@@ -258,7 +258,7 @@ static struct kvgpu_remote_port *welcome(struct child *c)
 {
 	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
 	struct kvgpu_remote_port *port;
-	int r = kvgpu_remote_welcome_line(&c->line, KVGPU_REMOTE_VERSION, share->arena,
+	int r = kvgpu_remote_welcome_conn(&c->line, KVGPU_REMOTE_VERSION, share->arena,
 					  more_of(share), c->memory, admit, c, &port);
 
 	switch (r) {
@@ -360,7 +360,7 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	if (c.endpoint) {
 		strcpy(c.said.who, l->who);
 	} else {
-		line_prepare(&c.line);
+		conn_prepare(&c.line);
 		address_of_peer(c.line.fd, c.said.who, sizeof(c.said.who));
 	}
 	if (l->tls && tls_credentials_read(s->conf->tls_folder, true, &c.credentials, &what))

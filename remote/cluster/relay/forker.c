@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <remote/channel/line.h>
+#include <remote/channel/conn.h>
 #include <remote/channel/memory.h>
 #include <remote/server/server.h>
 #include <remote/starter/starter.h>
@@ -96,7 +96,7 @@ static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 	__attribute__((noreturn));
 static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 {
-	struct line line = { .fd = fd, .by_writev = true };
+	struct conn conn = { .fd = fd, .by_writev = true };
 	struct server s = {
 		.quota = { .pool = pool, .program = row, .nr_programs = PROGRAMS },
 		.options = { .memory = gpu->memory, .arena = gpu->arena, .complain = relay_say }
@@ -105,7 +105,7 @@ static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 	int r = be_careful();
 
 	if (!r)
-		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, gpu->arena, 0, -1, admit,
+		r = kvgpu_remote_welcome_conn(&conn, KVGPU_REMOTE_VERSION, gpu->arena, 0, -1, admit,
 					      (void *)(uintptr_t)gpu->library, &s.port);
 	if (!r)
 		r = text_catch(&s);

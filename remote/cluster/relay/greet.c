@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <remote/channel/line.h>
+#include <remote/channel/conn.h>
 #include <remote/channel/memory.h>
 
 #include "relay.h"
@@ -44,7 +44,7 @@ static bool map_arena(struct tunnel *n, int memory, uint64_t bytes)
  */
 int greet_take_welcome(struct tunnel *n, struct kvgpu_remote_welcome *to)
 {
-	struct line line = { .fd = n->fd };
+	struct conn conn = { .fd = n->fd };
 	const char *why;
 	int memory = -1;
 	bool fine;
@@ -52,7 +52,7 @@ int greet_take_welcome(struct tunnel *n, struct kvgpu_remote_welcome *to)
 
 	if (here < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	fine = here == (ssize_t)sizeof(*to) && !memory_read(&line, to, sizeof(*to), &memory);
+	fine = here == (ssize_t)sizeof(*to) && !memory_read(&conn, to, sizeof(*to), &memory);
 	if (fine && !to->result)
 		fine = to->relayed && !memory_check(memory, to->arena_bytes, &why) &&
 		       map_arena(n, memory, to->arena_bytes);

@@ -162,17 +162,17 @@ static void *run_relay(void *arg)
 		struct kvgpu_remote_relayed r;
 	} all = { .r = knows };
 	struct kvgpu_remote_hello hello;
-	struct line line;
+	struct conn conn;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, up))
 		return NULL;
 	__atomic_store_n(&serving, up[1], __ATOMIC_SEQ_CST);
-	line.fd = up[0];
-	line.tls = NULL;
+	conn.fd = up[0];
+	conn.tls = NULL;
 	recv(fd, &hello, sizeof(hello), MSG_WAITALL);
 	hello.magic = KVGPU_REMOTE_MAGIC_RELAY;
 	send(up[0], &hello, sizeof(hello), MSG_NOSIGNAL);
-	if (!memory_read(&line, &all.w, sizeof(all.w), &memory)) {
+	if (!memory_read(&conn, &all.w, sizeof(all.w), &memory)) {
 		if (memory >= 0)
 			memory_send(fd, &all, sizeof(all), memory);
 		else
@@ -518,13 +518,13 @@ TEST(arena_by_chance)
  * Over a plain channel bytes go out from anywhere, and come back to where the caller wants them.
  * The arena is left alone.
  */
-TEST(landings)
+TEST(direct_reads)
 {
 	static uint8_t from[3 << 20], to[3 << 20];
 	struct kvgpu_remote_piece piece = { 4096, sizeof(from) };
-	struct kvgpu_remote_landing one = { .at = piece.at, .bytes = piece.bytes, .to = to },
-				    other = { .at = 0, .bytes = 4096, .to = to },
-				    shorter = { .at = piece.at, .bytes = 4096, .to = to };
+	struct kvgpu_remote_direct_read one = { .at = piece.at, .bytes = piece.bytes, .to = to },
+					other = { .at = 0, .bytes = 4096, .to = to },
+					shorter = { .at = piece.at, .bytes = 4096, .to = to };
 	uint64_t bytes, i;
 	uint8_t *arena;
 
@@ -534,27 +534,27 @@ TEST(landings)
 	for (i = 0; i < sizeof(from); i++)
 		from[i] = i * 7;
 	assert_int_equal(kvgpu_remote_push(client, piece.at, from, piece.bytes), 0);
-	kvgpu_remote_land(client, &other);
-	kvgpu_remote_land(client, &one);
-	kvgpu_remote_land(client, &shorter);
+	kvgpu_remote_read_post(client, &other);
+	kvgpu_remote_read_post(client, &one);
+	kvgpu_remote_read_post(client, &shorter);
 	IS_ANSWERED(OP_DOUBLE, &piece, sizeof(piece));
-	assert_true(kvgpu_remote_landed(client, &one));
-	assert_false(kvgpu_remote_landed(client, &other));
-	assert_false(kvgpu_remote_landed(client, &shorter));
+	assert_true(kvgpu_remote_read_done(client, &one));
+	assert_false(kvgpu_remote_read_done(client, &other));
+	assert_false(kvgpu_remote_read_done(client, &shorter));
 	for (i = 0; i < sizeof(to); i++)
 		if (to[i] != (uint8_t)((uint8_t)(i * 7) * 2) || arena[piece.at + i])
 			fail_msg("byte %llu", (unsigned long long)i);
 	/* a piece that comes once more, when nobody waits for it, or not any more */
 	memset(to, 0, sizeof(to));
-	kvgpu_remote_land(client, &one);
-	assert_false(kvgpu_remote_landed(client, &one));
+	kvgpu_remote_read_post(client, &one);
+	assert_false(kvgpu_remote_read_done(client, &one));
 	IS_ANSWERED(OP_DOUBLE, &piece, sizeof(piece));
 	for (i = 0; i < sizeof(to); i++)
 		if (to[i] || arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 4))
 			fail_msg("byte %llu", (unsigned long long)i);
-	kvgpu_remote_land(client, &one);
+	kvgpu_remote_read_post(client, &one);
 	IS_ANSWERED(OP_TWICE, &piece, sizeof(piece));
-	assert_true(kvgpu_remote_landed(client, &one));
+	assert_true(kvgpu_remote_read_done(client, &one));
 	for (i = 0; i < sizeof(to); i++)
 		if (to[i] != (uint8_t)((uint8_t)(i * 7) * 4) ||
 		    arena[piece.at + i] != (uint8_t)(to[i] + 1))
@@ -577,12 +577,12 @@ static void open_page(int signal, siginfo_t *info, void *context)
 	mprotect(page, 4096, PROT_READ | PROT_WRITE);
 }
 
-/* A piece that goes out from closed memory, and one that lands there. */
+/* A piece that goes out from closed memory, and one that is read into it. */
 TEST(closed_pages)
 {
 	struct sigaction mine = { .sa_sigaction = open_page, .sa_flags = SA_SIGINFO }, before;
 	struct kvgpu_remote_piece piece = { 4096, CLOSED - 100 };
-	struct kvgpu_remote_landing l = { .at = piece.at, .bytes = piece.bytes };
+	struct kvgpu_remote_direct_read l = { .at = piece.at, .bytes = piece.bytes };
 	unsigned int i;
 
 	begin();
@@ -596,9 +596,9 @@ TEST(closed_pages)
 	assert_int_equal(kvgpu_remote_push(client, piece.at, closed + 50, piece.bytes), 0);
 	assert_int_equal(opened, CLOSED / 4096);
 	mprotect(closed, CLOSED, PROT_READ);
-	kvgpu_remote_land(client, &l);
+	kvgpu_remote_read_post(client, &l);
 	IS_ANSWERED(OP_DOUBLE, &piece, sizeof(piece));
-	assert_true(kvgpu_remote_landed(client, &l));
+	assert_true(kvgpu_remote_read_done(client, &l));
 	assert_int_equal(opened, 2 * CLOSED / 4096);
 	sigaction(SIGSEGV, &before, NULL);
 	for (i = 50; i < CLOSED - 50; i++)
@@ -617,8 +617,8 @@ static struct {
 	int end[2];
 	bool all;
 } slow;
-static struct kvgpu_remote_landing half = { .at = 0, .bytes = 2 * HALF };
-static bool half_landed, half_over; /* atomic */
+static struct kvgpu_remote_direct_read half = { .at = 0, .bytes = 2 * HALF };
+static bool half_read, half_over; /* atomic */
 
 static void *send_half(void *arg)
 {
@@ -651,16 +651,16 @@ static void *send_half(void *arg)
 
 static void *wait_for_half(void *arg)
 {
-	__atomic_store_n(&half_landed, kvgpu_remote_landed(client, &half), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&half_read, kvgpu_remote_read_done(client, &half), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&half_over, true, __ATOMIC_SEQ_CST);
 	return NULL;
 }
 
 /*
- * Whoever gives a landing up goes on when the reader writes there no more: all has come, or the
+ * Whoever gives a direct read up goes on when the reader writes there no more: all has come, or the
  * server is gone.
  */
-TEST_WITH(landings_in_use, set_up_listener, tear_down_listener)
+TEST_WITH(direct_reads_in_use, set_up_listener, tear_down_listener)
 {
 	static uint8_t to[2 * HALF];
 	unsigned int i;
@@ -672,10 +672,10 @@ TEST_WITH(landings_in_use, set_up_listener, tear_down_listener)
 		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, slow.end), 0);
 		slow.all = i;
 		half.to = to;
-		half_over = half_landed = false;
+		half_over = half_read = false;
 		assert_int_equal(pthread_create(&server, NULL, send_half, NULL), 0);
 		begin();
-		kvgpu_remote_land(client, &half);
+		kvgpu_remote_read_post(client, &half);
 		assert_int_equal(send_op(OP_ECHO, completion, NULL, 0, &seq), 0);
 		assert_int_equal(recv(slow.end[0], &word, 1, 0), 1);
 		assert_int_equal(pthread_create(&t, NULL, wait_for_half, NULL), 0);
@@ -683,7 +683,7 @@ TEST_WITH(landings_in_use, set_up_listener, tear_down_listener)
 		assert_false(__atomic_load_n(&half_over, __ATOMIC_SEQ_CST));
 		assert_int_equal(send(slow.end[0], "", 1, 0), 1);
 		pthread_join(t, NULL);
-		assert_int_equal(half_landed, slow.all);
+		assert_int_equal(half_read, slow.all);
 		kvgpu_remote_disconnect(client);
 		pthread_join(server, NULL);
 		close(slow.end[0]);

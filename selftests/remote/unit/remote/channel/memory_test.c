@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <remote/channel/line.h>
+#include <remote/channel/conn.h>
 #include <remote/channel/memory.h>
 
 enum { BYTES = 1 << 20, SMALL = 4096, NOBODY = 65534, END = 128 };
@@ -61,7 +61,7 @@ TEST(files_are_limited)
 }
 
 /* A pair of sockets, the second with bytes and a descriptor to read; the message is in *word. */
-static struct line give(uint64_t *word)
+static struct conn give(uint64_t *word)
 {
 	int pair[2], memory = memory_make(BYTES);
 
@@ -70,13 +70,13 @@ static struct line give(uint64_t *word)
 	    memory_send(pair[0], &(uint64_t){ 7 }, sizeof(*word), memory))
 		_exit(97);
 	close(memory);
-	return (struct line){ .fd = pair[1] };
+	return (struct conn){ .fd = pair[1] };
 }
 
 static int no_descriptor_left(void)
 {
 	uint64_t word;
-	struct line l = give(&word);
+	struct conn l = give(&word);
 	int memory, last = dup(l.fd);
 
 	while (last >= 0 && last < END)
@@ -88,7 +88,7 @@ static int no_descriptor_left(void)
 static int standard_ones_closed(void)
 {
 	uint64_t word;
-	struct line l = give(&word);
+	struct conn l = give(&word);
 	int memory;
 
 	close(STDIN_FILENO);

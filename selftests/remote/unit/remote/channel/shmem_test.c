@@ -20,7 +20,7 @@
 
 #include <remote/channel/channel.h>
 #include <remote/channel/layout.h>
-#include <remote/channel/line.h>
+#include <remote/channel/conn.h>
 
 #include "selftests/own_folder.h"
 
@@ -607,11 +607,11 @@ TEST(memory_is_sealed)
 /* Serves nothing: the arena has grown by all that it may. */
 static void *serve_more(void *out)
 {
-	struct line l = { .fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC) };
+	struct conn l = { .fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC) };
 	struct kvgpu_remote_port **p = out;
 	uint64_t bytes;
 
-	if (kvgpu_remote_welcome_line(&l, VERSION, ARENA, ARENA, -1, NULL, NULL, p) ||
+	if (kvgpu_remote_welcome_conn(&l, VERSION, ARENA, ARENA, -1, NULL, NULL, p) ||
 	    kvgpu_remote_port_resize(*p, 2 * ARENA + 4096) ||
 	    !kvgpu_remote_port_resize(*p, 2 * ARENA) || !kvgpu_remote_port_arena(*p, &bytes) ||
 	    bytes != 2 * ARENA)

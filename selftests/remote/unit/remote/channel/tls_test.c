@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include <remote/channel/channel.h>
-#include <remote/channel/line.h>
+#include <remote/channel/conn.h>
 #include <remote/channel/tls.h>
 #include <remote/ctl/ctl.h>
 
@@ -71,17 +71,17 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 	}
 }
 
-static void serve_line(struct line *l)
+static void serve_line(struct conn *l)
 {
 	struct kvgpu_remote_port *p;
 	struct kvgpu_remote_head h;
 	const void *payload;
-	int r = kvgpu_remote_welcome_line(l, VERSION, ARENA, 0, -1, NULL, NULL, &p);
+	int r = kvgpu_remote_welcome_conn(l, VERSION, ARENA, 0, -1, NULL, NULL, &p);
 
 	server.result = r;
 	if (r) {
 		snprintf(server.why, sizeof(server.why), "%s", tls_complaint(l->tls) ?: "");
-		line_close(l);
+		conn_close(l);
 		return;
 	}
 	/*
@@ -101,7 +101,7 @@ static void serve_line(struct line *l)
 
 static void *serve(void *arg)
 {
-	struct line l = { .fd = accept(server.listening, NULL, NULL) };
+	struct conn l = { .fd = accept(server.listening, NULL, NULL) };
 	struct tls_credentials *c;
 	const char *why = "";
 
@@ -114,7 +114,7 @@ static void *serve(void *arg)
 	}
 	snprintf(server.why, sizeof(server.why), "%s", why);
 	if (server.result) {
-		line_close(&l);
+		conn_close(&l);
 		return NULL;
 	}
 	strcpy(server.peer, tls_peer(l.tls));
@@ -279,7 +279,7 @@ static void *carry(void *arg)
 static void *begin_server(void *arg)
 {
 	struct tls_credentials *c;
-	struct line *l = arg;
+	struct conn *l = arg;
 	const char *why = "";
 
 	if (!tls_credentials_read(path("ours"), true, &c, &why)) {
@@ -289,11 +289,11 @@ static void *begin_server(void *arg)
 	return NULL;
 }
 
-static void write_record(struct line *l, const char *text)
+static void write_record(struct conn *l, const char *text)
 {
 	struct iovec part = { (void *)(uintptr_t)text, strlen(text) };
 
-	assert_int_equal(line_write(l, &part, 1), 0);
+	assert_int_equal(conn_write(l, &part, 1), 0);
 }
 
 static size_t moved(int from, int to, size_t most)
@@ -312,7 +312,7 @@ static size_t moved(int from, int to, size_t most)
  */
 TEST(what_is_pending)
 {
-	struct line here = { .fd = -1 }, there = { .fd = -1 };
+	struct conn here = { .fd = -1 }, there = { .fd = -1 };
 	int ours[2], theirs[2], between[2];
 	struct tls_credentials *c;
 	pthread_t carrier, server;
@@ -343,26 +343,26 @@ TEST(what_is_pending)
 	       recv(ours[1], text, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
 		;
 	for (i = 0; i < 3; i++) {
-		assert_int_equal(line_some(&there, text, sizeof(text), true), 5);
-		assert_int_equal(line_pending(&there), i < 2);
+		assert_int_equal(conn_some(&there, text, sizeof(text), true), 5);
+		assert_int_equal(conn_pending(&there), i < 2);
 	}
-	assert_int_equal(line_some(&there, text, sizeof(text), false), 0);
+	assert_int_equal(conn_some(&there, text, sizeof(text), false), 0);
 	/* a record in parts: behind another one, within its header, and before its last byte */
 	write_record(&here, "one");
 	write_record(&here, "in parts");
 	moved(ours[1], theirs[0], 5 + 3 + 1 + 16 + 3);
-	assert_int_equal(line_some(&there, text, sizeof(text), true), 3);
-	assert_false(line_pending(&there));
-	assert_int_equal(line_some(&there, text, sizeof(text), false), 0);
+	assert_int_equal(conn_some(&there, text, sizeof(text), true), 3);
+	assert_false(conn_pending(&there));
+	assert_int_equal(conn_some(&there, text, sizeof(text), false), 0);
 	moved(ours[1], theirs[0], 2 + 8 + 1 + 15);
-	assert_false(line_pending(&there));
-	assert_int_equal(line_some(&there, text, sizeof(text), false), 0);
-	assert_false(line_pending(&there));
+	assert_false(conn_pending(&there));
+	assert_int_equal(conn_some(&there, text, sizeof(text), false), 0);
+	assert_false(conn_pending(&there));
 	moved(ours[1], theirs[0], 1);
-	assert_int_equal(line_some(&there, text, sizeof(text), false), 8);
+	assert_int_equal(conn_some(&there, text, sizeof(text), false), 8);
 	assert_memory_equal(text, "in parts", 8);
-	line_close(&here);
-	line_close(&there);
+	conn_close(&here);
+	conn_close(&there);
 	close(ours[1]);
 	close(theirs[0]);
 }

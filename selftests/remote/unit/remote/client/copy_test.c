@@ -104,29 +104,30 @@ void staging_sent(struct peer *p, struct staged *of, uint64_t seq)
 	late_pieces += of->late;
 }
 /* copies from a plain channel: the server returns a piece when its answer is taken */
-static struct kvgpu_remote_landing *landings;
-static unsigned int under_way, most, landed, lost_piece, refused_piece;
+static struct kvgpu_remote_direct_read *direct_reads;
+static unsigned int under_way, most, directly, lost_piece, refused_piece;
 
-void kvgpu_remote_land(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
+void kvgpu_remote_read_post(struct kvgpu_remote_channel *c, struct kvgpu_remote_direct_read *d)
 {
-	l->next = landings;
-	landings = l;
+	d->next = direct_reads;
+	direct_reads = d;
 }
 
-static struct kvgpu_remote_landing *landing_at(uint64_t at, struct kvgpu_remote_landing ***link)
+static struct kvgpu_remote_direct_read *direct_read_at(uint64_t at,
+						       struct kvgpu_remote_direct_read ***link)
 {
-	for (*link = &landings; **link && (**link)->at != at; *link = &(**link)->next)
+	for (*link = &direct_reads; **link && (**link)->at != at; *link = &(**link)->next)
 		;
 	return **link;
 }
 
-bool kvgpu_remote_landed(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
+bool kvgpu_remote_read_done(struct kvgpu_remote_channel *c, struct kvgpu_remote_direct_read *d)
 {
-	struct kvgpu_remote_landing **link;
+	struct kvgpu_remote_direct_read **link;
 
-	assert_ptr_equal(landing_at(l->at, &link), l);
-	*link = l->next;
-	return l->state;
+	assert_ptr_equal(direct_read_at(d->at, &link), d);
+	*link = d->next;
+	return d->state;
 }
 
 CUresult call_begin(struct call *c, unsigned int completion)
@@ -141,18 +142,18 @@ CUresult call_begin(struct call *c, unsigned int completion)
 CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 {
 	const struct q_copy_out *q = c->fixed;
-	struct kvgpu_remote_landing **link, *l = landing_at(q->at, &link);
+	struct kvgpu_remote_direct_read **link, *d = direct_read_at(q->at, &link);
 
 	under_way--;
 	assert_int_equal(q->flags, COPY_WHOLE);
 	if (lost_piece && !--lost_piece)
 		return CUDA_SUCCESS;
-	if (l)
-		assert_int_equal(l->bytes, q->bytes);
-	landed += !!l;
-	memcpy(l ? l->to : arena + q->at, there + (q->src - SRC), q->bytes);
-	if (l)
-		l->state = 1;
+	if (d)
+		assert_int_equal(d->bytes, q->bytes);
+	directly += !!d;
+	memcpy(d ? d->to : arena + q->at, there + (q->src - SRC), q->bytes);
+	if (d)
+		d->state = 1;
 	return CUDA_SUCCESS;
 }
 
@@ -312,8 +313,11 @@ TEST(lines_past_the_arena)
 	ring = room = false;
 }
 
-/* Bytes from a plain channel come some pieces at a time, and land where the program wants them. */
-TEST(lines_that_land)
+/*
+ * Bytes from a plain channel come some pieces at a time, and are read to where the program wants
+ * them.
+ */
+TEST(lines_read_directly)
 {
 	static uint8_t to_here[BYTES];
 	const struct route to = { .peer = peers };
@@ -327,11 +331,11 @@ TEST(lines_that_land)
 	for (i = 0; i < 2 * sizeof(bytes) / sizeof(*bytes); i++) {
 		q = (struct q_copy_out){ .src = SRC, .bytes = bytes[i / 2] };
 		in_memory = i % 2;
-		landed = most = 0;
+		directly = most = 0;
 		memset(to_here, 0, BYTES);
 		OK(line_out(&to, &q, to_here, true, true));
 		assert_memory_equal(to_here, there, bytes[i / 2]);
-		assert_int_equal(!landed, in_memory);
+		assert_int_equal(!directly, in_memory);
 		assert_int_equal(most, i / 2 == 2 ? 1 : 4);
 	}
 	in_memory = false;
@@ -342,7 +346,7 @@ TEST(lines_that_land)
 		refused_piece = i % 2 ? 0 : i / 2 % 3 + 1;
 		assert_int_equal(line_out(&to, &q, to_here, true, true),
 				 i % 2 ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_SYSTEM_NOT_READY);
-		assert_null(landings);
+		assert_null(direct_reads);
 		assert_int_equal(under_way, 0);
 		lost_piece = refused_piece = 0;
 	}

@@ -470,17 +470,17 @@ int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, const void *f
 	return 0;
 }
 
-void kvgpu_remote_land(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
+void kvgpu_remote_read_post(struct kvgpu_remote_channel *c, struct kvgpu_remote_direct_read *d)
 {
-	if (!kvgpu_remote_in_arena(l->at, l->bytes, c->arena_bytes))
+	if (!kvgpu_remote_in_arena(d->at, d->bytes, c->arena_bytes))
 		abort();
 }
 
-bool kvgpu_remote_landed(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
+bool kvgpu_remote_read_done(struct kvgpu_remote_channel *c, struct kvgpu_remote_direct_read *d)
 {
 	if (lies())
 		return false;
-	memset(l->to, 7, l->bytes);
+	memset(d->to, 7, d->bytes);
 	return true;
 }
 

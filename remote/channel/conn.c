@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * line.h has the contracts. In a server's process for a client each system call here must be one
+ * conn.h has the contracts. In a server's process for a client each system call here must be one
  * that remote/starter/filter.c allows.
  */
-#include "line.h"
+#include "conn.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -19,7 +19,7 @@
 enum { IDLE_S = 20, BETWEEN_S = 5, PROBES = 4, UNANSWERED_MS = 40000 };
 enum { PAGE = 4096 };
 
-void line_prepare(struct line *l)
+void conn_prepare(struct conn *c)
 {
 	static const struct {
 		int level, name, value;
@@ -35,15 +35,15 @@ void line_prepare(struct line *l)
 
 	/* sockets of other families refuse options of TCP, and need none */
 	for (i = 0; i < sizeof(options) / sizeof(*options); i++)
-		setsockopt(l->fd, options[i].level, options[i].name, &options[i].value,
+		setsockopt(c->fd, options[i].level, options[i].name, &options[i].value,
 			   sizeof(options[i].value));
 }
 
-void line_patience(struct line *l, unsigned int seconds)
+void conn_patience(struct conn *c, unsigned int seconds)
 {
 	struct timeval t = { .tv_sec = seconds };
 
-	setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+	setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
 }
 
 /*
@@ -71,7 +71,7 @@ static void touch_parts(const struct msghdr *m)
 	errno = EFAULT;
 }
 
-static int write_plain(const struct line *l, struct iovec *parts, unsigned int n)
+static int write_plain(const struct conn *c, struct iovec *parts, unsigned int n)
 {
 	struct msghdr m = { .msg_iov = parts, .msg_iovlen = n };
 	ssize_t done;
@@ -82,8 +82,8 @@ static int write_plain(const struct line *l, struct iovec *parts, unsigned int n
 			m.msg_iovlen--;
 			continue;
 		}
-		done = l->by_writev ? writev(l->fd, m.msg_iov, m.msg_iovlen) :
-				      sendmsg(l->fd, &m, MSG_NOSIGNAL);
+		done = c->by_writev ? writev(c->fd, m.msg_iov, m.msg_iovlen) :
+				      sendmsg(c->fd, &m, MSG_NOSIGNAL);
 		if (done < 0 && errno == EFAULT)
 			touch_parts(&m);
 		if (done < 0 && (errno == EINTR || errno == EFAULT))
@@ -103,9 +103,9 @@ static int write_plain(const struct line *l, struct iovec *parts, unsigned int n
 	return 0;
 }
 
-int line_write(struct line *l, struct iovec *parts, unsigned int n)
+int conn_write(struct conn *c, struct iovec *parts, unsigned int n)
 {
-	return l->tls ? tls_write(l->tls, parts, n) : write_plain(l, parts, n);
+	return c->tls ? tls_write(c->tls, parts, n) : write_plain(c, parts, n);
 }
 
 static ssize_t some_plain(int fd, void *to, size_t n, bool wait)
@@ -126,18 +126,18 @@ static ssize_t some_plain(int fd, void *to, size_t n, bool wait)
 	return -ECONNRESET;
 }
 
-ssize_t line_some(struct line *l, void *to, size_t n, bool wait)
+ssize_t conn_some(struct conn *c, void *to, size_t n, bool wait)
 {
-	return l->tls ? tls_some(l->tls, to, n, wait) : some_plain(l->fd, to, n, wait);
+	return c->tls ? tls_some(c->tls, to, n, wait) : some_plain(c->fd, to, n, wait);
 }
 
-int line_read(struct line *l, void *to, size_t n)
+int conn_read(struct conn *c, void *to, size_t n)
 {
 	uint8_t *at = to;
 	ssize_t done;
 
 	while (n) {
-		done = line_some(l, at, n, true);
+		done = conn_some(c, at, n, true);
 		if (done < 0)
 			return done;
 		at += done;
@@ -146,17 +146,17 @@ int line_read(struct line *l, void *to, size_t n)
 	return 0;
 }
 
-bool line_pending(const struct line *l)
+bool conn_pending(const struct conn *c)
 {
-	return l->tls && tls_pending(l->tls);
+	return c->tls && tls_pending(c->tls);
 }
 
-void line_close(struct line *l)
+void conn_close(struct conn *c)
 {
-	if (l->tls)
-		tls_end(l->tls);
-	l->tls = NULL;
-	if (l->fd >= 0)
-		close(l->fd);
-	l->fd = -1;
+	if (c->tls)
+		tls_end(c->tls);
+	c->tls = NULL;
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
 }
