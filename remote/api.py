@@ -49,7 +49,7 @@ STRUCT_WIRE = {"CUDA_RESOURCE_DESC": "struct kvgpu_remote_resource"}
 WORDS = ("CUtensorMap",)  # structs whose alignment a frame does not have
 ADDRESSES = {"CUDA_MEMSET_NODE_PARAMS": "dst"}  # members of structs that are addresses of the GPU
 # structs that say where memory is: the member that does, and one that is a pointer, which nobody gets
-PLACES = {"CUmemAllocationProp": (".location", ".win32HandleMetaData"), "CUmemPoolProps": (".location", ".win32SecurityAttributes"),
+LOCATIONS = {"CUmemAllocationProp": (".location", ".win32HandleMetaData"), "CUmemPoolProps": (".location", ".win32SecurityAttributes"),
           "CUmemLocation": ("", None)}
 # the greatest value of enums that programs take for an index
 MOST = {"CUstreamCaptureStatus": 2, "CUgraphNodeType": 31, "CUfunc_cache": 3, "CUsharedconfig": 2, "CUaddress_mode": 3,
@@ -383,10 +383,10 @@ def stub(e):
         elif x.kind == "struct" and not x.out:
             value = ("*" if x.stars else "") + x.name
             t.append(f"\tq.{x.name} = " + (f"{x.name} ? {value} : (typeof({value})){{ 0 }};" if x.null else f"{value};"))
-            if x.type in PLACES:
-                place, pointer = PLACES[x.type]
-                tries = "place_to_try" if x.type == "CUmemAllocationProp" else "place_to_server"
-                asks = "place_to_ask" if e.has("anyplace") else tries
+            if x.type in LOCATIONS:
+                place, pointer = LOCATIONS[x.type]
+                tries = "location_to_try" if x.type == "CUmemAllocationProp" else "location_to_server"
+                asks = "location_to_ask" if e.has("anyplace") else tries
                 t.append(f"\tr = {asks}(&c.to, &q.{x.name}{place});\n\tif (r)\n\t\treturn r;")
                 t += [f"\tq.{x.name}{pointer} = NULL;"] if pointer else []
         elif x.kind == "string":
@@ -405,7 +405,7 @@ def stub(e):
     if e.has("unless"):
         t.append(f"\tif ({e.options['unless']})\n\t\treturn CUDA_SUCCESS;")
     sync = f"call_{'each' if e.has('each') else 'sync'}(&c, {'sizeof(*a)' if e.a else '0'})"
-    sync = f"call_kept(&c, sizeof(*a), {e.options['stays']})" if e.has("stays") else sync
+    sync = f"call_cached(&c, sizeof(*a), {e.options['stays']})" if e.has("stays") else sync
     words = f"(uint64_t[]){{ {e.options['tried']} }}" if e.has("tried") else ""
     queue = f"call_tried(&c, 0, {words}, sizeof({words}))" if words else "call_async(&c)"
     t.append(f"\tr = {e.options['when']} ? {queue} : {sync};" if e.way == "async" else f"\tr = {sync};")
@@ -430,9 +430,9 @@ def stub(e):
             t.append(f"\tr = resource_from_wire(&c, &a->{x.name}, {x.name});\n\tif (r)\n\t\treturn r;")
         elif x.kind == "struct":
             t.append(f"\t*{x.name} = a->{x.name};")
-            if x.type in PLACES:
-                place, pointer = PLACES[x.type]
-                t.append(fails(f"!place_here(&c, &{x.name}->{place[1:]})", "UNKNOWN"))
+            if x.type in LOCATIONS:
+                place, pointer = LOCATIONS[x.type]
+                t.append(fails(f"!location_here(&c, &{x.name}->{place[1:]})", "UNKNOWN"))
                 t += [f"\t{x.name}->{pointer[1:]} = NULL;"] if pointer else []
         elif x.kind == "list" and x.type in HANDLES:
             p = e.options.get("parent", "")
@@ -443,7 +443,7 @@ def stub(e):
             t.append(f"\tif ({given}!answer_bytes(&c, {x.name}, {x.bytes(x.length())}))\n\t\treturn CUDA_ERROR_UNKNOWN;")
     if e.has("destroys"):
         t.append(f"\tobject_end({e.options['destroys']}, q.{e.options['destroys']});")
-    t += ["\tif (!r)\n\t\tkept_forget(KEPT_GRAPHS);"] if e.changes_graphs() else []
+    t += ["\tif (!r)\n\t\tcache_invalidate(CACHE_GRAPHS);"] if e.changes_graphs() else []
     if e.has("after"):
         t.append(f"\tif (!r)\n\t\t{e.options['after']};")
     t.append("\treturn r;\n}\n")
@@ -578,8 +578,8 @@ def case(e):
         elif x.kind == "struct" and not x.out:
             zero = f"is_zero(&q.{x.name}, sizeof(q.{x.name})) ? NULL : " if x.null else ""
             call.append(f"{zero}{'&' if x.stars else ''}q.{x.name}")
-            if x.type in PLACES:
-                place, pointer = PLACES[x.type]
+            if x.type in LOCATIONS:
+                place, pointer = LOCATIONS[x.type]
                 checks.append(fails(f"!place_fine(&q.{x.name}{place})", "NOT_SUPPORTED"))
                 checks += [f"\tq.{x.name}{pointer} = NULL;"] if pointer else []
         elif x.kind == "struct":

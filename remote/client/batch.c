@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Copies of several lines by one call: as many calls of cuMemcpyAsync(). */
+/* Several linear copies by one call: as many calls of cuMemcpyAsync(). */
 #include "client.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)

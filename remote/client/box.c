@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Boxes: several lines and slices, as the program describes them and as frames name them. The
- * program's memory is packed into a piece of the arena, or unpacked from there.
+ * Boxes: rows and slices of 2-D and 3-D copies, as the program describes them and as frames name
+ * them. The program's memory is packed into a piece of the arena, or unpacked from there.
  */
 #include "box.h"
 
@@ -44,16 +44,16 @@ static CUresult open_host(struct end *e, const void *host, const uint64_t *size)
 
 static CUresult open_address(struct end *e, CUdeviceptr at, bool host, const uint64_t *size)
 {
-	switch (side_of(at, host)) {
-	case SIDE_HOST:
+	switch (memory_kind_of(at, host)) {
+	case MEMORY_HOST:
 		e->type = CU_MEMORYTYPE_HOST;
 		return open_host(e, (void *)(uintptr_t)at, size);
-	case SIDE_DEVICE:
+	case MEMORY_DEVICE:
 		e->type = CU_MEMORYTYPE_DEVICE;
 		e->word[END_WHERE] = at;
 		route_address(&e->at, at);
 		return CUDA_SUCCESS;
-	case SIDE_NOWHERE:
+	case MEMORY_UNKNOWN:
 		break;
 	}
 	return CUDA_ERROR_INVALID_VALUE;
@@ -167,7 +167,7 @@ CUresult box_check(const struct route *to, const struct box *b)
 
 /* ---------------------------------------------------------------- a part of a box, in one piece */
 
-uint8_t *box_line(const struct end *e, uint64_t x, uint64_t y, uint64_t z)
+uint8_t *box_row(const struct end *e, uint64_t x, uint64_t y, uint64_t z)
 {
 	return e->host + (z * e->word[END_HEIGHT] + y) * e->word[END_PITCH] + x;
 }
@@ -179,7 +179,7 @@ void box_pack(const struct end *e, const struct part *p, uint8_t *to)
 
 	for (z = 0; z < p->size[2]; z++)
 		for (y = 0; y < p->size[1]; y++, to += p->size[0])
-			memmove(to, box_line(e, p->at[0], p->at[1] + y, p->at[2] + z), p->size[0]);
+			memmove(to, box_row(e, p->at[0], p->at[1] + y, p->at[2] + z), p->size[0]);
 }
 
 void box_unpack(const struct end *e, const struct part *p, const uint8_t *from)
@@ -188,8 +188,7 @@ void box_unpack(const struct end *e, const struct part *p, const uint8_t *from)
 
 	for (z = 0; z < p->size[2]; z++)
 		for (y = 0; y < p->size[1]; y++, from += p->size[0])
-			memmove(box_line(e, p->at[0], p->at[1] + y, p->at[2] + z), from,
-				p->size[0]);
+			memmove(box_row(e, p->at[0], p->at[1] + y, p->at[2] + z), from, p->size[0]);
 }
 
 void box_words(const struct end *e, const struct part *p, uint64_t arena, uint64_t *w)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Internal header of the client: copies of several lines and slices (boxes). */
+/* Internal header of the client: 2-D and 3-D copies, of boxes: rows and slices. */
 #ifndef KVGPU_REMOTE_CLIENT_BOX_H
 #define KVGPU_REMOTE_CLIENT_BOX_H
 
@@ -15,7 +15,7 @@ struct end {
 
 struct box {
 	struct end src, dst;
-	uint64_t size[3]; /* bytes of a line; lines of a slice; slices */
+	uint64_t size[3]; /* bytes of a row; rows of a slice; slices */
 	uint32_t form; /* enum kvgpu_remote_form */
 };
 
@@ -34,8 +34,8 @@ CUresult box_open(struct route *to, struct box *b, const CUDA_MEMCPY3D_PEER *c, 
  * @to: where to ask about an address that is known nowhere.
  */
 CUresult box_check(const struct route *to, const struct box *b);
-/* where a line begins in the program's memory at end @e */
-uint8_t *box_line(const struct end *e, uint64_t x, uint64_t y, uint64_t z);
+/* where a row begins in the program's memory at end @e */
+uint8_t *box_row(const struct end *e, uint64_t x, uint64_t y, uint64_t z);
 /* copy part @p of the program's memory into one piece without gaps, and out of it */
 void box_pack(const struct end *e, const struct part *p, uint8_t *to);
 void box_unpack(const struct end *e, const struct part *p, const uint8_t *from);

@@ -229,7 +229,7 @@ static bool by_tree(struct tree *t, const CUdeviceptr *dst, unsigned int n, CUde
 static CUresult broadcast(const CUdeviceptr *dst, unsigned int n, CUdeviceptr src, size_t bytes)
 {
 	struct tree t = { .bytes = bytes };
-	enum side_of from;
+	enum memory_kind from;
 	bool captured;
 	unsigned int i;
 	CUresult r = call_enter(0);
@@ -238,13 +238,13 @@ static CUresult broadcast(const CUdeviceptr *dst, unsigned int n, CUdeviceptr sr
 		return r;
 	if (!dst || !src || n > DEVICES_MAX)
 		return CUDA_ERROR_INVALID_VALUE;
-	from = side_of(src, false);
-	t.host = from == SIDE_HOST ? (const uint8_t *)(uintptr_t)src : NULL;
+	from = memory_kind_of(src, false);
+	t.host = from == MEMORY_HOST ? (const uint8_t *)(uintptr_t)src : NULL;
 	if (t.host)
 		r = host_copy_begins(NULL, true, t.host, &captured);
 	if (r)
 		return r;
-	if (!captures_any() && from != SIDE_NOWHERE && by_tree(&t, dst, n, src, &r))
+	if (!captures_any() && from != MEMORY_UNKNOWN && by_tree(&t, dst, n, src, &r))
 		return r;
 	r = CUDA_SUCCESS;
 	for (i = 0; i < n && !r; i++)

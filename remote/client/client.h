@@ -2,15 +2,15 @@
 /*
  * Internal header of the client: the libcuda.so.1 of a program whose GPU is elsewhere.
  *
- * Locks, outer to inner: that of libraries (cuda/api/libraries.c), `init_lock` (init.c),
- * `images` (module.c), `primaries` (context.c), `growing` (grow.c), `mapping` (hostmem.c),
- * `lending` (lend.c), the lock of managed memory (managed.c), `submit` of a peer (call.c: frames go
- * out in one order), `objects` (object.c), then the locks of single files: ranges, host memory,
- * arena, functions of the host, cross-server fences, waiting for cross-server fences, captures,
- * helpers, bounce buffers, devices, kept answers; last those of a channel. A thread that waits for
- * an answer may hold that of libraries, `init_lock`, `images`, `growing`, `mapping`, `lending` and
- * the lock of managed memory, and no other one. No lock is held while a function of the program
- * runs. Functions here take the locks that they need: call them with none held but outer ones, and
+ * Locks, outer to inner: that of libraries (cuda/api/libraries.c), `init_lock` (init.c), `images`
+ * (module.c), `primaries` (context.c), `growing` (grow.c), `mapping` (hostmem.c), `lending`
+ * (lend.c), the lock of managed memory (managed.c), `submit` of a peer (call.c: frames go out in
+ * one order), `objects` (object.c), then the locks of single files: ranges, host memory, arena,
+ * functions of the host, cross-server fences, waiting for cross-server fences, captures, helpers,
+ * bounce buffers, devices, cached answers; last those of a channel. A thread that waits for an
+ * answer may hold that of libraries, `init_lock`, `images`, `growing`, `mapping`, `lending` and the
+ * lock of managed memory, and no other one. No lock is held while a function of the program runs.
+ * Functions here take the locks that they need: call them with none held but outer ones, and
  * staging_get() with none but `init_lock`.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
@@ -350,18 +350,18 @@ void call_aside(bool aside);
 bool op_touches(uint16_t op);
 bool op_reports(uint16_t op);
 
-/* ------------------------------------------------------------------ kept.c */
+/* ------------------------------------------------------------------ answer_cache.c */
 
 /*
- * What answers that stay tell of. KEPT_FUNCTIONS: attributes of functions, and what fits on an SM
- * of them. KEPT_PRIMARY: flags of primary contexts, and whether they are active. KEPT_GRAPHS: which
+ * What cached answers tell of. CACHE_FUNCTIONS: attributes of functions, and what fits on an SM of
+ * them. CACHE_PRIMARY: flags of primary contexts, and whether they are active. CACHE_GRAPHS: which
  * nodes graphs have, for call_tried().
  */
-enum kept_kind { KEPT_FUNCTIONS, KEPT_PRIMARY, KEPT_GRAPHS, NR_KEPT };
+enum cache_kind { CACHE_FUNCTIONS, CACHE_PRIMARY, CACHE_GRAPHS, NR_CACHES };
 enum { TRIED_MAX = 80 };
 
 /* call_sync(), or the answer to the same call before, if none was forgotten since */
-CUresult call_kept(struct call *c, size_t fixed, enum kept_kind kind);
+CUresult call_cached(struct call *c, size_t fixed, enum cache_kind kind);
 /*
  * call_sync(); or call_async() if a call with the same @what in this context has succeeded since a
  * graph last got or lost nodes. @what: @bytes of arguments, TRIED_MAX at most, as far as they
@@ -369,7 +369,7 @@ CUresult call_kept(struct call *c, size_t fixed, enum kept_kind kind);
  */
 CUresult call_tried(struct call *c, size_t fixed, const void *what, size_t bytes);
 /* A call has succeeded that may change such answers. */
-void kept_forget(enum kept_kind kind);
+void cache_invalidate(enum cache_kind kind);
 
 /* ------------------------------------------------------------------ capture.c */
 
@@ -632,7 +632,7 @@ bool device_begins(CUdeviceptr ptr);
 bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size);
 bool device_spans(CUdeviceptr a, CUdeviceptr b, uint64_t bytes);
 
-/* ------------------------------------------------------------------ settle.c */
+/* ------------------------------------------------------------------ va_conflict.c */
 
 /*
  * Note the memory that call @c has allocated at *ptr. While memory of another server is there, have
@@ -670,7 +670,7 @@ void arena_put(struct peer *p, uint64_t at);
  */
 uint64_t slot_get(struct peer *p, uint64_t bytes);
 void slot_put(struct peer *p, uint64_t at);
-/* the bytes of the next piece of a line that has @left bytes */
+/* the bytes of the next piece of a copy that has @left bytes */
 static inline uint64_t piece_least(uint64_t left)
 {
 	return left < KVGPU_REMOTE_PIECE_MAX ? left : KVGPU_REMOTE_PIECE_MAX;
@@ -859,7 +859,7 @@ static inline void memory_freed(CUdeviceptr ptr, uint64_t serial)
 	managed_freed(ptr);
 }
 
-/* ------------------------------------------------------------------ side.c */
+/* ------------------------------------------------------------------ memory_kind.c */
 
 /*
  * Whether @at can be an address of the GPU's: cuMemcpy() and others must not take it for one of the
@@ -871,15 +871,15 @@ bool answer_address(const struct peer *p, CUdeviceptr at);
  * with a single server. Asks the kernel each time, 0.5 us.
  */
 bool programs_own(CUdeviceptr at);
-enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
+enum memory_kind { MEMORY_UNKNOWN, MEMORY_HOST, MEMORY_DEVICE };
 /* What memory @at is. @host: the program says that it is host memory. */
-enum side_of side_of(CUdeviceptr at, bool host);
+enum memory_kind memory_kind_of(CUdeviceptr at, bool host);
 
-/* ------------------------------------------------------------------ holds.c */
+/* ------------------------------------------------------------------ mem_extent.c */
 
 /*
  * Before a copy reads or writes the program's memory: CUDA_SUCCESS if @bytes from @at on are one
- * allocation of the GPU's, or @size[0] bytes of a line, @size[1] lines and @size[2] slices from @at
+ * allocation of the GPU's, or @size[0] bytes of a row, @size[1] rows and @size[2] slices from @at
  * on are in @array. Ask the server about what is not known here.
  */
 CUresult device_holds(const struct route *to, CUdeviceptr at, uint64_t bytes);
@@ -895,11 +895,11 @@ CUresult array_holds(const struct route *to, CUarray array, const uint64_t *at,
  */
 CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured);
 /*
- * Add a copy of one line, @bytes long, as a node to the graph that the stream with number @stream
+ * Add a linear copy of @bytes as a node to the graph that the stream with number @stream
  * captures. array_capture(): one end is @array, from byte @offset on.
  */
-CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to,
-		      CUdeviceptr src, enum side_of from, size_t bytes);
+CUresult linear_capture(const struct route *route, uint64_t stream, CUdeviceptr dst,
+			enum memory_kind to, CUdeviceptr src, enum memory_kind from, size_t bytes);
 CUresult array_capture(const struct route *route, uint64_t stream, CUarray array, size_t offset,
 		       void *host, size_t bytes, bool to_array);
 
@@ -935,17 +935,17 @@ void link_destroyed(CUlinkState state);
 CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to,
 			 uint32_t *bytes);
 
-/* ------------------------------------------------------------------ place.c */
+/* ------------------------------------------------------------------ mem_access.c */
 
 /*
  * Where memory is to be: put the server's number of the device in the place of the program's, or
- * back. Memory of a host can't be had; place_to_ask() puts the first device in its place, and
- * place_to_try() prints no line. place_here(): false: an answer can't say that.
+ * back. Memory of a host can't be had; location_to_ask() puts the first device in its place, and
+ * location_to_try() prints no line. location_here(): false: an answer can't say that.
  */
-CUresult place_to_server(struct route *to, CUmemLocation *place);
-CUresult place_to_try(struct route *to, CUmemLocation *place);
-CUresult place_to_ask(struct route *to, CUmemLocation *place);
-bool place_here(const struct call *c, CUmemLocation *place);
+CUresult location_to_server(struct route *to, CUmemLocation *place);
+CUresult location_to_try(struct route *to, CUmemLocation *place);
+CUresult location_to_ask(struct route *to, CUmemLocation *place);
+bool location_here(const struct call *c, CUmemLocation *place);
 void allocation_made(CUmemGenericAllocationHandle handle, const CUmemAllocationProp *prop);
 
 /* ------------------------------------------------------------------ ipc.c */

@@ -90,7 +90,7 @@ void primary_retained(CUcontext ctx, CUdevice dev)
 	o->dev = dev;
 	__atomic_store_n(&o->dead, false, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&primaries);
-	kept_forget(KEPT_PRIMARY);
+	cache_invalidate(CACHE_PRIMARY);
 }
 
 /* Call with `primaries`. NULL: it is not known, or a server that lies has put another one there. */
@@ -148,7 +148,7 @@ static void primary_end(CUdevice dev, bool reset)
 {
 	struct object *o;
 
-	kept_forget(KEPT_PRIMARY);
+	cache_invalidate(CACHE_PRIMARY);
 	if (dev < 0 || dev >= DEVICES_MAX)
 		return;
 	pthread_mutex_lock(&primaries);

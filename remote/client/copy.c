@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The program's copies of one line: which memory the ends are, and whether the stream captures
+ * The program's linear (1-D) copies: which memory the ends are, and whether the stream captures
  * decides who makes the copy.
  */
 #include "peer_copy.h"
@@ -19,7 +19,7 @@ static CUresult to_device(struct route *to, CUdeviceptr dst, const void *src, si
 	route_peer(to);
 	if (!r && !known)
 		r = device_holds(to, dst, bytes);
-	return r ? r : line_in(to, &q, src, when == SYNC, fine);
+	return r ? r : linear_h2d(to, &q, src, when == SYNC, fine);
 }
 
 static CUresult to_host(struct route *to, void *dst, CUdeviceptr src, size_t bytes, enum when when,
@@ -32,7 +32,7 @@ static CUresult to_host(struct route *to, void *dst, CUdeviceptr src, size_t byt
 	route_peer(to);
 	if (!r && !known)
 		r = device_holds(to, src, bytes);
-	return r ? r : line_out(to, &q, dst, when == SYNC, fine);
+	return r ? r : linear_d2h(to, &q, dst, when == SYNC, fine);
 }
 
 /*
@@ -87,46 +87,47 @@ CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *ca
 	return r;
 }
 
-static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUdeviceptr src,
-			size_t bytes, enum when when, CUstream stream)
+static CUresult between(enum memory_kind to, CUdeviceptr dst, enum memory_kind from,
+			CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
 {
 	struct route there = { 0 };
 	bool read, captured;
 	uint64_t id;
 	CUresult r;
 
-	if (to == SIDE_NOWHERE || from == SIDE_NOWHERE)
+	if (to == MEMORY_UNKNOWN || from == MEMORY_UNKNOWN)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (to == SIDE_DEVICE)
+	if (to == MEMORY_DEVICE)
 		gpu_uses(dst);
-	if (from == SIDE_DEVICE)
+	if (from == MEMORY_DEVICE)
 		gpu_uses(src);
 	if (several) {
 		r = route_stream(&there, stream, &id);
-		if (to == SIDE_DEVICE)
+		if (to == MEMORY_DEVICE)
 			route_address(&there, dst);
-		if (from == SIDE_DEVICE)
+		if (from == MEMORY_DEVICE)
 			route_address(&there, src);
 		if (r || there.split)
 			return r ? r :
-				   peer_copy_line(dst, to, src, from, bytes, when == SYNC, stream);
+				   peer_copy_linear(dst, to, src, from, bytes, when == SYNC,
+						    stream);
 	}
-	if (to == SIDE_DEVICE && from == SIDE_DEVICE)
+	if (to == MEMORY_DEVICE && from == MEMORY_DEVICE)
 		return on_device(dst, src, bytes, when, stream);
 	/* the GPU itself reads in the stream's order: a read by the CPU has to wait */
-	read = from == SIDE_HOST && gpu_reaches(route_peer(&there), (const void *)(uintptr_t)src,
-						bytes) == KVGPU_REMOTE_NOWHERE;
+	read = from == MEMORY_HOST && gpu_reaches(route_peer(&there), (const void *)(uintptr_t)src,
+						  bytes) == KVGPU_REMOTE_NOWHERE;
 	r = host_copy_begins(stream, when == SYNC, read ? (const void *)(uintptr_t)src : NULL,
 			     &captured);
 	if (!r && captured) {
 		r = route_stream(&there, stream, &id);
-		return r ? r : line_capture(&there, id, dst, to, src, from, bytes);
+		return r ? r : linear_capture(&there, id, dst, to, src, from, bytes);
 	}
 	if (r)
 		return r;
-	if (to == SIDE_DEVICE)
+	if (to == MEMORY_DEVICE)
 		return to_device(&there, dst, (const void *)(uintptr_t)src, bytes, when, stream);
-	if (from == SIDE_DEVICE)
+	if (from == MEMORY_DEVICE)
 		return to_host(&there, (void *)(uintptr_t)dst, src, bytes, when, stream);
 	return on_host(dst, src, bytes, stream);
 }
@@ -154,7 +155,8 @@ static CUresult copy_any(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum wh
 
 	if (r || nothing)
 		return r;
-	return between(side_of(dst, false), dst, side_of(src, false), src, bytes, when, stream);
+	return between(memory_kind_of(dst, false), dst, memory_kind_of(src, false), src, bytes,
+		       when, stream);
 }
 
 static CUresult htod(CUdeviceptr dst, const void *src, size_t bytes, enum when when,
@@ -166,7 +168,7 @@ static CUresult htod(CUdeviceptr dst, const void *src, size_t bytes, enum when w
 
 	if (r || nothing)
 		return r;
-	return between(SIDE_DEVICE, dst, side_of(from, true), from, bytes, when, stream);
+	return between(MEMORY_DEVICE, dst, memory_kind_of(from, true), from, bytes, when, stream);
 }
 
 static CUresult dtoh(void *dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
@@ -177,7 +179,7 @@ static CUresult dtoh(void *dst, CUdeviceptr src, size_t bytes, enum when when, C
 
 	if (r || nothing)
 		return r;
-	return between(side_of(to, true), to, SIDE_DEVICE, src, bytes, when, stream);
+	return between(memory_kind_of(to, true), to, MEMORY_DEVICE, src, bytes, when, stream);
 }
 
 #define ENTRIES(name, v2, body, dst_type, src_type)                                                \
@@ -221,8 +223,8 @@ static CUresult between_contexts(CUdeviceptr dst, CUcontext to, CUdeviceptr src,
 	    !route_handle(&c.to, CLASS_CONTEXT, from, &q.src_ctx))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (c.to.split)
-		return peer_copy_line(dst, SIDE_DEVICE, src, SIDE_DEVICE, bytes, when == SYNC,
-				      stream);
+		return peer_copy_linear(dst, MEMORY_DEVICE, src, MEMORY_DEVICE, bytes, when == SYNC,
+					stream);
 	return call_sync(&c, 0);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The program's copies of several lines and slices (boxes). What goes by way of the arena is cut
- * into a smaller box for each piece.
+ * The program's 2-D and 3-D copies, of boxes. What goes by way of the arena is cut into a smaller
+ * box for each piece.
  */
 #include <stdlib.h>
 
@@ -193,7 +193,7 @@ static CUresult wait_there(const struct route *to)
 }
 
 /*
- * Ends and stream belong to several servers. The copy is over on return, as peer_copy_line() says
+ * Ends and stream belong to several servers. The copy is over on return, as peer_copy_linear() says
  * of host memory.
  */
 static CUresult copy_between(struct box *b, CUstream stream)
@@ -221,7 +221,7 @@ static CUresult by_cpu(const struct box *b, CUstream stream)
 
 	for (z = 0; z < b->size[2] && !r; z++)
 		for (y = 0; y < b->size[1]; y++)
-			memmove(box_line(&b->dst, 0, y, z), box_line(&b->src, 0, y, z), b->size[0]);
+			memmove(box_row(&b->dst, 0, y, z), box_row(&b->src, 0, y, z), b->size[0]);
 	return r;
 }
 

@@ -59,8 +59,8 @@ static void keep_taken(const struct q_copy_node *q, const struct call *c)
 			bounce_free(mine[i]);
 }
 
-/* a line of the context's memory, as box_open() has read it */
-static bool is_line(const uint64_t *w, const uint64_t *size)
+/* contiguous bytes of the context's memory, as box_open() has read it */
+static bool is_linear(const uint64_t *w, const uint64_t *size)
 {
 	return w[END_TYPE] == CU_MEMORYTYPE_DEVICE && size[1] == 1 && size[2] == 1 && !w[END_X] &&
 	       !w[END_Y] && !w[END_Z] && device_span(w[END_WHERE], size[0], 1);
@@ -71,7 +71,7 @@ static CUresult submit_node(struct q_copy_node *q, struct call *c)
 {
 	CUresult r;
 
-	if (q->exec && is_line(q->src, q->size) && is_line(q->dst, q->size))
+	if (q->exec && is_linear(q->src, q->size) && is_linear(q->dst, q->size))
 		return call_tried(c, sizeof(struct a_copy_node),
 				  (uint64_t[]){ q->exec, q->node, q->ctx, q->size[0],
 						q->src[END_PITCH], q->src[END_HEIGHT],
@@ -79,7 +79,7 @@ static CUresult submit_node(struct q_copy_node *q, struct call *c)
 				  8 * sizeof(uint64_t));
 	r = call_sync(c, sizeof(struct a_copy_node));
 	if (!r && !q->exec)
-		kept_forget(KEPT_GRAPHS);
+		cache_invalidate(CACHE_GRAPHS);
 	return r;
 }
 
@@ -125,21 +125,21 @@ CUresult box_capture(const struct route *to, struct box *b, uint64_t stream)
 	return send_node(&q, &c, b);
 }
 
-static struct end line_end(CUdeviceptr at, enum side_of side, size_t bytes)
+static struct end linear_end(CUdeviceptr at, enum memory_kind kind, size_t bytes)
 {
-	struct end e = { .type = side == SIDE_HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+	struct end e = { .type = kind == MEMORY_HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
 			 .word = { [END_WHERE] = at, [END_PITCH] = bytes, [END_HEIGHT] = 1 } };
 
 	e.word[END_TYPE] = e.type;
-	e.host = side == SIDE_HOST ? (uint8_t *)(uintptr_t)at : NULL;
+	e.host = kind == MEMORY_HOST ? (uint8_t *)(uintptr_t)at : NULL;
 	return e;
 }
 
-CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to,
-		      CUdeviceptr src, enum side_of from, size_t bytes)
+CUresult linear_capture(const struct route *route, uint64_t stream, CUdeviceptr dst,
+			enum memory_kind to, CUdeviceptr src, enum memory_kind from, size_t bytes)
 {
-	struct box b = { .src = line_end(src, from, bytes),
-			 .dst = line_end(dst, to, bytes),
+	struct box b = { .src = linear_end(src, from, bytes),
+			 .dst = linear_end(dst, to, bytes),
 			 .size = { bytes, 1, 1 } };
 
 	return box_capture(route, &b, stream);
@@ -150,7 +150,7 @@ CUresult array_capture(const struct route *route, uint64_t stream, CUarray array
 {
 	struct end a = { .type = CU_MEMORYTYPE_ARRAY,
 			 .word = { [END_TYPE] = CU_MEMORYTYPE_ARRAY, [END_X] = offset } };
-	struct end h = line_end((uintptr_t)host, SIDE_HOST, bytes);
+	struct end h = linear_end((uintptr_t)host, MEMORY_HOST, bytes);
 	struct box b = { .src = to_array ? h : a,
 			 .dst = to_array ? a : h,
 			 .size = { bytes, 1, 1 } };

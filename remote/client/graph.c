@@ -91,7 +91,7 @@ static CUresult ask_kernel_node(struct q_kernel_node *q, struct call *c,
 		r = call_sync(c, sizeof(struct a_kernel_node));
 	call_end(c);
 	if (!r)
-		kept_forget(KEPT_GRAPHS);
+		cache_invalidate(CACHE_GRAPHS);
 	return r;
 }
 
@@ -211,7 +211,7 @@ static CUresult host_node(struct q_host_node *q, struct call *c, const CUDA_HOST
 	if (r)
 		host_function_drop(q->id);
 	else if (!q->exec)
-		kept_forget(KEPT_GRAPHS);
+		cache_invalidate(CACHE_GRAPHS);
 	return r;
 }
 

@@ -484,7 +484,7 @@ void function_set(CUfunction f, int attribute, int value)
 
 	if (known && attribute >= 0 && attribute < FUNCTION_ATTRIBUTES)
 		known->attribute[attribute] = value;
-	kept_forget(KEPT_FUNCTIONS);
+	cache_invalidate(CACHE_FUNCTIONS);
 }
 
 bool function_has(CUfunction f, int attribute, int value)

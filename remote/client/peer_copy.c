@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of one line between the memory of two servers, or between the memory of one server and
+ * Linear copies between the memory of two servers, or between the memory of one server and
  * host memory in a stream of another one: when they are made, and by which file.
  */
 #include "peer_copy.h"
@@ -11,8 +11,8 @@
  * over on return: a stream that does not wait for the null stream may be the next to read the
  * bytes.
  */
-CUresult peer_copy_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
-			size_t bytes, bool waits, CUstream stream)
+CUresult peer_copy_linear(CUdeviceptr dst, enum memory_kind to, CUdeviceptr src,
+			  enum memory_kind from, size_t bytes, bool waits, CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	struct route there = { 0 }, other = { 0 };
@@ -22,20 +22,20 @@ CUresult peer_copy_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum 
 
 	if (r || status != CU_STREAM_CAPTURE_STATUS_NONE)
 		return r ? r : capture_refuse_servers();
-	if (to == SIDE_DEVICE)
+	if (to == MEMORY_DEVICE)
 		r = peer_copy_route(dst, &there);
-	if (!r && from == SIDE_DEVICE)
-		r = peer_copy_route(src, to == SIDE_DEVICE ? &other : &there);
+	if (!r && from == MEMORY_DEVICE)
+		r = peer_copy_route(src, to == MEMORY_DEVICE ? &other : &there);
 	if (r)
 		return r;
-	if (to == SIDE_DEVICE && from == SIDE_DEVICE && !waits)
+	if (to == MEMORY_DEVICE && from == MEMORY_DEVICE && !waits)
 		return cross_fence_copy(stream, dst, src, bytes);
 	r = cuStreamSynchronize(stream);
 	if (r)
 		return r;
-	if (to != SIDE_DEVICE)
-		return line_out(&there, &out, (void *)(uintptr_t)dst, true, false);
-	if (from != SIDE_DEVICE)
-		return line_in(&there, &in, (const void *)(uintptr_t)src, true, false);
+	if (to != MEMORY_DEVICE)
+		return linear_d2h(&there, &out, (void *)(uintptr_t)dst, true, false);
+	if (from != MEMORY_DEVICE)
+		return linear_h2d(&there, &in, (const void *)(uintptr_t)src, true, false);
 	return peer_copy_in_streams(&there, 0, dst, &other, 0, src, bytes);
 }

@@ -8,19 +8,19 @@
 /* ------------------------------------------------------------------ peer_copy.c */
 
 /*
- * Copy a line (contiguous bytes) whose ends, of which one may be host memory, and stream belong to
+ * Copy contiguous bytes whose ends, of which one may be host memory, and stream belong to
  * several servers. @waits: the program's call is a synchronous one.
  */
-CUresult peer_copy_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
-			size_t bytes, bool waits, CUstream stream);
+CUresult peer_copy_linear(CUdeviceptr dst, enum memory_kind to, CUdeviceptr src,
+			  enum memory_kind from, size_t bytes, bool waits, CUstream stream);
 
 /* ------------------------------------------------------------------ peer_via_host.c */
 
 /* *to: the context that has the memory at @at, whose server a call goes to */
 CUresult peer_copy_route(CUdeviceptr at, struct route *to);
 /*
- * Copy a line from one server's memory to another's, in these streams. It waits for the last piece,
- * so that all bytes are at @dst on return.
+ * Copy contiguous bytes from one server's memory to another's, in these streams. It waits for the
+ * last piece, so that all bytes are at @dst on return.
  */
 CUresult peer_copy_in_streams(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
 			      const struct route *from, uint64_t out_stream, CUdeviceptr src,
@@ -28,7 +28,7 @@ CUresult peer_copy_in_streams(const struct route *to, uint64_t in_stream, CUdevi
 /* The same in streams of the client's own: for cross_fence.c's threads. */
 CUresult peer_copy_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
 
-/* ----------------------------------------------- line.c: a piece of a line, as part of its copy */
+/* ------------------------------------- linear_copy.c: a piece of a copy, as a part of all of it */
 
 /* the place of [host, host + bytes) in the arena if the GPU itself can copy there; else NOWHERE */
 uint64_t gpu_reaches(struct peer *p, const void *host, uint64_t bytes);
@@ -36,12 +36,12 @@ uint64_t gpu_reaches(struct peer *p, const void *host, uint64_t bytes);
 CUresult piece_send(const struct route *to, struct q_copy_in *q, const void *src, bool fine);
 CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst);
 /*
- * Copy a whole line. @waits: on return the program may use its memory again. With COPY_WHOLE in
- * .flags and without @fine, line_in() returns when the bytes are at .dst.
+ * Copy all of it. @waits: on return the program may use its memory again. With COPY_WHOLE in
+ * .flags and without @fine, linear_h2d() returns when the bytes are at .dst.
  */
-CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, bool waits,
-		 bool fine);
-CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool waits, bool fine);
+CUresult linear_h2d(const struct route *to, struct q_copy_in *q, const void *src, bool waits,
+		    bool fine);
+CUresult linear_d2h(const struct route *to, struct q_copy_out *q, void *dst, bool waits, bool fine);
 
 /* ------------------------------------------ cross_fence.c: streams that wait for another server */
 

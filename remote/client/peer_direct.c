@@ -4,7 +4,7 @@
  * copies a piece into its server's arena; the destination's frame then says where its relay gets
  * the piece. A place in either arena is used again when the destination has answered.
  */
-#include "cut.h"
+#include "piece_size.h"
 #include "peer_direct.h"
 
 enum { WINDOW = 8, ASKED = 4 };
@@ -29,8 +29,8 @@ bool peer_direct_failed(struct peer *to, const struct peer *from, CUresult r)
 
 uint64_t peer_direct_piece(const struct peer *to, const struct peer *from, uint64_t bytes)
 {
-	const uint64_t one = cut_piece(kvgpu_remote_relay(to->channel), bytes),
-		       other = cut_piece(kvgpu_remote_relay(from->channel), bytes);
+	const uint64_t one = piece_size(kvgpu_remote_relay(to->channel), bytes),
+		       other = piece_size(kvgpu_remote_relay(from->channel), bytes);
 
 	return one < other ? one : other;
 }

@@ -27,8 +27,8 @@ unsigned int peer_direct_room(struct peer *p, uint64_t piece, unsigned int n,
 void peer_direct_room_end(struct peer *p, unsigned int n, const unsigned int *completion,
 			  uint64_t room);
 /*
- * Copy a line in these streams, and wait for the end. False: the bytes can't go directly, or are
- * too few: the copy is still to be made. *r: the copy's result.
+ * Copy contiguous bytes in these streams, and wait for the end. False: the bytes can't go directly,
+ * or are too few: the copy is still to be made. *r: the copy's result.
  */
 bool peer_direct_copy(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
 		      const struct route *from, uint64_t out_stream, CUdeviceptr src,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A line from the memory of one server to that of another. Where the bytes can't go directly
- * (peer_direct.c) they pass through the client.
+ * Contiguous bytes from the memory of one server to that of another. Where the bytes can't go
+ * directly (peer_direct.c) they pass through the client.
  */
 #include "peer_direct.h"
 

@@ -70,7 +70,7 @@ FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 # --- remote/cluster
 UNIT_TESTS += $(addprefix remote/cluster/relay/,broker_test cut_test parser_test message_test forker_test greet_test measure_test note_test proxy_test pull_test ranks_test registry_test) \
-	      remote/client/cut_test $(addprefix remote/cluster/run/,children_test options_test plan_test slurm_test \
+	      remote/client/piece_size_test $(addprefix remote/cluster/run/,children_test options_test plan_test slurm_test \
 	      wait_test)
 SRC_remote/cluster/relay/cut_test	:=
 SRC_remote/cluster/relay/parser_test	:= remote/cluster/relay/parser.c
@@ -91,7 +91,7 @@ UNIT_TESTS += remote/cluster/local/carrier_test
 SRC_remote/cluster/local/carrier_test	:= $(addprefix remote/cluster/local/,wire.c match.c requests.c)
 $(addprefix $(O)/asan/,$(SRC_remote/cluster/local/carrier_test:.c=.o) selftests/remote/unit/remote/cluster/local/carrier_test.o): \
 	TEST_CPPFLAGS += -Iremote/cluster/local -D_GNU_SOURCE
-SRC_remote/client/cut_test	:=
+SRC_remote/client/piece_size_test	:=
 SRC_remote/cluster/run/children_test	:= remote/cluster/run/children.c
 SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c
 SRC_remote/cluster/run/slurm_test	:= $(addprefix remote/cluster/run/,slurm.c step.c command.c plan.c)
@@ -123,10 +123,10 @@ SRC_remote/server/grow_test	:= $(REMOTE_FAKE_SRC)
 LIBS_remote/server/grow_test	:= -Xlinker --wrap=open
 UNIT_TESTS += $(addprefix remote/client/,memory_test managed_test cross_fence_test peer_copy_test box_test copy_test bulk_test device_test context_test bounce_test hostfunc_test init_test)
 TSAN_TESTS += remote/client/context_test remote/client/init_test remote/client/bulk_test
-SRC_remote/client/peer_copy_test	:= $(addprefix remote/client/,peer_copy.c peer_via_host.c copy.c line.c side.c)
+SRC_remote/client/peer_copy_test	:= $(addprefix remote/client/,peer_copy.c peer_via_host.c copy.c linear_copy.c memory_kind.c)
 SRC_remote/client/box_test	:= $(addprefix remote/client/,box.c copybox.c)
 SRC_remote/client/context_test	:= $(addprefix remote/client/,context.c current.c capture.c)
-SRC_remote/client/copy_test	:= $(addprefix remote/client/,copy.c line.c side.c)
+SRC_remote/client/copy_test	:= $(addprefix remote/client/,copy.c linear_copy.c memory_kind.c)
 SRC_remote/client/bulk_test	:= remote/client/bulk.c
 SRC_remote/client/device_test	:= remote/client/device.c
 SRC_remote/client/bounce_test	:= remote/client/bounce.c
@@ -137,21 +137,21 @@ LIBS_remote/client/hostfunc_test	:= -Xlinker --wrap=pthread_mutex_lock -Xlinker 
 SRC_remote/client/init_test	:= $(addprefix remote/client/,init.c client.c device.c) $(addprefix cuda/api/,forked.c visible.c) cuda/api/export/tools.c
 SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c route.c managed.c arena.c staging.c) remote/channel/signals.c
 LIBS_remote/client/managed_test := -Xlinker --wrap=mprotect
-SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c route.c object.c ranges.c settle.c arena.c staging.c hostmem.c grow.c pin.c)
+SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c route.c object.c ranges.c va_conflict.c arena.c staging.c hostmem.c grow.c pin.c)
 $(foreach t,memory managed cross_fence peer_copy box copy device context bounce hostfunc init,$(eval SRC_remote/client/$(t)_test += selftests/remote/unit/remote/client/absent.c))
 # all of the client over channels that lie
 REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,builds.c cursor.c dump.c image.c resource.c table.c) selftests/remote/unit/remote/server/shapes.c \
 		   remote/channel/signals.c cuda/api/export/storage.c cuda/api/export/tools.c $(filter-out %/jit.c %/procaddress.c,$(API_SRC)) $(addprefix selftests/remote/unit/remote/client/,made.c liar.c program.c)
-UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test forms_test kept_test) cuda/api/text_test cuda/api/pcie_test
+UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test forms_test answer_cache_test) cuda/api/text_test cuda/api/pcie_test
 SRC_cuda/api/text_test	:=
 SRC_cuda/api/pcie_test	:=
 SRC_remote/client/answers_test	:= $(REMOTE_LIAR_SRC)
 SRC_remote/client/lies_test	:= $(REMOTE_LIAR_SRC)
 SRC_remote/client/forms_test	:= $(REMOTE_LIAR_SRC)
-SRC_remote/client/kept_test	:= $(REMOTE_LIAR_SRC)
+SRC_remote/client/answer_cache_test	:= $(REMOTE_LIAR_SRC)
 FUZZ_TESTS += remote/server/frames_fuzz remote/client/answers_fuzz
 FUZZSRC_remote/client/answers_fuzz := $(REMOTE_LIAR_SRC)
-$(foreach t,answers_test lies_test forms_test kept_test answers_fuzz,$(eval LIBS_remote/client/$(t) := -Xlinker --wrap=client_say -Xlinker --wrap=process_vm_readv))
+$(foreach t,answers_test lies_test forms_test answer_cache_test answers_fuzz,$(eval LIBS_remote/client/$(t) := -Xlinker --wrap=client_say -Xlinker --wrap=process_vm_readv))
 FUZZSRC_remote/server/frames_fuzz := $(REMOTE_FAKE_SRC)
 REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/starter/*.c remote/ctl/*.c remote/pmem/*.c) \
 		   $(addprefix selftests/remote/unit/remote/server/,shapes.c flood.c) $(addprefix selftests/remote/unit/remote/,client/absent.c starter/quiet.c) remote/server/library.c $(REMOTE_LIAR_SRC) \

@@ -59,7 +59,7 @@ NOTHING(gpu_uses, CUdeviceptr ptr)
 NOTHING(graph_allocates, void)
 NOTHING(host_function_runs, bool runs)
 NOTHING(hostmem_end, const void *ctx)
-NOTHING(kept_forget, enum kept_kind kind)
+NOTHING(cache_invalidate, enum cache_kind kind)
 NOTHING(kvgpu_remote_completion_put, struct kvgpu_remote_channel *c, unsigned int completion)
 NOTHING(kvgpu_remote_disconnect, struct kvgpu_remote_channel *c)
 NOTHING(kvgpu_remote_read_post, struct kvgpu_remote_channel *c, struct kvgpu_remote_direct_read *d)
@@ -97,10 +97,10 @@ UNKNOWN(cross_fence_copy, CUstream stream, CUdeviceptr dst, CUdeviceptr src, uin
 UNKNOWN(cuMemcpyDtoDAsync_v2, CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s)
 UNKNOWN(cuMemcpyDtoD_v2, CUdeviceptr dst, CUdeviceptr src, size_t n)
 UNKNOWN(host_copy_begins, CUstream stream, bool waits, const void *src, bool *captured)
-UNKNOWN(line_capture, const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to,
-	CUdeviceptr src, enum side_of from, size_t bytes)
-UNKNOWN(peer_copy_line, CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
-	size_t bytes, bool waits, CUstream stream)
+UNKNOWN(linear_capture, const struct route *route, uint64_t stream, CUdeviceptr dst,
+	enum memory_kind to, CUdeviceptr src, enum memory_kind from, size_t bytes)
+UNKNOWN(peer_copy_linear, CUdeviceptr dst, enum memory_kind to, CUdeviceptr src,
+	enum memory_kind from, size_t bytes, bool waits, CUstream stream)
 
 YES(arena_init, struct peer *p)
 YES(kvgpu_remote_is_shared, const struct kvgpu_remote_channel *c)

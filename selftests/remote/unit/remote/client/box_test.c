@@ -76,9 +76,9 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 	return (struct staged *)&piece;
 }
 
-enum side_of side_of(CUdeviceptr at, bool host)
+enum memory_kind memory_kind_of(CUdeviceptr at, bool host)
 {
-	return host ? SIDE_HOST : SIDE_DEVICE;
+	return host ? MEMORY_HOST : MEMORY_DEVICE;
 }
 
 CUresult device_holds(const struct route *to, CUdeviceptr at, uint64_t bytes)

@@ -244,7 +244,7 @@ TEST(other_memory_is_apart)
 
 		managed = i;
 		queued = asked = 0;
-		OK(line_out(&to, &q, to_here, true, true));
+		OK(linear_d2h(&to, &q, to_here, true, true));
 		assert_int_equal(queued, 5);
 		assert_int_equal(asked, 1);
 	}
@@ -296,7 +296,7 @@ TEST(lines_past_the_arena)
 		pushed = directly = late = late_pieces = 0;
 		memset(there, 0, BYTES);
 		asked_for_ring = false;
-		OK(line_in(&to, &q, from_here, true, true));
+		OK(linear_h2d(&to, &q, from_here, true, true));
 		assert_memory_equal(there, from_here, BYTES - 5);
 		assert_true(asked_for_ring);
 		assert_int_equal(pushed, 6);
@@ -306,8 +306,8 @@ TEST(lines_past_the_arena)
 	}
 	/* registering takes longer than many small copies */
 	asked_for_ring = in_memory = false;
-	OK(line_in(&to, &(struct q_copy_in){ .dst = SRC, .bytes = 1 << 19 }, from_here, true,
-		   true));
+	OK(linear_h2d(&to, &(struct q_copy_in){ .dst = SRC, .bytes = 1 << 19 }, from_here, true,
+		      true));
 	assert_false(asked_for_ring);
 	shared = true;
 	ring = room = false;
@@ -333,7 +333,7 @@ TEST(lines_read_directly)
 		in_memory = i % 2;
 		directly = most = 0;
 		memset(to_here, 0, BYTES);
-		OK(line_out(&to, &q, to_here, true, true));
+		OK(linear_d2h(&to, &q, to_here, true, true));
 		assert_memory_equal(to_here, there, bytes[i / 2]);
 		assert_int_equal(!directly, in_memory);
 		assert_int_equal(most, i / 2 == 2 ? 1 : 4);
@@ -344,7 +344,7 @@ TEST(lines_read_directly)
 		q = (struct q_copy_out){ .src = SRC, .bytes = BYTES };
 		lost_piece = i % 2 ? (i + 1) / 2 % 3 + 1 : 0;
 		refused_piece = i % 2 ? 0 : i / 2 % 3 + 1;
-		assert_int_equal(line_out(&to, &q, to_here, true, true),
+		assert_int_equal(linear_d2h(&to, &q, to_here, true, true),
 				 i % 2 ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_SYSTEM_NOT_READY);
 		assert_null(direct_reads);
 		assert_int_equal(under_way, 0);
@@ -373,25 +373,25 @@ TEST(pages_that_were_read)
 	readable = true;
 	looks = 0;
 	for (i = 0; i < 10; i++)
-		assert_int_equal(side_of(at + 100 * i, true), SIDE_HOST);
+		assert_int_equal(memory_kind_of(at + 100 * i, true), MEMORY_HOST);
 	assert_int_equal(looks, 1);
-	assert_int_equal(side_of(at + PAGE, true), SIDE_HOST);
+	assert_int_equal(memory_kind_of(at + PAGE, true), MEMORY_HOST);
 	assert_int_equal(looks, 2);
 	/* page 0, and one that can't be read, are asked for each time */
-	side_of(8, true);
-	side_of(8, true);
+	memory_kind_of(8, true);
+	memory_kind_of(8, true);
 	assert_int_equal(looks, 4);
 	readable = false;
-	assert_int_equal(side_of(at + 2 * PAGE, true), SIDE_NOWHERE);
-	assert_int_equal(side_of(at + 2 * PAGE, true), SIDE_NOWHERE);
+	assert_int_equal(memory_kind_of(at + 2 * PAGE, true), MEMORY_UNKNOWN);
+	assert_int_equal(memory_kind_of(at + 2 * PAGE, true), MEMORY_UNKNOWN);
 	assert_int_equal(looks, 6);
-	assert_int_equal(side_of(at, true), SIDE_HOST);
+	assert_int_equal(memory_kind_of(at, true), MEMORY_HOST);
 	/* so many pages later it is forgotten */
 	readable = true;
 	for (i = 0; i < 64; i++)
-		side_of(at + (CUdeviceptr)PAGE * (i + 3), true);
+		memory_kind_of(at + (CUdeviceptr)PAGE * (i + 3), true);
 	looks = 0;
-	assert_int_equal(side_of(at, true), SIDE_HOST);
+	assert_int_equal(memory_kind_of(at, true), MEMORY_HOST);
 	assert_int_equal(looks, 1);
 }
 
@@ -404,17 +404,17 @@ TEST(what_is_the_programs)
 	several = named = true;
 	readable = true;
 	assert_true(programs_own(here));
-	assert_int_equal(side_of(here, true), SIDE_HOST);
-	assert_int_equal(side_of(here, false), SIDE_NOWHERE);
+	assert_int_equal(memory_kind_of(here, true), MEMORY_HOST);
+	assert_int_equal(memory_kind_of(here, false), MEMORY_UNKNOWN);
 	readable = false;
 	assert_false(programs_own(here));
-	assert_int_equal(side_of(here + 0x10000000, true), SIDE_DEVICE);
-	assert_int_equal(side_of(here, false), SIDE_DEVICE);
+	assert_int_equal(memory_kind_of(here + 0x10000000, true), MEMORY_DEVICE);
+	assert_int_equal(memory_kind_of(here, false), MEMORY_DEVICE);
 	denied = true;
-	assert_int_equal(side_of(here, false), SIDE_NOWHERE);
-	assert_int_equal(side_of(nowhere, false), SIDE_DEVICE);
+	assert_int_equal(memory_kind_of(here, false), MEMORY_UNKNOWN);
+	assert_int_equal(memory_kind_of(nowhere, false), MEMORY_DEVICE);
 	named = false;
-	assert_int_equal(side_of(here, false), SIDE_HOST);
+	assert_int_equal(memory_kind_of(here, false), MEMORY_HOST);
 	several = denied = false;
 	assert_false(programs_own(here));
 }

@@ -25,22 +25,22 @@ struct tried {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of .entries and .tried */
 static struct {
-	uint32_t generation[NR_KEPT]; /* atomic: how often answers of a kind were forgotten */
+	uint32_t generation[NR_CACHES]; /* atomic: how often answers of a kind were forgotten */
 	struct entry entries[ENTRIES];
 	struct tried tried[TRIED];
-} kept;
+} cache;
 
-/* what a kept answer is copied to, as .answer of a call */
+/* what a cached answer is copied to, as .answer of a call */
 static __thread uint64_t found[ANSWER_WORDS];
 
-void kept_forget(enum kept_kind kind)
+void cache_invalidate(enum cache_kind kind)
 {
-	__atomic_add_fetch(&kept.generation[kind], 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&cache.generation[kind], 1, __ATOMIC_SEQ_CST);
 }
 
-static uint32_t kept_generation(enum kept_kind kind)
+static uint32_t cache_generation(enum cache_kind kind)
 {
-	return __atomic_load_n(&kept.generation[kind], __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&cache.generation[kind], __ATOMIC_SEQ_CST);
 }
 
 static uint32_t sum_of(uint64_t sum, const uint64_t *word, unsigned int words)
@@ -56,7 +56,7 @@ static struct entry *place_of(const struct entry *e)
 {
 	uint64_t first = e->op + 64 * peer_number(e->peer);
 
-	return &kept.entries[sum_of(first, e->question, QUESTION_WORDS) % ENTRIES];
+	return &cache.entries[sum_of(first, e->question, QUESTION_WORDS) % ENTRIES];
 }
 
 static bool is_known(struct entry *e)
@@ -77,11 +77,11 @@ static bool is_known(struct entry *e)
  * The generation is read before the server is asked: an answer that a call of another thread
  * changes meanwhile is not found again.
  */
-CUresult call_kept(struct call *c, size_t fixed, enum kept_kind kind)
+CUresult call_cached(struct call *c, size_t fixed, enum cache_kind kind)
 {
 	struct entry e = { .op = c->op,
 			   .peer = route_peer(&c->to),
-			   .generation = kept_generation(kind) };
+			   .generation = cache_generation(kind) };
 	CUresult r;
 
 	if (c->to.split || c->nr_parts || c->bytes > sizeof(e.question) ||
@@ -104,20 +104,20 @@ CUresult call_kept(struct call *c, size_t fixed, enum kept_kind kind)
 	return r;
 }
 
-/* as in call_kept(), the generation is read before the server is asked */
+/* as in call_cached(), the generation is read before the server is asked */
 CUresult call_tried(struct call *c, size_t fixed, const void *what, size_t bytes)
 {
 	const struct object *ctx = current_context();
 	struct tried t = { .op = c->op,
 			   .peer = peer_number(route_peer(&c->to)),
-			   .generation = kept_generation(KEPT_GRAPHS),
+			   .generation = cache_generation(CACHE_GRAPHS),
 			   .what = { ctx ? ctx->id : 0 } };
 	struct tried *at;
 	bool known;
 	CUresult r;
 
 	memcpy(t.what + 1, what, bytes);
-	at = &kept.tried[sum_of(t.op, t.what, sizeof(t.what) / 8) % TRIED];
+	at = &cache.tried[sum_of(t.op, t.what, sizeof(t.what) / 8) % TRIED];
 	pthread_mutex_lock(&lock);
 	known = !memcmp(at, &t, sizeof(t));
 	pthread_mutex_unlock(&lock);

@@ -60,39 +60,39 @@ static bool device_says(CUdeviceptr at)
  * as its own would get the bytes that another one is to get. What the program calls host memory is
  * that, if the CPU can read it. Else an address that is both is an error.
  */
-static enum side_of side_of_several(CUdeviceptr at, bool host)
+static enum memory_kind memory_kind_of_several(CUdeviceptr at, bool host)
 {
 	struct host_range found;
 	bool own;
 
 	if (managed_has(at) && !host_find((void *)(uintptr_t)at, &found))
-		return SIDE_DEVICE;
+		return MEMORY_DEVICE;
 	own = host ? cpu_can_read((void *)(uintptr_t)at) : programs_own(at);
 	if (range_has(at))
-		return !own ? SIDE_DEVICE : host ? SIDE_HOST : SIDE_NOWHERE;
+		return !own ? MEMORY_DEVICE : host ? MEMORY_HOST : MEMORY_UNKNOWN;
 	if (own || host_find((void *)(uintptr_t)at, &found))
-		return SIDE_HOST;
-	return pinned_device_has(at) || device_says(at) ? SIDE_DEVICE : SIDE_NOWHERE;
+		return MEMORY_HOST;
+	return pinned_device_has(at) || device_says(at) ? MEMORY_DEVICE : MEMORY_UNKNOWN;
 }
 
-enum side_of side_of(CUdeviceptr at, bool host)
+enum memory_kind memory_kind_of(CUdeviceptr at, bool host)
 {
 	struct host_range found;
 
 	if (several)
-		return side_of_several(at, host);
+		return memory_kind_of_several(at, host);
 	if (range_has(at) || managed_has(at))
-		return SIDE_DEVICE;
+		return MEMORY_DEVICE;
 	if (host_find((void *)(uintptr_t)at, &found))
-		return SIDE_HOST;
+		return MEMORY_HOST;
 	if (pinned_device_has(at))
-		return SIDE_DEVICE;
+		return MEMORY_DEVICE;
 	/* An address of the server's GPU may be an address of the program's memory, too. */
 	if (!host && device_says(at))
-		return SIDE_DEVICE;
+		return MEMORY_DEVICE;
 	if (cpu_can_read((void *)(uintptr_t)at))
-		return SIDE_HOST;
-	return device_says(at) ? SIDE_DEVICE : SIDE_NOWHERE;
+		return MEMORY_HOST;
+	return device_says(at) ? MEMORY_DEVICE : MEMORY_UNKNOWN;
 }
 
 bool answer_address(const struct peer *p, CUdeviceptr at)

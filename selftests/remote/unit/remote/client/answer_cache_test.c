@@ -16,10 +16,10 @@ static struct {
 	unsigned int primary_flags;
 	int active, blocks;
 	CUresult result; /* of occupancy calls, and those about executable graphs */
-	enum kept_kind forget; /* while it answers; NR_KEPT: nothing */
+	enum cache_kind forget; /* while it answers; NR_CACHES: nothing */
 	CUstreamCaptureStatus capture;
 	CUdeviceptr memory;
-} server = { .forget = NR_KEPT, .memory = 7ull << 32 };
+} server = { .forget = NR_CACHES, .memory = 7ull << 32 };
 
 static void say(struct liar_frame *f)
 {
@@ -64,8 +64,8 @@ static void say(struct liar_frame *f)
 		f->result = server.result;
 		break;
 	}
-	if (server.forget < NR_KEPT)
-		kept_forget(server.forget);
+	if (server.forget < NR_CACHES)
+		cache_invalidate(server.forget);
 }
 
 #define FRAMES(n, calls)                                 \
@@ -139,14 +139,14 @@ TEST(primary_contexts)
 	OK(cuDevicePrimaryCtxRelease_v2(0));
 	FRAMES(1, state_is(0, 8, 0));
 	/* another thread's call changes it while the server answers */
-	kept_forget(KEPT_PRIMARY);
-	server.forget = KEPT_PRIMARY;
+	cache_invalidate(CACHE_PRIMARY);
+	server.forget = CACHE_PRIMARY;
 	FRAMES(1, OK(cuDevicePrimaryCtxGetState(0, &flags, &active)));
-	server.forget = NR_KEPT;
+	server.forget = NR_CACHES;
 	server.active = 1;
 	FRAMES(1, state_is(0, 8, 1));
 	server.active = 0;
-	kept_forget(KEPT_PRIMARY);
+	cache_invalidate(CACHE_PRIMARY);
 	FRAMES(0, assert_int_equal(cuDevicePrimaryCtxGetState(0, NULL, &active),
 				   CUDA_ERROR_INVALID_VALUE));
 }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
- * A line (contiguous bytes) between one server's memory and the program's. Bytes of pageable memory
- * are copied into the arena, or a few into the frame, before the call returns. Bytes for pageable
- * memory are waited for. Pinned memory is in the arena already; if the server's library has
- * registered the arena, the GPU itself copies from and to it, with one frame.
+ * A linear copy: contiguous bytes between one server's memory and the program's. Bytes of pageable
+ * memory are copied into the arena, or a few into the frame, before the call returns. Bytes for
+ * pageable memory are waited for. Pinned memory is in the arena already; if the server's library
+ * has registered the arena, the GPU itself copies from and to it, with one frame.
  *
  * Over a plain channel the bytes go from the program's memory into the socket, and back: they don't
  * pass by the arena here, which only says where they are at the server.
  */
 #include "peer_copy.h"
-#include "cut.h"
+#include "piece_size.h"
 
 enum when { SYNC, ASYNC };
 enum { PAGE = 4096, AHEAD = 4, LEAST_AHEAD = 64 << 10, LEAST_PIECE = 128 << 10 };
-/* lines of so many bytes leave no trace in the caches: in the arena, and in the program's memory */
+/*
+ * copies of so many bytes leave no trace in the caches: in the arena, and in the program's memory
+ */
 enum { FAR_IN = 1 << 20, FAR_OUT = 4 << 20 };
 
 uint64_t gpu_reaches(struct peer *p, const void *host, uint64_t bytes)
@@ -55,14 +57,14 @@ static CUresult pinned_to_host(const struct route *to, struct q_copy_out *q, enu
 	return when == ASYNC && fine ? call_async(&c) : call_sync(&c, 0);
 }
 
-/* the bytes of a piece of a line: several, so that the steps of a copy overlap */
+/* the bytes of a piece of a copy: several, so that the steps of a copy overlap */
 static uint64_t piece_of(const struct peer *p, uint64_t bytes)
 {
 	const struct kvgpu_remote_relayed *relay = kvgpu_remote_relay(p->channel);
 	uint64_t piece = KVGPU_REMOTE_PIECE_MAX;
 
 	if (relay)
-		return cut_piece(relay, bytes);
+		return piece_size(relay, bytes);
 	while (piece > bytes / AHEAD && piece > LEAST_PIECE)
 		piece /= 2;
 	return piece;
@@ -144,7 +146,7 @@ static void touch_destination(void *host, uint64_t bytes)
  * stages a source that is pinned memory; with a relay it asks its last piece.
  */
 static CUresult send_piece(const struct route *to, struct q_copy_in *q, const void *src,
-			   uint64_t line, enum when when, bool fine)
+			   uint64_t whole, enum when when, bool fine)
 {
 	struct call c = { .op = OP_copy_in,
 			  .fixed = q,
@@ -169,7 +171,7 @@ static CUresult send_piece(const struct route *to, struct q_copy_in *q, const vo
 		if (at == KVGPU_REMOTE_NOWHERE) {
 			piece = staging_get(p, q->bytes, &at, &r);
 			if (piece && !c.push_from)
-				copy_host(arena_at(p, at), src, q->bytes, src, line >= FAR_IN);
+				copy_host(arena_at(p, at), src, q->bytes, src, whole >= FAR_IN);
 		}
 		q->at = c.push_at = at;
 		c.push_bytes = q->bytes;
@@ -208,8 +210,8 @@ static bool sees_work(const struct peer *p)
 		       __atomic_load_n(&p->mapped, __ATOMIC_ACQUIRE) == PINNED;
 }
 
-CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, bool waits,
-		 bool fine)
+CUresult linear_h2d(const struct route *to, struct q_copy_in *q, const void *src, bool waits,
+		    bool fine)
 {
 	const uint64_t bytes = q->bytes, dst = q->dst, piece = piece_of(to->peer, bytes);
 	const bool whole = waits && sees_work(to->peer);
@@ -413,7 +415,7 @@ static CUresult fetch_ahead(const struct route *to, const struct q_copy_out *who
 	return r;
 }
 
-/* whether several pieces of a line from a socket are asked for at once */
+/* whether several pieces of a copy from a socket are asked for at once */
 static bool fetches_ahead(struct peer *p, uint64_t bytes)
 {
 	if (kvgpu_remote_is_shared(p->channel) || !overlaps(p))
@@ -424,7 +426,7 @@ static bool fetches_ahead(struct peer *p, uint64_t bytes)
 	return bytes > LEAST_AHEAD;
 }
 
-CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool waits, bool fine)
+CUresult linear_d2h(const struct route *to, struct q_copy_out *q, void *dst, bool waits, bool fine)
 {
 	const uint64_t bytes = q->bytes, src = q->src, several_of = piece_of(to->peer, bytes),
 		       piece = overlaps(to->peer) ? KVGPU_REMOTE_PIECE_MAX : several_of;

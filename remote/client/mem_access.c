@@ -9,17 +9,17 @@
 
 enum { TYPE_NONE, TYPE_NUMA = 3, TYPE_LAST = 4, CPU = -1 };
 
-static CUresult refuse_place(void)
+static CUresult refuse_location(void)
 {
 	return REFUSE("virtual, pooled or advised memory elsewhere than on a device",
 		      "a server gives a device's memory, and none of its machine's");
 }
 
-CUresult place_to_server(struct route *to, CUmemLocation *place)
+CUresult location_to_server(struct route *to, CUmemLocation *place)
 {
 	if (place->type != CU_MEM_LOCATION_TYPE_DEVICE)
 		return place->type > TYPE_NONE && place->type <= TYPE_LAST ?
-			       refuse_place() :
+			       refuse_location() :
 			       CUDA_ERROR_INVALID_VALUE;
 	if (place->id < 0 || place->id >= all_devices)
 		return CUDA_ERROR_INVALID_DEVICE;
@@ -31,19 +31,19 @@ CUresult place_to_server(struct route *to, CUmemLocation *place)
  * NCCL tries to make memory of the host's node in each process, whatever the device's attributes
  * say, and goes on without it: that is no news for who reads standard error.
  */
-CUresult place_to_try(struct route *to, CUmemLocation *place)
+CUresult location_to_try(struct route *to, CUmemLocation *place)
 {
-	return place->type == TYPE_NUMA ? CUDA_ERROR_NOT_SUPPORTED : place_to_server(to, place);
+	return place->type == TYPE_NUMA ? CUDA_ERROR_NOT_SUPPORTED : location_to_server(to, place);
 }
 
-CUresult place_to_ask(struct route *to, CUmemLocation *place)
+CUresult location_to_ask(struct route *to, CUmemLocation *place)
 {
 	if (place->type > CU_MEM_LOCATION_TYPE_DEVICE && place->type <= TYPE_LAST)
 		*place = (CUmemLocation){ CU_MEM_LOCATION_TYPE_DEVICE, 0 };
-	return place_to_server(to, place);
+	return location_to_server(to, place);
 }
 
-bool place_here(const struct call *c, CUmemLocation *place)
+bool location_here(const struct call *c, CUmemLocation *place)
 {
 	return place->type == CU_MEM_LOCATION_TYPE_DEVICE &&
 	       answer_device(c, place->id, &place->id);
@@ -69,7 +69,7 @@ static CUresult send_access(struct call *c, struct q_access *q, const CUmemAcces
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < n; i++) {
 		place = list[i].location;
-		r = place_to_server(&c->to, &place);
+		r = location_to_server(&c->to, &place);
 		if (r)
 			return r;
 		pair[i][0] = place.id;
@@ -125,7 +125,7 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLo
 	if (!flags || !location || !route_handle(&c.to, CLASS_POOL, pool, &q.pool))
 		return CUDA_ERROR_INVALID_VALUE;
 	place = *location;
-	r = place_to_server(&c.to, &place);
+	r = location_to_server(&c.to, &place);
 	q.dev = place.id;
 	if (!r)
 		r = call_sync(&c, sizeof(struct a_pool_access));
@@ -182,7 +182,7 @@ static CUdevice device_of(const CUmemLocation *place, CUmemAllocationType type, 
 		*r = CUDA_ERROR_INVALID_VALUE;
 	else if (place->type != CU_MEM_LOCATION_TYPE_DEVICE ||
 		 type != CU_MEM_ALLOCATION_TYPE_PINNED)
-		*r = refuse_place();
+		*r = refuse_location();
 	return *r ? 0 : place->id;
 }
 

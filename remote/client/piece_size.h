@@ -6,24 +6,24 @@
  * is least for pieces of sqrt(bytes / 2 * overhead) bytes; overhead: what is sent in the time that
  * one more piece costs. Pure.
  */
-#ifndef KVGPU_REMOTE_CLIENT_CUT_H
-#define KVGPU_REMOTE_CLIENT_CUT_H
+#ifndef KVGPU_REMOTE_CLIENT_PIECE_SIZE_H
+#define KVGPU_REMOTE_CLIENT_PIECE_SIZE_H
 
 #include <stdint.h>
 
 #include <remote/wire/frame.h>
 
-enum { CUT_LEAST = 16 << 10 };
+enum { PIECE_LEAST = 16 << 10 };
 
 /* The size of the pieces of a copy of @bytes: relay->piece, halved as often as is better */
-static inline uint64_t cut_piece(const struct kvgpu_remote_relayed *relay, uint64_t bytes)
+static inline uint64_t piece_size(const struct kvgpu_remote_relayed *relay, uint64_t bytes)
 {
 	uint64_t piece = relay->piece;
 
 	if (bytes <= relay->overhead && bytes <= piece)
 		return piece;
 	/* half of the piece is still nearer to the best size */
-	while (piece > CUT_LEAST && piece / 2 * piece > bytes / 2 * relay->overhead)
+	while (piece > PIECE_LEAST && piece / 2 * piece > bytes / 2 * relay->overhead)
 		piece /= 2;
 	return piece;
 }

@@ -2,7 +2,7 @@
 /* Into which pieces a copy by way of a relay is cut. */
 #include <selftests/unit_test.h>
 
-#include <remote/client/cut.h>
+#include <remote/client/piece_size.h>
 
 static const struct kvgpu_remote_relayed relay = { .piece = 1 << 20, .overhead = 64 << 10 };
 
@@ -22,7 +22,7 @@ TEST(small_ones_are_whole)
 	uint64_t bytes;
 
 	for (bytes = 1; bytes <= relay.overhead; bytes += 997)
-		assert_true(cut_piece(&relay, bytes) >= bytes);
+		assert_true(piece_size(&relay, bytes) >= bytes);
 }
 
 /* a relay that says so gets each copy as one piece, as far as a piece goes */
@@ -33,14 +33,14 @@ TEST(without_pipelining_all_are_whole)
 	uint64_t bytes;
 
 	for (bytes = 1; bytes <= whole.piece; bytes *= 2)
-		assert_true(cut_piece(&whole, bytes) >= bytes);
-	assert_int_equal(cut_piece(&whole, 1ull << 40), whole.piece);
+		assert_true(piece_size(&whole, bytes) >= bytes);
+	assert_int_equal(piece_size(&whole, 1ull << 40), whole.piece);
 }
 
 TEST(large_ones_fill_the_buffers)
 {
-	assert_int_equal(cut_piece(&relay, 1ull << 40), relay.piece);
-	assert_int_equal(cut_piece(&relay, 64 << 20), relay.piece);
+	assert_int_equal(piece_size(&relay, 1ull << 40), relay.piece);
+	assert_int_equal(piece_size(&relay, 64 << 20), relay.piece);
 }
 
 /* For a copy of two turns and more, the time is at most 1.2 times that of the best power of two. */
@@ -56,11 +56,11 @@ TEST(near_the_best)
 		for (bytes = 2 * turns[i]; bytes <= 1ull << 28; bytes = bytes * 5 / 4) {
 			r.overhead = turns[i];
 			best = takes(bytes, r.piece, r.overhead);
-			for (piece = CUT_LEAST; piece < r.piece; piece *= 2)
+			for (piece = PIECE_LEAST; piece < r.piece; piece *= 2)
 				if (takes(bytes, piece, r.overhead) < best)
 					best = takes(bytes, piece, r.overhead);
-			cut = cut_piece(&r, bytes);
-			assert_true(cut <= r.piece && cut >= CUT_LEAST && !(cut & (cut - 1)));
+			cut = piece_size(&r, bytes);
+			assert_true(cut <= r.piece && cut >= PIECE_LEAST && !(cut & (cut - 1)));
 			assert_true(takes(bytes, cut, r.overhead) <= 1.2 * best);
 		}
 }
@@ -70,9 +70,9 @@ TEST(no_turn_at_all)
 	const struct kvgpu_remote_relayed r = { .piece = 64 << 10, .overhead = 0 },
 					  most = { .piece = 64 << 10, .overhead = UINT32_MAX };
 
-	assert_int_equal(cut_piece(&r, 1 << 20), CUT_LEAST);
-	assert_int_equal(cut_piece(&most, UINT64_MAX), 64 << 10);
-	assert_int_equal(cut_piece(&most, 1 << 20), 64 << 10);
+	assert_int_equal(piece_size(&r, 1 << 20), PIECE_LEAST);
+	assert_int_equal(piece_size(&most, UINT64_MAX), 64 << 10);
+	assert_int_equal(piece_size(&most, 1 << 20), 64 << 10);
 }
 
 TEST_MAIN(NULL, NULL)

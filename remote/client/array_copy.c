@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies along the first line of arrays, from and to offsets in bytes. A copy with host memory is
+ * Copies along the first row of arrays, from and to offsets in bytes. A copy with host memory is
  * one frame for each piece. Each frame is sync, also in the Async forms.
  */
 #include <stdlib.h>
@@ -100,7 +100,7 @@ static CUresult piece_out(const struct route *to, struct q_run *q, void *dst)
 	return r;
 }
 
-/* as NVIDIA's: what is not the array's first line can't be reached */
+/* as NVIDIA's: what is not the array's first row can't be reached */
 static CUresult check_run(const struct route *to, CUarray array, uint64_t offset, uint64_t bytes)
 {
 	return array_holds(to, array, (const uint64_t[]){ offset, 0, 0 },

@@ -122,7 +122,7 @@ static CUresult add_moved(CUgraphNode *node, CUgraph graph, const CUgraphNode *b
 	call_end(&c);
 	if (r)
 		return r;
-	kept_forget(KEPT_GRAPHS);
+	cache_invalidate(CACHE_GRAPHS);
 	if (!answer_handle(&made, &c, CLASS_NODE, ((const struct a_child_node *)c.answer)->node,
 			   graph, false) ||
 	    !object_hang(child, made))
@@ -188,7 +188,7 @@ static CUresult add_condition(CUgraphNode *node, CUgraph graph, const CUgraphNod
 	call_end(&c);
 	if (r)
 		return r;
-	kept_forget(KEPT_GRAPHS);
+	cache_invalidate(CACHE_GRAPHS);
 	return show_condition(node, graph, &c, p->size, &p->phGraph_out);
 }
 
