@@ -605,7 +605,7 @@ def case(e):
             t.append(f"\t{x.type} *{x.name} = NULL;")
             want = f"q.want & {1 << bit}u" if x.null else "1"
             bit += x.null
-            checks.append(f"\tif ({want}) {{\n\t\t{x.name} = scratch(s, {x.length()}, sizeof(*{x.name}));\n\t\tif (!{x.name})\n"
+            checks.append(f"\tif ({want}) {{\n\t\t{x.name} = frame_scratch(s, {x.length()}, sizeof(*{x.name}));\n\t\tif (!{x.name})\n"
                           "\t\t\treturn CUDA_ERROR_OUT_OF_MEMORY;\n\t}")
             if x.type in HANDLES:
                 handles = f"CLASS_{HANDLES[x.type]}, {x.name}, q.{x.count}, {own_parent(e, HANDLES[x.type])}"

@@ -21,7 +21,7 @@ CUresult enter_context(struct server *s, uint64_t id)
 	return r;
 }
 
-CUstreamCaptureMode relax(struct server *s)
+CUstreamCaptureMode capture_relax(struct server *s)
 {
 	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 
@@ -29,7 +29,7 @@ CUstreamCaptureMode relax(struct server *s)
 	return mode;
 }
 
-void unrelax(struct server *s, CUstreamCaptureMode mode)
+void capture_restore(struct server *s, CUstreamCaptureMode mode)
 {
 	CALL(s, cuThreadExchangeStreamCaptureMode, &mode);
 }

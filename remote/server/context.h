@@ -17,9 +17,9 @@ struct server;
 #define REFUSE(what, why)                      \
 	({                                     \
 		static bool told;              \
-		text_refuse(what, why, &told); \
+		refuse_once(what, why, &told); \
 	})
-CUresult text_refuse(const char *what, const char *why, bool *told);
+CUresult refuse_once(const char *what, const char *why, bool *told);
 
 /* call the library's function; CUDA_ERROR_NOT_SUPPORTED if the library lacks it */
 #define CALL(s, name, ...) \
@@ -31,11 +31,11 @@ CUresult text_refuse(const char *what, const char *why, bool *told);
  */
 CUresult enter_context(struct server *s, uint64_t id);
 /*
- * Between relax() and unrelax(), which gets relax()'s result, the server's own calls of the library
- * don't end a capture of the client.
+ * Between capture_relax() and capture_restore(), which gets capture_relax()'s result, the server's
+ * own calls of the library don't end a capture of the client.
  */
-CUstreamCaptureMode relax(struct server *s);
-void unrelax(struct server *s, CUstreamCaptureMode mode);
+CUstreamCaptureMode capture_relax(struct server *s);
+void capture_restore(struct server *s, CUstreamCaptureMode mode);
 /*
  * CUDA_SUCCESS; CUDA_ERROR_NOT_SUPPORTED: the stream captures, so what is submitted would be done
  * later; or the stream's error.

@@ -90,16 +90,16 @@ static CUresult ring_out(struct server *s, const struct q_copy_out *q, CUstream 
 }
 
 /* Copy a few bytes by way of pinned memory of the server's own. False: nothing was begun. */
-static bool small_out(struct server *s, const struct q_copy_out *q, CUstream stream, void *to,
-		      CUresult *r)
+static bool readback_out(struct server *s, const struct q_copy_out *q, CUstream stream, void *to,
+			 CUresult *r)
 {
-	void *bytes = q->flags & COPY_WHOLE ? small_take(s) : NULL;
+	void *bytes = q->flags & COPY_WHOLE ? readback_take(s) : NULL;
 	uint32_t mark;
 
 	if (!bytes)
 		return false;
 	/* of a source between words the GPU may write a word in two parts */
-	mark = q->src % 4 ? 0 : small_mark(s, bytes, q->bytes);
+	mark = q->src % 4 ? 0 : readback_mark(s, bytes, q->bytes);
 	*r = CALL(s, cuMemcpyDtoHAsync_v2, bytes, q->src, q->bytes, stream);
 	if (!*r && answer_behind(s, stream, bytes, q->bytes, mark))
 		return true;
@@ -107,7 +107,7 @@ static bool small_out(struct server *s, const struct q_copy_out *q, CUstream str
 		*r = wait_for_stream(s, stream);
 	if (!*r)
 		memcpy(to, bytes, q->bytes);
-	small_put(s, bytes);
+	readback_put(s, bytes);
 	return true;
 }
 
@@ -132,7 +132,7 @@ CUresult frame_copy_out(struct server *s, const struct q_copy_out *q,
 		return pinned_out(s, q, stream);
 	if (!small && q->flags == COPY_WHOLE && ring_holds(s, q->at, q->bytes))
 		return ring_out(s, q, stream);
-	if (small && small_out(s, q, stream, to, &r))
+	if (small && readback_out(s, q, stream, to, &r))
 		return r;
 	/* without COPY_WHOLE the frame is not put aside: later frames must not pass it */
 	if (q->flags & COPY_WHOLE && held_by_stream(s, stream))

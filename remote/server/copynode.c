@@ -241,7 +241,7 @@ static CUresult change_wrapped(struct server *s, struct wrapped *w, struct plan 
 	return r ? r : CALL(s, cuGraphMemcpyNodeSetParams, w->copy, &p->copy);
 }
 
-/* the nodes on which @node depends, or (@behind) that depend on it, in scratch() */
+/* the nodes on which @node depends, or (@behind) that depend on it, in frame_scratch() */
 static CUgraphNode *neighbours(struct server *s, CUgraphNode node, bool behind, size_t *n)
 {
 	CUgraphNode *list;
@@ -250,7 +250,7 @@ static CUgraphNode *neighbours(struct server *s, CUgraphNode node, bool behind, 
 	if (behind ? CALL(s, cuGraphNodeGetDependentNodes, node, NULL, n) :
 		     CALL(s, cuGraphNodeGetDependencies, node, NULL, n))
 		return NULL;
-	list = *n <= KVGPU_REMOTE_LIST_MAX ? scratch(s, *n + 1, sizeof(*list)) : NULL;
+	list = *n <= KVGPU_REMOTE_LIST_MAX ? frame_scratch(s, *n + 1, sizeof(*list)) : NULL;
 	if (!list || (behind ? CALL(s, cuGraphNodeGetDependentNodes, node, list, n) :
 			       CALL(s, cuGraphNodeGetDependencies, node, list, n)))
 		return NULL;
@@ -268,7 +268,7 @@ static CUresult replace(struct server *s, uint64_t id, CUgraphNode old, const st
 
 	before = neighbours(s, old, false, &nr_before);
 	behind = neighbours(s, old, true, &nr_behind);
-	from = behind ? scratch(s, nr_behind + 1, sizeof(*from)) : NULL;
+	from = behind ? frame_scratch(s, nr_behind + 1, sizeof(*from)) : NULL;
 	if (!graph || !before || !from)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = add_node(s, graph, before, nr_before, p, &made);

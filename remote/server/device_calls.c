@@ -49,7 +49,7 @@ CUresult frame_init(struct server *s, const struct q_init *q, struct kvgpu_remot
 		a->keeps = !!s->images;
 	} else {
 		/* send the library's message on the error now: there may be no later answer */
-		text_send(s);
+		stdio_capture_send(s);
 	}
 	return r;
 }
@@ -158,7 +158,7 @@ CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
 	/* end the waits before the library frees what they wait for */
 	context_leave(s, id);
 	r = CALL(s, cuCtxDestroy_v2, ctx);
-	text_send(s);
+	stdio_capture_send(s);
 	if (r) {
 		sched_untracked(s);
 	} else {
@@ -245,7 +245,7 @@ static void emptied(struct server *s, uint64_t id)
 		return;
 	handle_empty(s, id);
 	s->late_error = CUDA_SUCCESS;
-	text_send(s);
+	stdio_capture_send(s);
 }
 
 CUresult own_cuDevicePrimaryCtxRelease_v2(struct server *s, CUdevice dev)

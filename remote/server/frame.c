@@ -16,7 +16,7 @@ bool is_zero(const void *p, size_t n)
 	return !n;
 }
 
-void *scratch(struct server *s, uint64_t n, size_t size)
+void *frame_scratch(struct server *s, uint64_t n, size_t size)
 {
 	uint64_t bytes;
 	void *p = s->frame.scratch + s->frame.scratch_used;
@@ -37,7 +37,7 @@ void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int c
 
 	if (n <= KVGPU_REMOTE_LIST_MAX)
 		ids = kvgpu_remote_take_bytes(in, n * sizeof(*ids));
-	list = ids ? scratch(s, n, sizeof(*list)) : NULL;
+	list = ids ? frame_scratch(s, n, sizeof(*list)) : NULL;
 	for (i = 0; list && i < n; i++)
 		if (!handle_find(s, class, ids[i], &list[i]))
 			return NULL;
@@ -59,8 +59,8 @@ bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int c
 	return ids;
 }
 
-void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
-	    const struct kvgpu_remote_reply *out)
+void frame_answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
+		  const struct kvgpu_remote_reply *out)
 {
 	if (!head->completion) {
 		if (r && !s->late_error)
@@ -68,7 +68,7 @@ void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
 		return;
 	}
 	if (op_reports(head->op)) {
-		text_send(s);
+		stdio_capture_send(s);
 		if (s->late_error && r != CUDA_ERROR_NOT_READY) {
 			r = s->late_error;
 			s->late_error = CUDA_SUCCESS;

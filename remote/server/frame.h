@@ -27,9 +27,12 @@ struct frame {
 };
 
 /* @n elements of @size bytes, zeroed, until the frame is done; NULL: too many */
-void *scratch(struct server *s, uint64_t n, size_t size);
+void *frame_scratch(struct server *s, uint64_t n, size_t size);
 bool is_zero(const void *p, size_t n);
-/* Read a list of @n handles from the frame, into scratch(). NULL: the list is wrong or too long. */
+/*
+ * Read a list of @n handles from the frame, into frame_scratch(). NULL: the list is wrong or too
+ * long.
+ */
 void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n);
 bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class,
 		const void *list, uint64_t n, uint64_t parent);
@@ -38,7 +41,7 @@ bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int c
  * a later answer. If op_reports(), first send what kernels have printed; the answer then tells a
  * kept error, unless @r is CUDA_ERROR_NOT_READY.
  */
-void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
-	    const struct kvgpu_remote_reply *out);
+void frame_answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
+		  const struct kvgpu_remote_reply *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sched_client.c, deferred.c, work.c: work for the GPU waits for the client's turn */
+/* sched_client.c, deferred.c, sched_batches.c: work for the GPU waits for the client's turn */
 #ifndef KVGPU_REMOTE_SERVER_GPU_SCHED_H
 #define KVGPU_REMOTE_SERVER_GPU_SCHED_H
 

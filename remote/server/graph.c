@@ -376,7 +376,7 @@ CUresult frame_instantiate(struct server *s, const struct q_instantiate *q,
 	uint32_t room = q->log_bytes < LOG_MAX ? q->log_bytes : LOG_MAX;
 	struct a_instantiate *a = kvgpu_remote_put(out, sizeof(*a));
 	CUDA_GRAPH_INSTANTIATE_PARAMS p = { .flags = q->flags };
-	char *log = scratch(s, room + 1, 1);
+	char *log = frame_scratch(s, room + 1, 1);
 	CUgraphExec exec = NULL;
 	uint64_t bytes;
 	void *graph;

@@ -187,7 +187,7 @@ static void end_object(struct server *s, const struct ref_object *k)
 
 	if (!k->what || enter_context(s, k->context))
 		return;
-	mode = relax(s);
+	mode = capture_relax(s);
 	if (k->class == CLASS_EVENT) {
 		CALL(s, cuEventDestroy_v2, k->what);
 	} else {
@@ -195,7 +195,7 @@ static void end_object(struct server *s, const struct ref_object *k)
 		CALL(s, cuModuleUnload, k->what);
 		sched_beside_ends(s, since_ns);
 	}
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	enter_context(s, before);
 }
 

@@ -12,7 +12,7 @@ struct server;
 
 struct entry;
 
-/* captures of the client, for ends.c, graph.c and graph_refs.c */
+/* captures of the client, for destroy_cascade.c, graph.c and graph_refs.c */
 struct captures {
 	bool numbered; /* the graph of a capture under way may have a number */
 	unsigned int begun; /* captures that were begun and not ended */

@@ -3,7 +3,7 @@
  * Handles. The client has numbers in the place of the library's handles. A number has the index of
  * an entry in a table, the entry's generation, and the class; a number that differs from the
  * entry's is no handle. An object that ends with another object hangs on that one, its parent
- * (ends.c).
+ * (destroy_cascade.c).
  */
 #include <stdlib.h>
 

@@ -76,10 +76,13 @@ void handle_point(struct server *s, uint64_t id, void *what);
 void handle_hang(struct server *s, uint64_t id, uint64_t parent);
 /* Take the handle off its parent, so that it does not end with the parent. */
 void handle_free(struct server *s, uint64_t id);
-/* Free the entry, below which no other one hangs: its number is no handle any more (ends.c). */
+/*
+ * Free the entry, below which no other one hangs: its number is no handle any more
+ * (destroy_cascade.c).
+ */
 void handle_take_out(struct server *s, struct entry *e);
 
-/* ------------------------------------------------------------------ ends.c: what ends with what */
+/* ------------------------------------------------------- destroy_cascade.c: what ends with what */
 
 /*
  * End the handle and all handles below it, with their charges and their waits, whose frames are

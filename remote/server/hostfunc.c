@@ -124,12 +124,12 @@ static CUresult submit_in_order(struct server *s, uint64_t id, CUstream stream, 
 
 	if (its)
 		enter_context(s, its);
-	mode = relax(s);
+	mode = capture_relax(s);
 	come_after(s, stream);
 	r = submit(s, stream, h, with_status);
 	if (!r)
 		come_before(s, stream);
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	enter_context(s, before);
 	return r;
 }

@@ -63,8 +63,8 @@ static CUresult refuse_attribute(void)
 }
 
 /*
- * The frame's next @n attributes, in scratch(): events are the library's. @stream: number of the
- * launch's stream, whose capture may keep an event.
+ * The frame's next @n attributes, in frame_scratch(): events are the library's. @stream: number of
+ * the launch's stream, whose capture may keep an event.
  */
 static CUresult take_attributes(struct server *s, struct kvgpu_remote_cursor *in, uint32_t n,
 				uint64_t stream_id, CUstream stream, CUlaunchAttribute **out)
@@ -78,7 +78,7 @@ static CUresult take_attributes(struct server *s, struct kvgpu_remote_cursor *in
 
 	if (n <= KVGPU_REMOTE_ATTRIBUTES_MAX)
 		from = kvgpu_remote_take_bytes(in, n * sizeof(*from));
-	to = from ? scratch(s, n, sizeof(*to)) : NULL;
+	to = from ? frame_scratch(s, n, sizeof(*to)) : NULL;
 	if (!to)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < n && !r; i++) {

@@ -55,7 +55,7 @@ void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *b
 static CUresult copy_at_once(struct server *s, CUdeviceptr device, uint64_t at, uint64_t bytes,
 			     bool in)
 {
-	CUstreamCaptureMode mode = relax(s);
+	CUstreamCaptureMode mode = capture_relax(s);
 	uint64_t since_ns = sched_beside(s);
 	CUstream stream;
 	CUresult r = own_stream(s, &stream);
@@ -66,7 +66,7 @@ static CUresult copy_at_once(struct server *s, CUdeviceptr device, uint64_t at, 
 	if (!r)
 		r = CALL(s, cuStreamSynchronize, stream);
 	sched_beside_ends(s, since_ns);
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	return r;
 }
 
@@ -127,7 +127,7 @@ CUresult frame_mapped_out(struct server *s, const struct q_mapped_out *q,
 CUresult frame_range_attribute(struct server *s, const struct q_range_attribute *q,
 			       struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
-	void *data = q->size <= ATTRIBUTE_BYTES_MAX ? scratch(s, q->size + 8, 1) : NULL;
+	void *data = q->size <= ATTRIBUTE_BYTES_MAX ? frame_scratch(s, q->size + 8, 1) : NULL;
 	CUresult r;
 
 	if (!data)

@@ -47,8 +47,8 @@ static bool take_options(struct server *s, struct kvgpu_remote_cursor *in, uint3
 			add_option(o, words[2 * i], (void *)(uintptr_t)words[2 * i + 1]);
 			break;
 		}
-	o->log = scratch(s, log + 1, 1);
-	o->error = scratch(s, error + 1, 1);
+	o->log = frame_scratch(s, log + 1, 1);
+	o->error = frame_scratch(s, error + 1, 1);
 	if (!o->log || !o->error)
 		return false;
 	o->log_bytes = log;
@@ -408,6 +408,6 @@ CUresult own_cuModuleUnload(struct server *s, CUmodule module)
 
 	if (!r)
 		handle_drop(s, id);
-	text_send(s);
+	stdio_capture_send(s);
 	return r;
 }

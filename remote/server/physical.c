@@ -219,7 +219,7 @@ CUresult frame_access(struct server *s, const struct q_access *q, struct kvgpu_r
 		pair = kvgpu_remote_take_bytes(in, q->devices * sizeof(*pair));
 	if (!pair || in->left || (q->pool && !handle_find(s, CLASS_POOL, q->pool, &pool)))
 		return CUDA_ERROR_INVALID_VALUE;
-	list = scratch(s, q->devices, sizeof(*list));
+	list = frame_scratch(s, q->devices, sizeof(*list));
 	if (!list)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	for (i = 0; i < q->devices; i++)

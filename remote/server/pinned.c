@@ -111,10 +111,10 @@ bool pinned_more(struct server *s, uint64_t from)
 	}
 	p->more[p->nr_more++] = from;
 	if (p->in) {
-		mode = relax(s);
+		mode = capture_relax(s);
 		fine = !enter_context(s, p->in) && pin_part(s, p->nr_more);
 		enter_context(s, before);
-		unrelax(s, mode);
+		capture_restore(s, mode);
 	}
 	p->nr_more -= !fine;
 	return fine;
@@ -129,11 +129,11 @@ bool pinned_less(struct server *s, uint64_t from)
 	if (!p->nr_more || p->more[p->nr_more - 1] != from)
 		return false;
 	if (p->in) {
-		mode = relax(s);
+		mode = capture_relax(s);
 		if (!enter_context(s, p->in))
 			CALL(s, cuMemHostUnregister, s->arena + from);
 		enter_context(s, before);
-		unrelax(s, mode);
+		capture_restore(s, mode);
 	}
 	p->nr_more--;
 	return true;
@@ -149,9 +149,9 @@ bool arena_pinned(struct server *s)
 		return true;
 	if (!s->current || p->never || !kvgpu_remote_port_is_shared(s->port))
 		return false;
-	mode = relax(s);
+	mode = capture_relax(s);
 	pinned = pin_arena(s);
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	p->in = pinned ? s->current : 0;
 	return pinned;
 }
@@ -165,10 +165,10 @@ bool arena_for_graphs(struct server *s)
 		return true;
 	if (!s->current || p->never || kvgpu_remote_port_is_shared(s->port))
 		return false;
-	mode = relax(s);
+	mode = capture_relax(s);
 	if (pin_arena(s))
 		p->graphs_in = s->current;
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	return p->graphs_in || p->reads_late;
 }
 
@@ -209,12 +209,12 @@ static bool ring_pinned(struct server *s)
 		return true;
 	if (!s->current || !p->ring_bytes || p->reads_late)
 		return false;
-	mode = relax(s);
+	mode = capture_relax(s);
 	if (register_part(s, s->arena, p->ring_bytes, &device))
 		p->ring_in = s->current;
 	else
 		p->ring_bytes = 0;
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	return p->ring_in;
 }
 
@@ -304,10 +304,10 @@ static CUresult note_copy(struct server *s, CUstream stream)
 
 CUresult copy_late(struct server *s, CUstream stream)
 {
-	CUstreamCaptureMode mode = relax(s);
+	CUstreamCaptureMode mode = capture_relax(s);
 	CUresult r = note_copy(s, stream);
 
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	return r;
 }
 
@@ -346,7 +346,7 @@ void copies_ended(struct server *s, uint64_t stream, uint64_t served)
 CUresult copies_look(struct server *s, uint64_t upto)
 {
 	struct pinned *p = &s->pinned;
-	CUstreamCaptureMode mode = relax(s);
+	CUstreamCaptureMode mode = capture_relax(s);
 	uint64_t before = s->current;
 	CUresult r = CUDA_SUCCESS;
 	unsigned int done;
@@ -363,7 +363,7 @@ CUresult copies_look(struct server *s, uint64_t upto)
 	if (done)
 		drop_first(s, done);
 	enter_context(s, before);
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	return r == CUDA_ERROR_NOT_READY ? r : CUDA_SUCCESS;
 }
 
@@ -416,7 +416,7 @@ void copies_forget(struct server *s, uint64_t context)
 	p->nr_spare = kept;
 	if (p->in != context && p->graphs_in != context && p->ring_in != context)
 		return;
-	mode = relax(s);
+	mode = capture_relax(s);
 	if (!enter_context(s, context))
 		unregister(s, context);
 	if (p->ring_in == context)
@@ -424,5 +424,5 @@ void copies_forget(struct server *s, uint64_t context)
 	if (p->in == context || p->graphs_in == context)
 		pin_again(s, context);
 	enter_context(s, before);
-	unrelax(s, mode);
+	capture_restore(s, mode);
 }

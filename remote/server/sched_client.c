@@ -26,7 +26,7 @@ void sched_give_back(struct server *s)
 
 	work_end(s);
 	g->look_ns = 0;
-	work_look_whether_idle(s);
+	work_poll_idle(s);
 	tell(&g->shared->busy, g->untracked);
 	tell(&g->shared->want, g->deferred != NULL);
 	g->gave = g->turn;
@@ -194,16 +194,16 @@ void sched_look(struct server *s, bool quiet)
 		if (g->turn)
 			without_turns(s);
 		if (quiet)
-			work_look_whether_idle(s);
+			work_poll_idle(s);
 		else
 			g->look_ns = 0;
 		return;
 	}
-	work_look(s);
+	work_poll(s);
 	if (g->turn)
 		go_on_with_turn(s, quiet);
 	else
-		work_look_whether_idle(s);
+		work_poll_idle(s);
 }
 
 /* ------------------------------------------------------------------ waiting for the next frame */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Internal header of the scheduler's client, for work.c, deferred.c and sched_client.c. */
+/* Internal header of the scheduler's client, for sched_batches.c, deferred.c and sched_client.c. */
 #ifndef KVGPU_REMOTE_SCHED_CLIENT_H
 #define KVGPU_REMOTE_SCHED_CLIENT_H
 
@@ -139,7 +139,7 @@ static inline void sched_ring(struct sched_client *g)
 bool sched_may_submit(struct server *s);
 void sched_give_back(struct server *s);
 
-/* ------------------------------------------------------------------ work.c: work under way */
+/* -------------------------------------------------------------- sched_batches.c: work under way */
 
 void work_begin(struct server *s);
 /* end the segment, and free its events */
@@ -148,9 +148,9 @@ void work_end(struct server *s);
 void work_submitted(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
 /* close a batch: record events behind the work that has none */
 void work_close(struct server *s);
-void work_look(struct server *s);
+void work_poll(struct server *s);
 /* Look whether work that no turn accounts for is done, now and then. */
-void work_look_whether_idle(struct server *s);
+void work_poll_idle(struct server *s);
 /* stream @id is about to be destroyed, and its work may go on without it */
 void work_stream_ends(struct server *s, uint64_t id);
 /*

@@ -97,7 +97,7 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 		r = serve_op(s, h->op, &in, &out);
 	graph_refs_reap(s);
 	if (!s->frame.later)
-		answer(s, h, r, &out);
+		frame_answer(s, h, r, &out);
 	count_frame(s);
 }
 
@@ -139,7 +139,7 @@ static void idle_round(struct idle *i)
 	i->eager = i->eager && now_us() - began < AWAY_US;
 }
 
-void serve(struct server *s)
+void server_run(struct server *s)
 {
 	struct kvgpu_remote_head h;
 	struct idle idle = { 0 };
@@ -187,8 +187,8 @@ void server_fini(struct server *s)
 	users_free(s);
 	refs_free(s);
 	graph_refs_free(s);
-	text_free(s);
-	small_free(s);
+	stdio_capture_free(s);
+	readback_free(s);
 	lents_free(s);
 	mempools_free(s);
 	physicals_free(s);

@@ -38,13 +38,13 @@
 #include "quota.h"
 #include "shares.h"
 #include "user_refs.h"
-#include "small.h"
+#include "readback_block.h"
 #include "table.h"
 #include "gpu_sched.h"
 #include "waits.h"
 
 struct sched_client;
-struct text;
+struct stdio_capture;
 
 struct options {
 	/* bytes of device memory that the client may have; 0: all there is */
@@ -87,7 +87,7 @@ struct server {
 	struct waits waits;
 	struct pinned pinned;
 	struct lents lents;
-	struct small small;
+	struct readback readback;
 	struct quota quota;
 	struct mempools mempools;
 	struct physicals physicals;
@@ -100,7 +100,7 @@ struct server {
 	struct refs refs;
 	struct switches switches;
 	struct sched_client *sched; /* NULL: this process takes no turns on the GPU */
-	struct text *text; /* text.c; NULL: nothing is caught */
+	struct stdio_capture *stdio; /* stdio_capture.c; NULL: nothing is caught */
 };
 
 /* ------------------------------------------------------------------ serve.c */
@@ -109,10 +109,10 @@ struct server {
  * Serve frames until the client is gone or was cut off, or there is no memory to keep a frame for
  * its turn.
  */
-void serve(struct server *s);
+void server_run(struct server *s);
 /*
- * @s: zeroed but for what the caller sets: .port, and before serve() .library and .options, and
- * .counters, and .quota's pool with its rows, if there are any. 0; -1: out of memory
+ * @s: zeroed but for what the caller sets: .port, and before server_run() .library and .options,
+ * and .counters, and .quota's pool with its rows, if there are any. 0; -1: out of memory
  */
 int server_init(struct server *s);
 /* For tests: a client's process ends without it. */
@@ -123,12 +123,12 @@ void server_fini(struct server *s);
  */
 void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
 
-/* ---------------------------------------------- text.c: the library's standard output and error */
+/* ------------------------------------- stdio_capture.c: the library's standard output and error */
 
 /* Catch standard output and error from now on. 0 or -errno. */
-int text_catch(struct server *s);
-void text_send(struct server *s);
-void text_free(struct server *s);
+int stdio_capture_start(struct server *s);
+void stdio_capture_send(struct server *s);
+void stdio_capture_free(struct server *s);
 
 /* ------------------------------------------------------------------ library.c */
 

@@ -29,7 +29,7 @@ struct wait {
 	unsigned int nr, done; /* events in .events; how many of them, in order, have happened */
 	CUevent client; /* an event of the client */
 	void *payload; /* of the frame, which is served again; NULL: the frame is answered */
-	void *bytes; /* the answer's payload, from small_take() */
+	void *bytes; /* the answer's payload, from readback_take() */
 	uint64_t nr_bytes;
 	uint64_t give_at, give; /* bytes of the arena that the client gets ahead of the answer */
 	uint32_t mark; /* in .bytes until the GPU has copied; 0: none */
@@ -139,7 +139,7 @@ static bool mark_words(struct server *s, struct wait *w, CUstream stream)
 
 static bool words_came(const struct wait *w)
 {
-	return w->mark && small_came(w->bytes, w->nr_bytes, w->mark);
+	return w->mark && readback_came(w->bytes, w->nr_bytes, w->mark);
 }
 
 /*
@@ -269,9 +269,9 @@ static void answer_with(struct server *s, struct wait *w, CUresult r)
 
 	if (!r && w->give && kvgpu_remote_return(s->port, w->give_at, w->give))
 		r = CUDA_ERROR_UNKNOWN;
-	answer(s, &w->head, r, !r && w->bytes ? &out : NULL);
+	frame_answer(s, &w->head, r, !r && w->bytes ? &out : NULL);
 	if (w->bytes)
-		small_put(s, w->bytes);
+		readback_put(s, w->bytes);
 }
 
 /* @here: the context is still there, and with it .events */
@@ -299,7 +299,7 @@ static void end_wait(struct server *s, struct wait *w, CUresult r)
 		return;
 	}
 	if (w->copies || (w->elsewhere && !w->payload)) {
-		answer(s, &w->head, r, NULL);
+		frame_answer(s, &w->head, r, NULL);
 		free_wait(w);
 		return;
 	}
@@ -339,7 +339,7 @@ bool waits_look(struct server *s)
 			continue;
 		}
 		if (!relaxed)
-			mode = relax(s);
+			mode = capture_relax(s);
 		relaxed = true;
 		r = look_at(s, w);
 		enter_context(s, before);
@@ -353,7 +353,7 @@ bool waits_look(struct server *s)
 		at = &s->waits.list; /* the list may have changed */
 	}
 	if (relaxed)
-		unrelax(s, mode);
+		capture_restore(s, mode);
 	return any;
 }
 
@@ -377,7 +377,7 @@ static void give_up(struct server *s, struct wait **at, CUresult r)
 		tell_record(s, w, false);
 		return;
 	}
-	answer(s, &w->head, r, NULL);
+	frame_answer(s, &w->head, r, NULL);
 	free_wait(w);
 }
 
@@ -653,17 +653,17 @@ static bool any_is_busy(struct server *s)
 
 static CUresult look_idle(struct server *s)
 {
-	CUstreamCaptureMode mode = relax(s);
+	CUstreamCaptureMode mode = capture_relax(s);
 	bool busy = any_is_busy(s);
 
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	return busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 static CUresult wait_idle(struct server *s)
 {
 	struct wait *w = new_wait(s, EVENTS_MAX);
-	CUstreamCaptureMode mode = relax(s);
+	CUstreamCaptureMode mode = capture_relax(s);
 	CUresult r = w ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_OUT_OF_MEMORY;
 
 	if (w && mark_idle(s, w))
@@ -675,7 +675,7 @@ static CUresult wait_idle(struct server *s)
 		destroy_events(s, w);
 		free_wait(w);
 	}
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	return r;
 }
 
@@ -705,17 +705,17 @@ static bool put_aside(struct server *s, CUstream stream)
 
 bool held_by_stream(struct server *s, CUstream stream)
 {
-	CUstreamCaptureMode mode = relax(s);
+	CUstreamCaptureMode mode = capture_relax(s);
 	bool held = put_aside(s, stream);
 
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	return held;
 }
 
 /* begin a wait for what the stream has to do now; NULL: none was begun */
 static struct wait *wait_behind(struct server *s, CUstream stream)
 {
-	CUstreamCaptureMode mode = relax(s);
+	CUstreamCaptureMode mode = capture_relax(s);
 	struct wait *w = new_wait(s, 1);
 
 	if (w && mark_words(s, w, stream)) {
@@ -726,7 +726,7 @@ static struct wait *wait_behind(struct server *s, CUstream stream)
 		free_wait(w);
 		w = NULL;
 	}
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	return w;
 }
 
@@ -755,10 +755,10 @@ bool give_behind(struct server *s, CUstream stream, uint64_t at, uint64_t n)
 
 CUresult wait_for_stream(struct server *s, CUstream stream)
 {
-	CUstreamCaptureMode mode = relax(s);
+	CUstreamCaptureMode mode = capture_relax(s);
 	CUresult r = CALL(s, cuStreamSynchronize, stream);
 
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	return r;
 }
 

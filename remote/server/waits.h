@@ -70,9 +70,9 @@ CUresult wait_for_stream(struct server *s, CUstream stream);
 CUresult may_copy(struct server *s, CUstream stream);
 /*
  * True: the frame is answered when the stream has done what it has to do now; the payload is @n
- * bytes at @bytes, which came from small_take(). @pattern: small_mark() of them, which was called
- * before their copy was queued; that copy must be the last that the stream has to do. 0: no mark.
- * False: nothing was begun.
+ * bytes at @bytes, which came from readback_take(). @pattern: readback_mark() of them, which was
+ * called before their copy was queued; that copy must be the last that the stream has to do. 0: no
+ * mark. False: nothing was begun.
  */
 bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n, uint32_t pattern);
 /*

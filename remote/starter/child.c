@@ -141,7 +141,7 @@ static void close_others(int **fds, unsigned int n)
 
 /*
  * The first process's standard descriptors are its log, and may be a terminal. What the library
- * writes before text_catch() are lines of this process.
+ * writes before stdio_capture_start() are lines of this process.
  */
 static void take_standard(int log)
 {
@@ -310,7 +310,7 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 			     .complain = say }
 	};
 	pthread_t watcher;
-	int r = text_catch(&s);
+	int r = stdio_capture_start(&s);
 
 	if (r)
 		fail_client("the library's output can't be caught", strerror(-r));
@@ -328,7 +328,7 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 	r = filter_tighten(c->s->conf->filter);
 	if (r)
 		fail_client("system calls", strerror(-r));
-	serve(&s);
+	server_run(&s);
 	/* the kernel takes back what the library still has */
 	_exit(0);
 }

@@ -19,7 +19,7 @@ $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix a
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
 REMOTE_FAKE_SRC	:= $(filter-out remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
 		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/remote/unit/remote/server/,made.c port.c library.c graphs.c)
-UNIT_TESTS += remote/wire/wire_test remote/wire/fit_test remote/server/frames_test remote/server/memory_test remote/server/nodes_test remote/server/copies_test remote/server/words_test remote/server/order_test remote/server/images_test remote/server/flood_test remote/server/text_test $(addprefix remote/channel/,completion_test channel_test attach_test memory_test shmem_test endpoint_test guard_test rights_test)
+UNIT_TESTS += remote/wire/wire_test remote/wire/fit_test remote/server/frames_test remote/server/memory_test remote/server/nodes_test remote/server/copies_test remote/server/words_test remote/server/order_test remote/server/images_test remote/server/flood_test remote/server/stdio_capture_test $(addprefix remote/channel/,completion_test channel_test attach_test memory_test shmem_test endpoint_test guard_test rights_test)
 TSAN_TESTS += remote/channel/channel_test
 SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/remote/unit/remote/server/shapes.c
 SRC_remote/wire/fit_test	:= remote/wire/image.c cuda/api/fatbin.c cuda/api/lz4.c
@@ -115,7 +115,7 @@ SRC_remote/server/words_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/images_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/order_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC) selftests/remote/unit/remote/server/flood.c
-SRC_remote/server/text_test	:= remote/server/text.c
+SRC_remote/server/stdio_capture_test	:= remote/server/stdio_capture.c
 UNIT_TESTS += remote/server/sched_client_test remote/server/grow_test remote/server/launch_test
 SRC_remote/server/sched_client_test	:= $(REMOTE_FAKE_SRC)
 LIBS_remote/server/sched_client_test	:= -Xlinker --wrap=clock_gettime

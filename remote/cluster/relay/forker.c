@@ -108,7 +108,7 @@ static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 		r = kvgpu_remote_welcome_conn(&conn, KVGPU_REMOTE_VERSION, gpu->arena, 0, -1, admit,
 					      (void *)(uintptr_t)gpu->library, &s.port);
 	if (!r)
-		r = text_catch(&s);
+		r = stdio_capture_start(&s);
 	if (r || server_init(&s) || pthread_create(&watcher, NULL, watch_program, s.port)) {
 		relay_say("a server process: %s", memory_text(r ? -r : ENOMEM));
 		_exit(1);
@@ -120,7 +120,7 @@ static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 		relay_say("a server process: %s", strerror(-r));
 		_exit(1);
 	}
-	serve(&s);
+	server_run(&s);
 	/* the kernel takes back what the library still has */
 	_exit(0);
 }

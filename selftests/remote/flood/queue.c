@@ -21,7 +21,7 @@ static struct {
 	    .more = PTHREAD_COND_INITIALIZER,
 	    .less = PTHREAD_COND_INITIALIZER };
 
-/* a GPU writes a word of 4 bytes at once, which remote/server/small.c relies on */
+/* a GPU writes a word of 4 bytes at once, which remote/server/readback_block.c relies on */
 static void copy(const struct work *w)
 {
 	const uint32_t *from = w->from;

@@ -28,9 +28,9 @@ UNREACHED(library_load)
 UNREACHED(pool_clear)
 UNREACHED(pool_make)
 UNREACHED(pool_map)
-UNREACHED(serve)
+UNREACHED(server_run)
 UNREACHED(server_init)
-UNREACHED(text_catch)
+UNREACHED(stdio_capture_start)
 
 static void print(const char *uuid)
 {

@@ -4,7 +4,7 @@
  * own, of which BLOCKS contexts have a block. So the copy is queued behind the stream's work at
  * once.
  *
- * With a library whose pinned memory has no address on the device small_take() gives nothing.
+ * With a library whose pinned memory has no address on the device readback_take() gives nothing.
  *
  * A question to an event that has happened takes a library longer than a look at the words that the
  * GPU copies. So these have a mark until then. They tell of no error: so there is no mark with a
@@ -36,7 +36,7 @@ static uint8_t *pinned_block(struct server *s)
 	if (!s->library.cuMemHostAlloc || !s->library.cuMemHostGetDevicePointer_v2 ||
 	    !s->library.cuMemFreeHost)
 		return NULL;
-	mode = relax(s);
+	mode = capture_relax(s);
 	if (CALL(s, cuMemHostAlloc, &p, SLOTS * KVGPU_REMOTE_INLINE_MAX,
 		 ALLOC_PORTABLE | ALLOC_DEVICEMAP))
 		p = NULL;
@@ -44,7 +44,7 @@ static uint8_t *pinned_block(struct server *s)
 		CALL(s, cuMemFreeHost, p);
 		p = NULL;
 	}
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	return p;
 }
 
@@ -53,7 +53,7 @@ static struct block *block_of(struct server *s, uint64_t context)
 	unsigned int nr = 0;
 	struct block *b;
 
-	for (b = s->small.blocks; b; b = b->next, nr++)
+	for (b = s->readback.blocks; b; b = b->next, nr++)
 		if (b->context == context)
 			return b;
 	if (nr == BLOCKS)
@@ -61,14 +61,14 @@ static struct block *block_of(struct server *s, uint64_t context)
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return NULL;
-	*b = (struct block){ .next = s->small.blocks,
+	*b = (struct block){ .next = s->readback.blocks,
 			     .context = context,
 			     .bytes = pinned_block(s) };
-	s->small.blocks = b;
+	s->readback.blocks = b;
 	return b;
 }
 
-void *small_take(struct server *s)
+void *readback_take(struct server *s)
 {
 	struct block *b = s->current ? block_of(s, s->current) : NULL;
 	int slot;
@@ -80,12 +80,12 @@ void *small_take(struct server *s)
 	return b->bytes + slot * KVGPU_REMOTE_INLINE_MAX;
 }
 
-void small_put(struct server *s, void *bytes)
+void readback_put(struct server *s, void *bytes)
 {
 	uint8_t *at = bytes;
 	struct block *b;
 
-	for (b = s->small.blocks; b; b = b->next)
+	for (b = s->readback.blocks; b; b = b->next)
 		if (b->bytes && at >= b->bytes && at < b->bytes + SLOTS * KVGPU_REMOTE_INLINE_MAX)
 			b->taken &= ~(1u << (at - b->bytes) / KVGPU_REMOTE_INLINE_MAX);
 }
@@ -93,21 +93,21 @@ void small_put(struct server *s, void *bytes)
 /* A copy of at most so many bytes has a mark. The GPU writes a word of 4 bytes at once. */
 enum { MARKED_MAX = 64 };
 
-uint32_t small_mark(struct server *s, void *bytes, uint64_t n)
+uint32_t readback_mark(struct server *s, void *bytes, uint64_t n)
 {
 	uint32_t *word = bytes;
 	uint64_t i;
 
 	if (s->library.goes_on || !n || n % sizeof(*word) || n > MARKED_MAX)
 		return 0;
-	s->small.mark += MARK_STEP;
-	s->small.mark += !s->small.mark;
+	s->readback.mark += MARK_STEP;
+	s->readback.mark += !s->readback.mark;
 	for (i = 0; i < n / sizeof(*word); i++)
-		__atomic_store_n(&word[i], s->small.mark, __ATOMIC_RELAXED);
-	return s->small.mark;
+		__atomic_store_n(&word[i], s->readback.mark, __ATOMIC_RELAXED);
+	return s->readback.mark;
 }
 
-bool small_came(const void *bytes, uint64_t n, uint32_t mark)
+bool readback_came(const void *bytes, uint64_t n, uint32_t mark)
 {
 	const uint32_t *word = bytes;
 	uint64_t i;
@@ -118,11 +118,11 @@ bool small_came(const void *bytes, uint64_t n, uint32_t mark)
 	return true;
 }
 
-void small_forget(struct server *s, uint64_t context)
+void readback_forget(struct server *s, uint64_t context)
 {
 	struct block **at, *b;
 
-	for (at = &s->small.blocks; (b = *at); at = &b->next)
+	for (at = &s->readback.blocks; (b = *at); at = &b->next)
 		if (b->context == context) {
 			*at = b->next;
 			free(b);
@@ -130,8 +130,8 @@ void small_forget(struct server *s, uint64_t context)
 		}
 }
 
-void small_free(struct server *s)
+void readback_free(struct server *s)
 {
-	while (s->small.blocks)
-		small_forget(s, s->small.blocks->context);
+	while (s->readback.blocks)
+		readback_forget(s, s->readback.blocks->context);
 }

@@ -36,11 +36,11 @@ void work_close(struct server *s)
 
 	if (!g->work || g->nr == BATCHES || s->current != g->context)
 		return;
-	mode = relax(s);
+	mode = capture_relax(s);
 	*b = (struct batch){ .work = g->work };
 	for (i = 0; i < g->nr_streams; i++)
 		mark_stream(s, b, g->streams[i]);
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	g->nr++;
 	g->work = g->nr_streams = 0;
 	g->spin_ns = sched_now();
@@ -148,7 +148,7 @@ static bool is_through(struct server *s, struct batch *b)
 	return true;
 }
 
-void work_look(struct server *s)
+void work_poll(struct server *s)
 {
 	struct sched_client *g = s->sched;
 	uint64_t before = s->current;
@@ -156,7 +156,7 @@ void work_look(struct server *s)
 
 	if (!g->nr)
 		return;
-	mode = relax(s);
+	mode = capture_relax(s);
 	if (enter_context(s, g->context)) {
 		sched_forget(s, g->context);
 	} else {
@@ -168,13 +168,13 @@ void work_look(struct server *s)
 		}
 	}
 	enter_context(s, before);
-	unrelax(s, mode);
+	capture_restore(s, mode);
 }
 
 void work_begin(struct server *s)
 {
 	struct sched_client *g = s->sched;
-	CUstreamCaptureMode mode = relax(s);
+	CUstreamCaptureMode mode = capture_relax(s);
 	CUstream stream;
 
 	g->context = s->current;
@@ -191,7 +191,7 @@ void work_begin(struct server *s)
 		CALL(s, cuEventDestroy_v2, g->begin);
 		g->begin = NULL;
 	}
-	unrelax(s, mode);
+	capture_restore(s, mode);
 }
 
 void work_end(struct server *s)
@@ -202,7 +202,7 @@ void work_end(struct server *s)
 
 	if (!g->begun)
 		return;
-	mode = relax(s);
+	mode = capture_relax(s);
 	if (!enter_context(s, g->context)) {
 		for (; g->nr; g->nr--, g->first = (g->first + 1) % BATCHES)
 			drop_batch(s, &g->batches[g->first]);
@@ -210,7 +210,7 @@ void work_end(struct server *s)
 			CALL(s, cuEventDestroy_v2, g->begin);
 	}
 	enter_context(s, before);
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	g->begun = false;
 	g->begin = NULL;
 	g->ended_ns = g->begun_ns + g->measured;
@@ -285,7 +285,7 @@ static bool orphans_are_through(struct server *s)
 static bool all_is_idle(struct server *s)
 {
 	struct handles *t = &s->handles;
-	CUstreamCaptureMode mode = relax(s);
+	CUstreamCaptureMode mode = capture_relax(s);
 	uint64_t before = s->current;
 	bool idle = orphans_are_through(s) && !waits_aside(s);
 	uint32_t i;
@@ -294,11 +294,11 @@ static bool all_is_idle(struct server *s)
 		if (t->entries[i].what && KVGPU_REMOTE_CLASS(t->entries[i].id) == CLASS_CONTEXT)
 			idle = context_is_idle(s, i);
 	enter_context(s, before);
-	unrelax(s, mode);
+	capture_restore(s, mode);
 	return idle;
 }
 
-void work_look_whether_idle(struct server *s)
+void work_poll_idle(struct server *s)
 {
 	struct sched_client *g = s->sched;
 	uint64_t now = sched_now();
@@ -369,10 +369,10 @@ void work_stream_hides(struct server *s, uint64_t id)
 		work_close(s);
 	if (!g->untracked && !has_work(g, id))
 		return;
-	mode = relax(s);
+	mode = capture_relax(s);
 	if (!stream_is_idle(s, stream))
 		leave_event(s, id, stream);
-	unrelax(s, mode);
+	capture_restore(s, mode);
 }
 
 void work_stream_ends(struct server *s, uint64_t id)

@@ -78,7 +78,7 @@ void handle_empty(struct server *s, uint64_t id)
 		t->entries[root].beside = NULL;
 		quota_give(s, t->entries[root].charged);
 		t->entries[root].charged = 0;
-		small_forget(s, id);
+		readback_forget(s, id);
 		graph_refs_forget_context(s, id);
 		quota_return_context(s, id);
 	}

@@ -45,7 +45,7 @@ static void check(struct server *s, int why)
 {
 	unsigned int to;
 
-	text_send(s);
+	stdio_capture_send(s);
 	for (to = 0; to < 2; to++)
 		if (got[to].n != written[to].n ||
 		    memcmp(got[to].bytes, written[to].bytes, got[to].n))
@@ -64,7 +64,7 @@ static void write_and_send(void)
 	unsigned int i, events;
 	bool told = false;
 
-	if (text_catch(&s))
+	if (stdio_capture_start(&s))
 		_exit(4);
 	check(&s, 5);
 	for (i = 0; i < NR * NR; i++) {
@@ -89,11 +89,11 @@ static void write_and_send(void)
 		_exit(3);
 	print(0, 30);
 	for (i = 0; i < 64; i++)
-		text_send(&s);
+		stdio_capture_send(&s);
 	check(&s, 10);
 	/* what the server refuses is told once */
 	for (i = 0; i < 3; i++)
-		if (text_refuse("a pool", "reasons", &told) != CUDA_ERROR_NOT_SUPPORTED)
+		if (refuse_once("a pool", "reasons", &told) != CUDA_ERROR_NOT_SUPPORTED)
 			_exit(11);
 	memcpy(written[1].bytes + written[1].n, refusal, sizeof(refusal) - 1);
 	written[1].n += sizeof(refusal) - 1;

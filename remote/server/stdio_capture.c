@@ -35,7 +35,7 @@ struct caught {
 	unsigned int looks; /* that saw no text */
 };
 
-struct text {
+struct stdio_capture {
 	struct caught of[2];
 };
 
@@ -80,19 +80,19 @@ static bool is_new(const struct caught *c)
 	return any;
 }
 
-int text_catch(struct server *s)
+int stdio_capture_start(struct server *s)
 {
 	int r;
 
-	s->text = calloc(1, sizeof(*s->text));
-	if (!s->text)
+	s->stdio = calloc(1, sizeof(*s->stdio));
+	if (!s->stdio)
 		return -ENOMEM;
 	fflush(stdout);
-	r = catch_output(&s->text->of[0], STDOUT_FILENO);
-	return r ? r : catch_output(&s->text->of[1], STDERR_FILENO);
+	r = catch_output(&s->stdio->of[0], STDOUT_FILENO);
+	return r ? r : catch_output(&s->stdio->of[1], STDERR_FILENO);
 }
 
-CUresult text_refuse(const char *what, const char *why, bool *told)
+CUresult refuse_once(const char *what, const char *why, bool *told)
 {
 	if (!*told)
 		fprintf(stderr, "libcuda (remote): %s is not supported: %s\n", what, why);
@@ -129,18 +129,18 @@ static void send_text(struct server *s, struct caught *c)
 	c->freed = end;
 }
 
-void text_send(struct server *s)
+void stdio_capture_send(struct server *s)
 {
-	if (!s->text)
+	if (!s->stdio)
 		return;
 	fflush(stdout);
-	send_text(s, &s->text->of[0]);
-	send_text(s, &s->text->of[1]);
+	send_text(s, &s->stdio->of[0]);
+	send_text(s, &s->stdio->of[1]);
 }
 
-void text_free(struct server *s)
+void stdio_capture_free(struct server *s)
 {
 	/* the files end with the process, whose standard output and error they are */
-	free(s->text);
-	s->text = NULL;
+	free(s->stdio);
+	s->stdio = NULL;
 }
