@@ -39,7 +39,7 @@ struct identity {
 static bool gnutls_fine(int r, const char *what)
 {
 	if (r < 0)
-		complain("%s: %s", what, gnutls_strerror(r));
+		report_error("%s: %s", what, gnutls_strerror(r));
 	return r >= 0;
 }
 
@@ -150,14 +150,14 @@ static bool make_folder(const char *path, unsigned int mode)
 	int r;
 
 	if (mkdir(path, mode) && errno != EEXIST) {
-		complain("%s: %s", path, strerror(errno));
+		report_error("%s: %s", path, strerror(errno));
 		return false;
 	}
 	r = kept_look(path, bad);
 	if (r < 0)
-		complain("%s: %s", bad, strerror(-r));
+		report_error("%s: %s", bad, strerror(-r));
 	else if (r)
-		complain(
+		report_error(
 			"%s: others may write there, and so exchange keys and certificates: take a folder of root's, such as /etc/kvgpu/tls",
 			bad);
 	return !r;
@@ -168,7 +168,7 @@ static bool load_file(gnutls_datum_t *to, const char *path)
 	int r = gnutls_load_file(path, to);
 
 	if (r < 0)
-		complain("%s: %s", path, errno ? strerror(errno) : gnutls_strerror(r));
+		report_error("%s: %s", path, errno ? strerror(errno) : gnutls_strerror(r));
 	return r >= 0;
 }
 
@@ -182,8 +182,8 @@ static bool read_ca(struct identity *ca, const char *key, const char *crt)
 		  gnutls_fine(gnutls_x509_crt_import(ca->crt, &c, GNUTLS_X509_FMT_PEM), crt);
 
 	if (ok && gnutls_x509_crt_get_expiration_time(ca->crt) < time(NULL)) {
-		complain("%s has expired: move the folder away, and make all certificates anew",
-			 crt);
+		report_error("%s has expired: move the folder away, and make all certificates anew",
+			     crt);
 		ok = false;
 	}
 	if (k.data)
@@ -245,7 +245,7 @@ static bool is_name(const char *name)
 			break;
 	if (n && n <= NAME_MAX_BYTES && i == n && name[0] != '.' && name[0] != '-')
 		return true;
-	complain("\"%s\": a client's name is 1 to 63 letters, digits, - . _", name);
+	report_error("\"%s\": a client's name is 1 to 63 letters, digits, - . _", name);
 	return false;
 }
 
@@ -259,8 +259,9 @@ static bool is_host(const char *host)
 	if (n && n <= 253 && host[0] != '-' && host[0] != '.' &&
 	    strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") == n)
 		return true;
-	complain("\"%s\": neither a name nor an address of a machine, without brackets and port",
-		 host);
+	report_error(
+		"\"%s\": neither a name nor an address of a machine, without brackets and port",
+		host);
 	return false;
 }
 
@@ -295,7 +296,7 @@ int certs_client(const struct certs_wish *w)
 	ok = ok && make_folder(folder, 0700);
 	if ((size_t)snprintf(folder, sizeof(folder), "%s/clients/%s", w->folder, w->names[0]) >=
 	    sizeof(folder)) {
-		complain("the path is too long");
+		report_error("the path is too long");
 		ok = false;
 	}
 	ok = ok && make_folder(folder, 0700);

@@ -39,15 +39,15 @@ struct ctl_sample {
 	size_t nr_clients;
 };
 
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ------------------------------------------------------------------ talk.c */
+/* ------------------------------------------------------------------ admin_socket.c */
 
 /*
  * Send one command. *text: the answer's lines without "ok", which the caller frees. False: the
  * reason was printed, and *text is NULL.
  */
-bool talk(const char *socket, const char *command, char **text);
+bool admin_socket_ask(const char *socket, const char *command, char **text);
 /*
  * Read the answer to "clients". False: @text is no such answer, or there is no memory; @s has what
  * came before the error. Call sample_free() in both cases.
@@ -88,7 +88,7 @@ int certs_show(const struct certs_wish *w);
  * Put @text, a name or a fingerprint, into the file "refused" of a server's folder, if it is not
  * there, and have a server at @socket, if one is there, end the clients that it fits.
  */
-int refuse(const char *socket, const char *folder, const char *text);
+int ctl_refuse(const char *socket, const char *folder, const char *text);
 /* Take it out. */
 int accept_again(const char *folder, const char *text);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * kvgpu-remotectl: the command line. kvgpu-remotectl.8 describes its options, too. Tests that link
- * other files of this folder have a complain() of their own.
+ * other files of this folder have a report_error() of their own.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -50,7 +50,7 @@ struct options {
 	const char *within;
 };
 
-void complain(const char *format, ...)
+void report_error(const char *format, ...)
 {
 	va_list args;
 
@@ -99,10 +99,11 @@ static int tell_server(const struct options *o, const char *what, const char *of
 	if ((size_t)snprintf(line, sizeof(line), "%s%s%s", what, *of ? " " : "", of) >=
 		    sizeof(line) ||
 	    strchr(of, '\n')) {
-		complain("%s wants a number: kvgpu-remotectl list shows those of clients", what);
+		report_error("%s wants a number: kvgpu-remotectl list shows those of clients",
+			     what);
 		return 1;
 	}
-	fine = talk(o->socket, line, &text);
+	fine = admin_socket_ask(o->socket, line, &text);
 	free(text);
 	return !fine;
 }
@@ -111,7 +112,7 @@ static int tell_server(const struct options *o, const char *what, const char *of
 
 static int wrong_usage(const char *text)
 {
-	complain("%s; kvgpu-remotectl --help lists what there is", text);
+	report_error("%s; kvgpu-remotectl --help lists what there is", text);
 	return 2;
 }
 
@@ -160,7 +161,7 @@ static int run_command(const struct options *o, char **args, int n)
 	case END:
 		return tell_server(o, "end", args[1]);
 	case REFUSE:
-		return refuse(o->socket, o->folder, args[1]);
+		return ctl_refuse(o->socket, o->folder, args[1]);
 	case ACCEPT:
 		return accept_again(o->folder, args[1]);
 	case DRAIN:

@@ -23,7 +23,7 @@ static bool take_word(const char *text, char word[REFUSED_WORD])
 {
 	if (!strchr(text, '\n') && refused_word(text, word) == 1)
 		return true;
-	complain(
+	report_error(
 		"\"%s\": neither a client's name, 1 to 63 letters, digits, - . _, nor a key's fingerprint, 64 hexadecimal digits",
 		text);
 	return false;
@@ -49,11 +49,11 @@ static bool copy_others(FILE *from, FILE *to, const char *path, const char *word
 	}
 	free(line);
 	if (r < 0)
-		complain(
+		report_error(
 			"%s:%u: neither a name nor a fingerprint: while it is there all clients by TLS are refused",
 			path, at);
 	else if (!feof(from))
-		complain("%s: %s", path, strerror(errno));
+		report_error("%s: %s", path, strerror(errno));
 	return r >= 0 && feof(from);
 }
 
@@ -68,13 +68,13 @@ static bool rewrite(const char *folder, const char *word, bool with, bool *was)
 	bool ok;
 
 	if ((size_t)snprintf(path, PATH, "%s/" REFUSED_FILE, folder) >= PATH) {
-		complain("%s: the path is too long", folder);
+		report_error("%s: the path is too long", folder);
 		return false;
 	}
 	snprintf(next, sizeof(next), "%s.new", path);
 	from = fopen(path, "re");
 	if (!from && errno != ENOENT) {
-		complain("%s: %s", path, strerror(errno));
+		report_error("%s: %s", path, strerror(errno));
 		return false;
 	}
 	to = open_memstream(&text, &file.n);
@@ -85,14 +85,14 @@ static bool rewrite(const char *folder, const char *word, bool with, bool *was)
 	if (from)
 		fclose(from);
 	if (!to || fclose(to)) {
-		complain("out of memory");
+		report_error("out of memory");
 		ok = false;
 	}
 	file.bytes = text;
 	if (ok && *was != with) {
 		ok = write_new(&file, 1);
 		if (ok && rename(next, path)) {
-			complain("%s: %s", path, strerror(errno));
+			report_error("%s: %s", path, strerror(errno));
 			unlink(next);
 			ok = false;
 		}
@@ -101,7 +101,7 @@ static bool rewrite(const char *folder, const char *word, bool with, bool *was)
 	return ok;
 }
 
-int refuse(const char *socket, const char *folder, const char *given)
+int ctl_refuse(const char *socket, const char *folder, const char *given)
 {
 	char word[REFUSED_WORD], line[REFUSED_WORD + 8], *text = NULL;
 	bool was, runs, ok;
@@ -111,7 +111,7 @@ int refuse(const char *socket, const char *folder, const char *given)
 		return 1;
 	snprintf(line, sizeof(line), "refuse %s", word);
 	runs = !access(socket, F_OK) || errno != ENOENT;
-	ok = !runs || talk(socket, line, &text);
+	ok = !runs || admin_socket_ask(socket, line, &text);
 	printf("%s the %s %s", was ? "is refused already:" : "refused", kind_of(word), word);
 	if (!runs)
 		printf("; no server is at %s\n", socket);

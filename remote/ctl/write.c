@@ -20,11 +20,11 @@ static bool write_one(const struct new_file *f)
 
 	if (fd < 0) {
 		if (errno == EEXIST)
-			complain(
+			report_error(
 				"%s is there already, and is not overwritten: move it away if a new one is wanted",
 				f->path);
 		else
-			complain("%s: %s", f->path, strerror(errno));
+			report_error("%s: %s", f->path, strerror(errno));
 		return false;
 	}
 	while (done < f->n && (n = write(fd, (const char *)f->bytes + done, f->n - done)) > 0)
@@ -33,7 +33,7 @@ static bool write_one(const struct new_file *f)
 	if (done == f->n && !fchmod(fd, f->mode) && !fsync(fd) && !close(fd))
 		return true;
 	e = errno;
-	complain("%s: %s", f->path, strerror(e));
+	report_error("%s: %s", f->path, strerror(e));
 	unlink(f->path);
 	return false;
 }

@@ -34,13 +34,14 @@ uint64_t file_size(const char *text)
 	n = strtoull(text, &end, 10);
 	shift = !strcmp(end, "M") ? 20 : !strcmp(end, "G") ? 30 : 0;
 	if (errno || *text < '0' || *text > '9' || !shift || n > FILE_MAX >> shift) {
-		complain("'%s' is no size: a number and M or G, such as 256M", text);
+		report_error("'%s' is no size: a number and M or G, such as 256M", text);
 		return 0;
 	}
 	n <<= shift;
 	if (n < FILE_MIN || n % ALIGN) {
-		complain("%s is no size for an aperture: it has an even number of MiB, 14 or more",
-			 text);
+		report_error(
+			"%s is no size for an aperture: it has an even number of MiB, 14 or more",
+			text);
 		return 0;
 	}
 	return n;
@@ -60,8 +61,8 @@ uint32_t file_endpoints(const char *text, uint64_t bytes)
 	errno = 0;
 	n = strtoull(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || !n || n > most) {
-		complain("'%s' is no number of programs for so much memory: 1 to %" PRIu64, text,
-			 most);
+		report_error("'%s' is no number of programs for so much memory: 1 to %" PRIu64,
+			     text, most);
 		return 0;
 	}
 	return n;
@@ -75,9 +76,9 @@ static bool folder_is_kept(const char *path)
 	int r = kept_look(path, bad);
 
 	if (r < 0)
-		complain("%s: %s", bad, strerror(-r));
+		report_error("%s: %s", bad, strerror(-r));
 	else if (r)
-		complain(
+		report_error(
 			"%s: others may write there, and so make or exchange the file that VMs get as memory: "
 			"take a folder of root's, such as /dev/shm/kvgpu",
 			bad);
@@ -98,7 +99,7 @@ static bool file_is_kept(const char *path, int fd)
 
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !(st.st_mode & S_IWOTH))
 		return true;
-	complain(
+	report_error(
 		"%s: all users may write it, or it is no file: it is no aperture that VMs should get",
 		path);
 	return false;
@@ -113,7 +114,7 @@ static bool make_folder(const char *path)
 	bool good = folder && (!mkdir(folder, FOLDER_MODE) || errno == EEXIST);
 
 	if (folder && !good)
-		complain("%s: %s", folder, strerror(errno));
+		report_error("%s: %s", folder, strerror(errno));
 	good = good && folder_is_kept(folder);
 	free(folder);
 	return good;
@@ -135,7 +136,7 @@ static int is_made(const char *path, uint64_t bytes, uint32_t endpoints)
 	     same = fd >= 0 && has_label(fd, &l) && !memcmp(&l, &want, sizeof(l));
 
 	if (kept && !same)
-		complain("%s: another file is there already, and stays as it is", path);
+		report_error("%s: another file is there already, and stays as it is", path);
 	if (fd >= 0)
 		close(fd);
 	return !kept || !same;
@@ -152,7 +153,7 @@ int file_make(const char *path, uint64_t bytes, uint32_t endpoints)
 	if (fd < 0 && errno == EEXIST)
 		return is_made(path, bytes, endpoints);
 	if (fd < 0) {
-		complain("%s: %s", path, strerror(errno));
+		report_error("%s: %s", path, strerror(errno));
 		return 1;
 	}
 	/* allocate all of it now: a page without memory would fail later, in a VM that runs */
@@ -160,7 +161,7 @@ int file_make(const char *path, uint64_t bytes, uint32_t endpoints)
 	errno = r;
 	if (r || pwrite(fd, &l, sizeof(l), l.data + SHMEM_LABEL_AT) != sizeof(l) ||
 	    pwrite(fd, &l, sizeof(l), 0) != sizeof(l) || fsync(fd)) {
-		complain("%s: %s", path, strerror(errno));
+		report_error("%s: %s", path, strerror(errno));
 		unlink(path);
 		close(fd);
 		return 1;
@@ -181,11 +182,12 @@ static bool may_be_given(const char *path, const char *whole, int fd, struct shm
 	struct stat st;
 
 	if (!has_label(fd, l))
-		complain("%s: it is no aperture: kvgpu-aperture make FILE SIZE makes one", path);
+		report_error("%s: it is no aperture: kvgpu-aperture make FILE SIZE makes one",
+			     path);
 	else if (fstat(fd, &st) || (uint64_t)st.st_size < l->bytes)
-		complain("%s: it is shorter than it was made: it was cut", path);
+		report_error("%s: it is shorter than it was made: it was cut", path);
 	else if (!plain(whole))
-		complain("%s: a path with <, >, & or quotes can't be put into XML here", whole);
+		report_error("%s: a path with <, >, & or quotes can't be put into XML here", whole);
 	else
 		return file_is_kept(path, fd);
 	return false;
@@ -200,7 +202,7 @@ int file_xml(const char *path, FILE *to)
 
 	if (!whole ||
 	    (folder && folder_is_kept(folder) && (fd = open(whole, O_RDONLY | O_CLOEXEC)) < 0))
-		complain("%s: %s", path, strerror(errno));
+		report_error("%s: %s", path, strerror(errno));
 	if (fd >= 0)
 		good = may_be_given(path, whole, fd, &l);
 	if (good)

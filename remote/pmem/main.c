@@ -26,7 +26,7 @@ static const char usage[] =
 	"  is DEVICE        whether it is an aperture: exit status 0 or 1\n"
 	"  --version, --help\n";
 
-void complain(const char *format, ...)
+void report_error(const char *format, ...)
 {
 	va_list args;
 
@@ -45,13 +45,13 @@ static bool load_modules(void)
 
 	r = posix_spawnp(&pid, words[0], NULL, NULL, words, environ);
 	if (r) {
-		complain("modprobe can't be run: %s", strerror(r));
+		report_error("modprobe can't be run: %s", strerror(r));
 		return false;
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (status)
-		complain(
+		report_error(
 			"this kernel has no device_dax or no dax_pmem, which make a device of an aperture");
 	return !status;
 }
@@ -65,12 +65,12 @@ static int make_device(const char *disk)
 
 	if (strchr(name, '/') ||
 	    snprintf(path, sizeof(path), "/dev/%s", name) >= (int)sizeof(path)) {
-		complain("'%s' is no disk's name", disk);
+		report_error("'%s' is no disk's name", disk);
 		return 1;
 	}
-	if (!look_has_label(path, &why)) {
-		complain("%s: %s", path,
-			 why ? why : "it is no aperture, and stays as it is: it may hold data");
+	if (!probe_has_label(path, &why)) {
+		report_error("%s: %s", path,
+			     why ? why : "it is no aperture, and stays as it is: it may hold data");
 		return 1;
 	}
 	return nd_up(&here, name);
@@ -80,18 +80,18 @@ static int is(const char *device)
 {
 	const char *why;
 
-	if (look_has_label(device, &why))
+	if (probe_has_label(device, &why))
 		return 0;
 	if (why)
-		complain("%s: %s", device, why);
+		report_error("%s: %s", device, why);
 	return 1;
 }
 
 static int list_devices(void)
 {
-	if (look_list(&here, stdout))
+	if (probe_list(&here, stdout))
 		return 0;
-	complain("this VM has no aperture");
+	report_error("this VM has no aperture");
 	return 1;
 }
 
@@ -146,6 +146,6 @@ int main(int argc, char **argv)
 	case HELP:
 		return fputs(usage, stdout) < 0;
 	}
-	complain("%s; kvgpu-aperture --help lists what there is", text);
+	report_error("%s; kvgpu-aperture --help lists what there is", text);
 	return 2;
 }

@@ -27,7 +27,7 @@ static bool write_step(const struct step *s)
 	bool fine = fd >= 0 && write(fd, s->text, strlen(s->text)) == (ssize_t)strlen(s->text);
 
 	if (!fine)
-		complain("%s: '%s' can't be written: %s", s->path, s->text, strerror(errno));
+		report_error("%s: '%s' can't be written: %s", s->path, s->text, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return fine;
@@ -40,7 +40,7 @@ static bool read_attribute(const char *path, char *to, size_t size)
 	bool fine = f && fgets(to, size, f);
 
 	if (!fine)
-		complain("%s: %s", path, f ? "it is empty" : strerror(errno));
+		report_error("%s: %s", path, f ? "it is empty" : strerror(errno));
 	else
 		to[strcspn(to, " \n")] = 0;
 	if (f)
@@ -57,9 +57,9 @@ static bool is_free(const struct nd *nd, const char *disk)
 	snprintf(path, sizeof(path), "%s/%s", nd->dev, disk);
 	fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
 	if (fd < 0)
-		complain("%s: %s", path,
-			 errno == EBUSY ? "it is in use (mounted?), and stays as it is" :
-					  strerror(errno));
+		report_error("%s: %s", path,
+			     errno == EBUSY ? "it is in use (mounted?), and stays as it is" :
+					      strerror(errno));
 	else
 		close(fd);
 	return fd >= 0;
@@ -74,18 +74,18 @@ static bool find_namespace(const struct nd *nd, const char *disk, char *name, si
 
 	snprintf(path, sizeof(path), "%s/class/block/%s/device", nd->sys, disk);
 	if (!realpath(path, region)) {
-		complain("there is no disk '%s' made of memory here", disk);
+		report_error("there is no disk '%s' made of memory here", disk);
 		return false;
 	}
 	last = strrchr(region, '/') + 1;
 	if (strncmp(last, "namespace", 9) || strlen(last) >= size) {
-		complain("'%s' is no disk made of memory: it belongs to '%s'", disk, last);
+		report_error("'%s' is no disk made of memory: it belongs to '%s'", disk, last);
 		return false;
 	}
 	strcpy(name, last);
 	snprintf(path, sizeof(path), "%s/driver", region);
 	if (!realpath(path, driver) || strcmp(strrchr(driver, '/') + 1, "nd_pmem")) {
-		complain("'%s' has another driver than nd_pmem, and stays as it is", name);
+		report_error("'%s' has another driver than nd_pmem, and stays as it is", name);
 		return false;
 	}
 	*strrchr(region, '/') = 0;
@@ -100,7 +100,7 @@ static bool seed_of(const char *region, char *seed, size_t size)
 	if (!read_attribute(path, seed, size))
 		return false;
 	if (strchr(seed, '/')) {
-		complain("%s: '%s' is no name", path, seed);
+		report_error("%s: '%s' is no name", path, seed);
 		return false;
 	}
 	return true;
@@ -112,7 +112,7 @@ static bool new_uuid(char *to, size_t size)
 	uint8_t b[16];
 
 	if (getrandom(b, sizeof(b), 0) != sizeof(b)) {
-		complain("there are no random numbers: %s", strerror(errno));
+		report_error("there are no random numbers: %s", strerror(errno));
 		return false;
 	}
 	b[6] = (b[6] & 0x0f) | 0x40;
@@ -131,7 +131,7 @@ int nd_up(const struct nd *nd, const char *disk)
 	bool fine;
 
 	if (strchr(disk, '/') || strlen(disk) > 32) {
-		complain("'%s' is no disk's name", disk);
+		report_error("'%s' is no disk's name", disk);
 		return 1;
 	}
 	if (!find_namespace(nd, disk, name, sizeof(name), region) || !is_free(nd, disk) ||

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ----------------------------------------------------- file.c: on the host; an error is printed */
 
@@ -48,24 +48,26 @@ struct nd {
  * unless that failed, too. A disk that is mounted, or that another program has for itself alone, is
  * left alone. Needs root.
  *
- * nd_up() does not look for the label. Call look_has_label() first: a disk without a label would
+ * nd_up() does not look for the label. Call probe_has_label() first: a disk without a label would
  * lose data.
  */
 int nd_up(const struct nd *nd, const char *disk);
 
-/* ------------------------------------------------------------------ look.c: in a VM; reads only */
+/*
+ * ------------------------------------------------------------------ probe.c: in a VM; reads only
+ */
 
 /*
  * Whether the device ("/dev/pmem0", "/dev/dax0.0") is a shmem region. *why: the reason if the
  * device can't be looked at, else NULL.
  */
-bool look_has_label(const char *device, const char **why);
+bool probe_has_label(const char *device, const char **why);
 /*
  * The memory type of what begins at @address, as @list (debugfs' pat_memtype_list) says; false: it
  * is not in there.
  */
-bool look_memory_type(FILE *list, uint64_t address, char *to, size_t size);
+bool probe_memory_type(FILE *list, uint64_t address, char *to, size_t size);
 /* Print a line for each shmem region of this VM. Return how many there are. */
-unsigned int look_list(const struct nd *nd, FILE *to);
+unsigned int probe_list(const struct nd *nd, FILE *to);
 
 #endif

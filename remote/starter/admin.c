@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The admin's socket; ../ctl/talk.c is its other end. A command is a line, "clients", "end ID",
- * "refuse WORD", "reload", or "drain" without or with seconds. The answer is lines, the last of
- * which is "ok" or "error TEXT".
+ * The admin's socket; ../ctl/admin_socket.c is its other end. A command is a line, "clients", "end
+ * ID", "refuse WORD", "reload", or "drain" without or with seconds. The answer is lines, the last
+ * of which is "ok" or "error TEXT".
  */
 #include <errno.h>
 #include <fcntl.h>

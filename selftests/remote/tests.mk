@@ -63,7 +63,7 @@ SRC_remote/starter/shared_test	:= remote/starter/shared.c $(REMOTE_CHANNEL_SRC)
 LIBS_remote/starter/shared_test	:= $(addprefix -Xlinker --wrap=,fork memory_give_back setsockopt getsockopt)
 SRC_remote/starter/starter_test	:= $(REMOTE_STARTER_SRC) $(addprefix remote/starter/,starter.c admin.c arbiter.c shared.c state.c) remote/turns/turns.c
 LIBS_remote/starter/starter_test	:= $(addprefix -Xlinker --wrap=,poll now_ms setsockopt getsockopt)
-SRC_remote/starter/admin_test	:= $(REMOTE_STARTER_SRC) remote/starter/admin.c remote/ctl/talk.c
+SRC_remote/starter/admin_test	:= $(REMOTE_STARTER_SRC) remote/starter/admin.c remote/ctl/admin_socket.c
 UNIT_TESTS += remote/turns/turns_test
 SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
@@ -102,7 +102,7 @@ SRC_remote/cluster/run/wait_test	:= $(addprefix remote/cluster/run/,wait.c progr
 $(addprefix $(O)/asan/remote/cluster/run/,wait.o program.o): TEST_CPPFLAGS += -D_GNU_SOURCE
 SRC_remote/cluster/run/plan_test	:= $(addprefix remote/cluster/run/,plan.c command.c)
 UNIT_TESTS += remote/pmem/pmem_test
-SRC_remote/pmem/pmem_test	:= $(addprefix remote/pmem/,file.c nd.c look.c) remote/channel/label.c remote/conf/kept.c
+SRC_remote/pmem/pmem_test	:= $(addprefix remote/pmem/,file.c nd.c probe.c) remote/channel/label.c remote/conf/kept.c
 FUZZ_TESTS += remote/channel/address_fuzz remote/conf/conf_fuzz
 FUZZSRC_remote/channel/address_fuzz	:= remote/channel/address.c
 FUZZSRC_remote/conf/conf_fuzz	:= $(wildcard remote/conf/*.c) remote/channel/address.c

@@ -82,7 +82,7 @@ struct unexpected {
 
 struct peer {
 	int fd; /* -1: it has gone */
-	pid_t pid; /* by the word of launch(), which keeps it from being used again */
+	pid_t pid; /* by the word of launch_ranks(), which keeps it from being used again */
 	bool by_socket; /* its memory can't be read */
 	struct requests out, placed, posted, coming;
 	TAILQ_HEAD(, unexpected) unexpected;
@@ -96,7 +96,7 @@ extern struct requests any_posted; /* receives from MPI_ANY_SOURCE */
 
 /* ------------------------------------------------------------------ wire.c */
 
-/* false: the variable of launch() is not there, or not sound */
+/* false: the variable of launch_ranks() is not there, or not sound */
 bool wire_begin(void);
 /* end all connections, or wait for rank 0 to do so */
 void wire_end(void);

@@ -106,7 +106,7 @@ static bool begin_ranks(unsigned int n)
 	return pids != MAP_FAILED;
 }
 
-int launch(int argc, char **argv)
+int launch_ranks(int argc, char **argv)
 {
 	const unsigned int n = count_ranks(argc, argv);
 	int release[2], status, ms = 0;

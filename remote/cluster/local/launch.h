@@ -15,6 +15,6 @@
  * ended, then for a while until the other ones have. Return the exit code of rank 0. Ranks that are
  * left, and all of them if this process is killed, are killed by the kernel.
  */
-int launch(int argc, char **argv);
+int launch_ranks(int argc, char **argv);
 
 #endif

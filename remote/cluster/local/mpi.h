@@ -21,7 +21,7 @@ enum { MPI_COMM_WORLD, MPI_BYTE, MPI_ERRORS_RETURN, MPI_ANY_SOURCE = -1 };
 #define MPI_REQUEST_NULL  ((MPI_Request)0)
 #define MPI_STATUS_IGNORE ((MPI_Status *)0)
 
-/* Take the sockets that launch() has made (launch.h). It does not wait for other ranks. */
+/* Take the sockets that launch_ranks() has made (launch.h). It does not wait for other ranks. */
 int MPI_Init(int *argc, char ***argv);
 /* Rank 0 ends its connections. Every other rank waits until rank 0 has. */
 int MPI_Finalize(void);

@@ -20,7 +20,7 @@ uint64_t now_us(void)
 	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
 }
 
-bool backoff(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
+bool backoff_wait(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
 {
 	static uint64_t since;
 	static pid_t parent;

@@ -137,7 +137,7 @@ static void look_at_links(struct broker *b)
 			b->moved = true;
 		/* measure one link in a turn: the other links' proxies hear nothing meanwhile */
 		if (b->links[i]->hello && !b->links[i]->measured && !measured) {
-			measure(b->links[i]);
+			link_measure(b->links[i]);
 			measured = b->moved = true;
 		}
 		b->moved = tunnels_go(b->links[i]) || b->moved;
@@ -165,7 +165,7 @@ static bool run_once(struct broker *b)
 						 .events = POLLIN };
 	for (i = 0; i < b->proxies && n + TUNNELS <= POLLS_MAX; i++)
 		n += tunnels_wait(b->links[i], b->polls + n, &open);
-	parent = backoff(b->s, b->polls, n, b->moved, open);
+	parent = backoff_wait(b->s, b->polls, n, b->moved, open);
 	b->moved = false;
 	if (b->polls[0].revents)
 		hear_run(b);
@@ -224,7 +224,7 @@ static bool end_links(struct broker *b)
 			left += !b->links[i]->lost && !is_over(b->links[i], quiet, &said[i]);
 			lost = lost || b->links[i]->lost;
 		}
-		backoff(b->s, NULL, 0, false, true);
+		backoff_wait(b->s, NULL, 0, false, true);
 	} while (left && now_us() < until);
 	return !left && !lost;
 }

@@ -133,7 +133,7 @@ static bool become_rank(int argc, char **argv)
 	if (argc < 2 || strcmp(argv[1], "ranks"))
 		return true;
 #ifdef KVGPU_CLUSTER_LOCAL
-	exit(launch(argc, argv));
+	exit(launch_ranks(argc, argv));
 #endif
 	if (ranks_pick(getenv("OMPI_COMM_WORLD_RANK"), &argc, &argv))
 		execv(argv[0], argv);

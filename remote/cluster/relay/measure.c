@@ -112,7 +112,7 @@ static size_t find_overhead(struct link *l, const uint8_t *from, size_t bytes)
 					 (size_t)overhead;
 }
 
-void measure(struct link *l)
+void link_measure(struct link *l)
 {
 	const size_t bytes = l->settings->staging < EAGER_MAX ? EAGER_MAX : l->settings->staging;
 	struct measure_head head = { .over = 1 };

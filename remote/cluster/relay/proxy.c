@@ -53,7 +53,7 @@ int proxy_run(const struct settings *s, int forker)
 		looked = now_us();
 		open = false;
 		n = tunnels_wait(l, polls, &open);
-		parent = backoff(s, polls, n, moved, open);
+		parent = backoff_wait(s, polls, n, moved, open);
 		moved = false;
 		while (link_hear(l, &c)) {
 			moved = true;
@@ -78,7 +78,7 @@ int proxy_run(const struct settings *s, int forker)
 			daemon_end(s->patience_s);
 		return 1;
 	}
-	while (!l->lost && !tunnels_are_quiet(l) && backoff(s, NULL, 0, false, true)) {
+	while (!l->lost && !tunnels_are_quiet(l) && backoff_wait(s, NULL, 0, false, true)) {
 		tunnels_go(l);
 		pull_go(l);
 	}

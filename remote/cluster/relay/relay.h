@@ -269,7 +269,7 @@ bool greet_give_welcome(struct tunnel *n, const struct kvgpu_remote_welcome *w);
  * After both sides' hellos: measure how large a piece may be that is better inside of a message,
  * and what one more message costs. The broker waits for that, for a limited time.
  */
-void measure(struct link *l);
+void link_measure(struct link *l);
 /*
  * In the proxy. measure_listen(): call once at the begin. measure_answer(): answer what has come;
  * whether something had.
@@ -280,14 +280,15 @@ bool measure_answer(struct link *l);
 /* ------------------------------------------------------------------ backoff.c */
 
 uint64_t now_us(void);
-/* how often backoff() has slept */
+/* how often backoff_wait() has slept */
 extern unsigned long backoff_sleeps;
 /*
  * Wait for one of the @n connections in @p: not at all while something has @moved lately, else
  * longer and longer. @open: a tunnel is open, so wait for less. False: nothing has moved, and the
  * process that started this one has gone.
  */
-bool backoff(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open);
+bool backoff_wait(const struct settings *s, struct pollfd *p, unsigned int n, bool moved,
+		  bool open);
 
 /* ------------------------------------------------------------------ broker.c, proxy.c */
 

@@ -44,7 +44,7 @@ int read_lines(const struct run *r, const struct command *c, void (*line)(void *
 	pid_t pid;
 
 	if (pipe(pipes)) {
-		complain("%s: %s", c->word[0], strerror(errno));
+		report_error("%s: %s", c->word[0], strerror(errno));
 		return -1;
 	}
 	pid = fork();
@@ -64,7 +64,7 @@ int read_lines(const struct run *r, const struct command *c, void (*line)(void *
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return -1;
 	if (WIFSIGNALED(status))
-		complain("%s was killed by signal %d", c->word[0], WTERMSIG(status));
+		report_error("%s was killed by signal %d", c->word[0], WTERMSIG(status));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -113,7 +113,7 @@ static bool find_mpirun(struct run *r)
 		r->o.mpi = v.kind;
 		return true;
 	}
-	complain(
+	report_error(
 		"there is no mpirun%s%s in the path: install openmpi-bin or mpich, or name it by --mpirun",
 		r->o.mpi ? " of " : "", r->o.mpi ? kind_names[r->o.mpi] : "");
 	return false;
@@ -127,7 +127,7 @@ static bool may_be_root(const struct run *r)
 
 	if (geteuid() || r->o.mpi != MPI_KIND_OPENMPI || r->o.allow_root || (one && two))
 		return true;
-	complain(
+	report_error(
 		"Open MPI's mpirun does not run as root. Run this as another user; or, where root is meant (a container), "
 		"give --allow-run-as-root, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
 	return false;
@@ -145,7 +145,7 @@ static bool find_client(struct run *r)
 	}
 	if (!strpbrk(r->client, ":;"))
 		return true;
-	complain(
+	report_error(
 		"the folder of PROGRAM's libcuda.so.1, %s, has a colon or a semicolon, by which LD_LIBRARY_PATH separates folders: "
 		"name one without by --client, such as a symbolic link to it",
 		r->client);
@@ -160,7 +160,7 @@ bool find_launcher(struct run *r)
 	    (r->o.launcher == LAUNCHER_AUTO && (!job || r->o.mpi == MPI_KIND_LOCAL)))
 		return true;
 	if (r->o.mpi == MPI_KIND_LOCAL) {
-		complain(
+		report_error(
 			"srun starts proxies with an MPI, so --mpi local does not go with --launcher srun");
 		return false;
 	}
@@ -168,7 +168,7 @@ bool find_launcher(struct run *r)
 		r->node = node;
 		return true;
 	}
-	complain(
+	report_error(
 		job ? "this shell belongs to Slurm's job, but is on no node of it: run srun --overlap --pty kvgpu-run ... (or sbatch), "
 		      "or give --launcher mpirun to use other machines" :
 		      "srun wants an allocation: run this by sbatch or salloc, or give --launcher mpirun");
@@ -193,7 +193,7 @@ static bool find_mpi_of_relay(struct run *r)
 static bool may_trust(const struct run *r)
 {
 	if (!r->o.trust_network)
-		complain(
+		report_error(
 			"with mpirun every local user of each machine and every peer of the network can run programs as you. Run this "
 			"in a Slurm allocation (sbatch, salloc), whose srun lets nobody else in; or say by --trust-network that all "
 			"of them are trusted");
@@ -219,7 +219,8 @@ static bool find_carrier(struct run *r)
 	if (r->o.mpi != MPI_KIND_LOCAL)
 		return may_trust(r) && find_mpirun(r) && may_be_root(r);
 	if (!is_local(r))
-		complain("--mpi local is for GPUs of this machine, and --hosts names another one");
+		report_error(
+			"--mpi local is for GPUs of this machine, and --hosts names another one");
 	return is_local(r);
 }
 
@@ -232,7 +233,7 @@ bool find_all(struct run *r)
 	snprintf(name, sizeof(name), "kvgpu-relay-%s", kind_names[r->o.mpi]);
 	if (find_part(name, r->relay, sizeof(r->relay)))
 		return true;
-	complain(
+	report_error(
 		"%s is not beside kvgpu-run, nor in ../lib/kvgpu-run: this installation has no part for that",
 		name);
 	return false;

@@ -212,10 +212,10 @@ static bool count_host(struct run *r, unsigned int host)
 	command_free(&c);
 	print_rows(&l);
 	if (status > 0)
-		complain("%s: its GPUs can't be listed (exit code %d)", r->hosts[host].name,
-			 status);
+		report_error("%s: its GPUs can't be listed (exit code %d)", r->hosts[host].name,
+			     status);
 	else if (status)
-		complain("%s: its GPUs can't be listed", r->hosts[host].name);
+		report_error("%s: its GPUs can't be listed", r->hosts[host].name);
 	return !status;
 }
 
@@ -232,8 +232,9 @@ static bool take_part(struct run *r, struct listing *l, unsigned int host)
 		status = read_lines(r, &c, node_line, l);
 	command_free(&c);
 	if (status || !l->gres.shards || h->gpus < 1) {
-		complain("%s: scontrol does not say how many shards its GPUs have (exit code %d)",
-			 h->name, status);
+		report_error(
+			"%s: scontrol does not say how many shards its GPUs have (exit code %d)",
+			h->name, status);
 		return false;
 	}
 	for (i = 0; i < r->nr_gpus; i++)
@@ -272,8 +273,8 @@ static bool count_allocation(struct run *r)
 	print_rows(&l);
 	qsort(r->gpus, r->nr_gpus, sizeof(*r->gpus), compare_gpus);
 	if (status)
-		complain("the GPUs of the allocation can't be listed (exit code %d of srun)",
-			 status);
+		report_error("the GPUs of the allocation can't be listed (exit code %d of srun)",
+			     status);
 	for (i = 0; !status && i < r->nr_hosts; i++)
 		if (l.shards[i] && !take_part(r, &l, i))
 			return false;
@@ -377,7 +378,7 @@ bool gpus_find_hosts(struct run *r)
 	int n = find_hosts(r, &why);
 
 	if (n < 0) {
-		complain("%s: %s", r->node ? "Slurm's nodes" : "--hosts", why);
+		report_error("%s: %s", r->node ? "Slurm's nodes" : "--hosts", why);
 		return false;
 	}
 	r->nr_hosts = n;
@@ -406,12 +407,12 @@ bool gpus_find(struct run *r)
 		if (n > 0 || !later || time(NULL) >= until)
 			break;
 		if (!told)
-			complain("waiting for GPUs that fit");
+			report_error("waiting for GPUs that fit");
 		told = true;
 		sleep(AGAIN_S);
 	}
 	if (n <= 0) {
-		complain("%s", why);
+		report_error("%s", why);
 		return false;
 	}
 	r->nr_places = n;

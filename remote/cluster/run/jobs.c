@@ -67,7 +67,7 @@ static void become(const struct run *r, const struct command *c)
 	if (r->node)
 		setenv("SLURM_HOSTFILE", r->hostfile, 1);
 	execvp(c->word[0], c->word);
-	complain("%s: %s", c->word[0], strerror(errno));
+	report_error("%s: %s", c->word[0], strerror(errno));
 	_exit(EXIT_NOT_FOUND);
 }
 
@@ -119,7 +119,7 @@ static bool begin_one(struct run *r, unsigned int first, unsigned int n)
 		become(r, &c);
 	command_free(&c);
 	if (job->pid < 0) {
-		complain(
+		report_error(
 			"the proxies: %s",
 			fine ? strerror(errno) :
 			r->node ?
@@ -164,7 +164,7 @@ bool jobs_begin(struct run *r)
 		now = now_ms();
 		if (living(r) < r->nr_jobs || r->interrupted || now >= until) {
 			r->silent = true;
-			complain(
+			report_error(
 				r->interrupted ?
 					"it was ended before the proxies were there" :
 				now >= until ?

@@ -15,7 +15,7 @@
 #include "protocol.h" /* made by remote/api.py */
 #include "run.h"
 
-void complain(const char *format, ...)
+void report_error(const char *format, ...)
 {
 	va_list args;
 
@@ -46,7 +46,7 @@ static bool listen_here(struct run *r)
 	int e = folder_make(r->folder, sizeof(r->folder));
 
 	if (e) {
-		complain("%s: %s", r->folder, strerror(-e));
+		report_error("%s: %s", r->folder, strerror(-e));
 		return false;
 	}
 	snprintf(at.sun_path, sizeof(at.sun_path), "%s/run", r->folder);
@@ -54,7 +54,7 @@ static bool listen_here(struct run *r)
 	if (r->listener >= 0 && !bind(r->listener, (struct sockaddr *)&at, sizeof(at)) &&
 	    !listen(r->listener, JOBS_MAX))
 		return true;
-	complain("%s: %s", at.sun_path, strerror(errno));
+	report_error("%s: %s", at.sun_path, strerror(errno));
 	return false;
 }
 
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 	case OPTIONS_VERSION:
 		return puts("kvgpu-run " KVGPU_VERSION ", protocol " KVGPU_REMOTE_PROTOCOL) < 0;
 	case OPTIONS_WRONG:
-		complain("%s; kvgpu-run --help lists what there is", why);
+		report_error("%s; kvgpu-run --help lists what there is", why);
 		return EXIT_OWN;
 	case OPTIONS_FINE:
 		break;

@@ -48,7 +48,7 @@ static void become(const struct run *r, pid_t parent)
 		_exit(EXIT_OWN);
 	wait_give_back();
 	execvp(r->o.program[0], r->o.program);
-	complain("%s: %s", r->o.program[0], strerror(errno));
+	report_error("%s: %s", r->o.program[0], strerror(errno));
 	_exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
 }
 
@@ -72,7 +72,7 @@ int program_look(const struct run *r)
 			e = EACCES;
 	}
 	if (e)
-		complain("%s: %s", name, strerror(e));
+		report_error("%s: %s", name, strerror(e));
 	return !e ? 0 : e == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
 }
 
@@ -82,7 +82,7 @@ bool program_run(struct run *r)
 
 	wait_once(r, 0); /* a signal may have come since the last broker was ready */
 	if (r->interrupted) {
-		complain("it was ended before PROGRAM began");
+		report_error("it was ended before PROGRAM began");
 		return false;
 	}
 	fflush(NULL);
@@ -90,7 +90,7 @@ bool program_run(struct run *r)
 	if (!pid)
 		become(r, self);
 	if (pid < 0) {
-		complain("%s: %s", r->o.program[0], strerror(errno));
+		report_error("%s: %s", r->o.program[0], strerror(errno));
 		return false;
 	}
 	r->program = pid;

@@ -49,7 +49,7 @@ struct run {
 	bool program_ended, interrupted, silent;
 };
 
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ------------------------------------------------------------------ find.c: what is installed */
 

@@ -52,7 +52,7 @@ bool wait_inherit(void)
 	n = process_descriptors();
 	if (n >= FILES_MIN)
 		return true;
-	complain(
+	report_error(
 		"here a process may have %lu descriptors (ulimit -n), and what starts proxies wants %d: raise that limit",
 		n, FILES_MIN);
 	return false;
@@ -66,7 +66,7 @@ bool wait_begin(struct run *r)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r->signals < 0)
-		complain("signals: %s", strerror(errno));
+		report_error("signals: %s", strerror(errno));
 	return r->signals >= 0;
 }
 
@@ -102,10 +102,11 @@ static void job_ended(struct run *r, struct running *j, int status)
 	if (r->silent || r->program_ended || r->ready < r->nr_jobs)
 		return;
 	if (WIFSIGNALED(status))
-		complain("a job of proxies was killed by signal %d: its GPUs are gone for PROGRAM",
-			 WTERMSIG(status));
+		report_error(
+			"a job of proxies was killed by signal %d: its GPUs are gone for PROGRAM",
+			WTERMSIG(status));
 	else
-		complain(
+		report_error(
 			"a job of proxies has ended with exit code %d: its GPUs are gone for PROGRAM",
 			WEXITSTATUS(status));
 	/* a scheduler that has ended the jobs may kill this process next: remove the folder now */

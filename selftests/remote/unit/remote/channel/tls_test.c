@@ -30,7 +30,7 @@ enum { VERSION = 77, ARENA = 4 << 20, OP_ECHO = 100, OP_DOUBLE, OP_QUIET };
 
 static char complaint[512];
 
-void complain(const char *format, ...)
+void report_error(const char *format, ...)
 {
 	va_list args;
 

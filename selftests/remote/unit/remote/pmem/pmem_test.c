@@ -17,7 +17,7 @@
 
 static char said[512];
 
-void complain(const char *format, ...)
+void report_error(const char *format, ...)
 {
 	va_list args;
 
@@ -163,7 +163,7 @@ TEST(a_file_is_made_once)
 	assert_int_equal(l.bytes, 16 << 20);
 	assert_int_equal(l.data, 2 << 20);
 	assert_true(label_at(path, (2 << 20) + 4096 - 64, &l));
-	assert_true(look_has_label(path, &why));
+	assert_true(probe_has_label(path, &why));
 	assert_null(why);
 	/* a unit makes it at each boot */
 	assert_int_equal(file_make(path, 16 << 20, 1), 0);
@@ -231,12 +231,12 @@ TEST(labels_of_others)
 	l = shmem_label_make(16 << 20, 65);
 	assert_false(shmem_label_read(&l, &l));
 	write_file(at("short"), "kvgpu aperture\n");
-	assert_false(look_has_label(at("short"), &why));
+	assert_false(probe_has_label(at("short"), &why));
 	write_file(at("data"),
 		   "kvgpu apertures are not this, which is somebody's own data, and long enough");
-	assert_false(look_has_label(at("data"), &why));
+	assert_false(probe_has_label(at("data"), &why));
 	assert_null(why);
-	assert_false(look_has_label(at("nothing"), &why));
+	assert_false(probe_has_label(at("nothing"), &why));
 	assert_string_equal(why, "No such file or directory");
 }
 
@@ -407,7 +407,7 @@ static bool type_at(uint64_t address, char *to)
 			     "garbage\n"
 			     "PAT: [mem 0x0000000500000000-0x0000000504000000] write-combining\n";
 	FILE *f = fmemopen(list, sizeof(list) - 1, "r");
-	bool found = look_memory_type(f, address, to, 32);
+	bool found = probe_memory_type(f, address, to, 32);
 
 	fclose(f);
 	return found;
@@ -435,14 +435,14 @@ TEST(none_to_list)
 
 	snprintf(sys, sizeof(sys), "%s/sys", dir);
 	snprintf(dev, sizeof(dev), "%s/dev", dir);
-	assert_int_equal(look_list(&(struct nd){ sys, dev, fake_modules }, to), 0);
+	assert_int_equal(probe_list(&(struct nd){ sys, dev, fake_modules }, to), 0);
 	/* a device without a label, and a device with one */
 	write_file(at("dev/dax0.0"), "");
 	assert_int_equal(file_make(at("dev/dax1.0"), 16 << 20, 1), 0);
 	for (unsigned int i = 0; i < 2; i++)
 		assert_int_equal(mkdir(at("sys/bus/dax/devices/dax%u.0", i), 0755), 0);
 	write_file(at("sys/bus/dax/devices/dax1.0/size"), "14680064\n");
-	assert_int_equal(look_list(&(struct nd){ sys, dev, fake_modules }, to), 1);
+	assert_int_equal(probe_list(&(struct nd){ sys, dev, fake_modules }, to), 1);
 	fclose(to);
 	assert_non_null(strstr(text, "dax1.0\t14 MiB\t?\n"));
 }

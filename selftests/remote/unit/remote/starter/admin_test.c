@@ -17,7 +17,7 @@ static struct remoted_conf conf;
 static struct starter s;
 static char answer[ANSWER_MAX];
 
-void complain(const char *format, ...)
+void report_error(const char *format, ...)
 {
 }
 

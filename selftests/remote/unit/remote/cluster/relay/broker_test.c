@@ -48,9 +48,9 @@ void link_lose(struct link *l, const char *why)
 NOT_CALLED(void, relay_say, const char *format, ...)
 NOT_CALLED(int, kvgpu_remote_listen, const char *address, const char **why)
 NOT_CALLED(void, folder_remove, const char *path)
-NOT_CALLED(bool, backoff, const struct settings *s, struct pollfd *p, unsigned int n, bool moved,
-	   bool open)
-NOT_CALLED(void, measure, struct link *l)
+NOT_CALLED(bool, backoff_wait, const struct settings *s, struct pollfd *p, unsigned int n,
+	   bool moved, bool open)
+NOT_CALLED(void, link_measure, struct link *l)
 NOT_CALLED(uint64_t, now_us, void)
 NOT_CALLED(bool, link_begin, struct link *l, const struct settings *s, int rank)
 NOT_CALLED(bool, link_say, struct link *l, enum control_kind kind, unsigned int tunnel)

@@ -98,7 +98,7 @@ static void silent_after(unsigned int n)
 	answers = n;
 	l->settings = &settings;
 	l->eager = 16 << 10;
-	measure(l);
+	link_measure(l);
 	/* now the proxy reads what was sent to it */
 	for (i = 0; i < nr_unread; i++)
 		for (k = 0; k < unread[i].bytes; k++)
@@ -123,7 +123,7 @@ TEST(lost_before)
 	nr_requests = answers = 0;
 	l->settings = &(struct settings){ .staging = STAGING, .patience_s = 8 };
 	l->lost = true;
-	measure(l);
+	link_measure(l);
 	assert_int_equal(nr_requests, 0);
 	assert_true(l->measured);
 	free(l);

@@ -111,7 +111,7 @@ uint64_t now_us(void)
 	return clock_us;
 }
 
-bool backoff(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
+bool backoff_wait(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
 {
 	clock_us += stops_us ? stops_us : PACE_US;
 	stops_us = 0;

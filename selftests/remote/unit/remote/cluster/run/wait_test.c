@@ -15,7 +15,7 @@
 
 static unsigned int complaints;
 
-void complain(const char *format, ...)
+void report_error(const char *format, ...)
 {
 	complaints++;
 }

@@ -23,7 +23,7 @@ static int dial(const char *path)
 	int fd;
 
 	if (strlen(path) >= sizeof(to.sun_path)) {
-		complain("%s: the path is too long", path);
+		report_error("%s: the path is too long", path);
 		return -1;
 	}
 	strcpy(to.sun_path, path);
@@ -33,11 +33,11 @@ static int dial(const char *path)
 	if (fd >= 0 && !connect(fd, (struct sockaddr *)&to, sizeof(to)))
 		return fd;
 	if (errno == ENOENT || errno == ECONNREFUSED)
-		complain(
+		report_error(
 			"%s: no kvgpu-remoted is there: systemctl status kvgpu-remoted; or --socket PATH for another one",
 			path);
 	else
-		complain("%s: %s", path, strerror(errno));
+		report_error("%s: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -49,7 +49,7 @@ static bool judge_answer(const char *path, char *text, size_t n)
 	char *last;
 
 	if (!n || text[n - 1] != '\n') {
-		complain("%s: the answer is not whole", path);
+		report_error("%s: the answer is not whole", path);
 		return false;
 	}
 	text[n - 1] = 0;
@@ -60,12 +60,12 @@ static bool judge_answer(const char *path, char *text, size_t n)
 		return true;
 	}
 	text_clean(last, strlen(last) + 1);
-	complain("%s",
-		 !strncmp(last, "error ", 6) ? last + 6 : "the answer is none of kvgpu-remoted's");
+	report_error("%s", !strncmp(last, "error ", 6) ? last + 6 :
+							 "the answer is none of kvgpu-remoted's");
 	return false;
 }
 
-bool talk(const char *socket, const char *command, char **text)
+bool admin_socket_ask(const char *socket, const char *command, char **text)
 {
 	int fd = dial(socket);
 	size_t have = 0;
@@ -82,7 +82,7 @@ bool talk(const char *socket, const char *command, char **text)
 		while ((n = recv(fd, *text + have, ANSWER_MAX - have, 0)) > 0)
 			have += n;
 	if (n < 0)
-		complain("%s: %s", socket, strerror(errno));
+		report_error("%s: %s", socket, strerror(errno));
 	close(fd);
 	fine = !n && judge_answer(socket, *text, have);
 	if (!fine) {
@@ -239,11 +239,11 @@ bool sample_take(const char *socket, struct ctl_sample *s)
 	bool fine;
 
 	*s = (struct ctl_sample){ 0 };
-	if (!talk(socket, "clients", &text))
+	if (!admin_socket_ask(socket, "clients", &text))
 		return false;
 	fine = sample_read(text, s);
 	if (!fine)
-		complain("%s: the answer is none that this version understands", socket);
+		report_error("%s: the answer is none that this version understands", socket);
 	free(text);
 	return fine;
 }

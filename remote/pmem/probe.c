@@ -32,7 +32,7 @@ static bool first_label(int fd, bool disk, uint8_t *to)
 	return true;
 }
 
-bool look_has_label(const char *device, const char **why)
+bool probe_has_label(const char *device, const char **why)
 {
 	uint8_t text[SHMEM_LABEL_BYTES];
 	struct shmem_label l;
@@ -55,7 +55,7 @@ bool look_has_label(const char *device, const char **why)
 }
 
 /* a line is "PAT: [mem 0x0000000100000000-0x0000000104000000] write-back" */
-bool look_memory_type(FILE *list, uint64_t address, char *to, size_t size)
+bool probe_memory_type(FILE *list, uint64_t address, char *to, size_t size)
 {
 	uint64_t from, end;
 	char line[256], type[64];
@@ -99,14 +99,14 @@ static void show_device(const struct nd *nd, const char *name, FILE *to)
 	snprintf(path, sizeof(path), "%s/kernel/debug/x86/pat_memtype_list", nd->sys);
 	list = at ? fopen(path, "re") : NULL;
 	if (list) {
-		look_memory_type(list, at, type, sizeof(type));
+		probe_memory_type(list, at, type, sizeof(type));
 		fclose(list);
 	}
 	fprintf(to, "%s/%s\t%" PRIu64 " MiB\t%s\n", nd->dev, name,
 		read_number("%s/bus/dax/devices/%s/size", nd->sys, name) >> 20, type);
 }
 
-unsigned int look_list(const struct nd *nd, FILE *to)
+unsigned int probe_list(const struct nd *nd, FILE *to)
 {
 	char path[PATH_MAX];
 	struct dirent **names;
@@ -118,7 +118,7 @@ unsigned int look_list(const struct nd *nd, FILE *to)
 	n = scandir(path, &names, NULL, versionsort);
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", nd->dev, names[i]->d_name);
-		if (names[i]->d_name[0] != '.' && look_has_label(path, &why)) {
+		if (names[i]->d_name[0] != '.' && probe_has_label(path, &why)) {
 			show_device(nd, names[i]->d_name, to);
 			found++;
 		}
