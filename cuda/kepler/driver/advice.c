@@ -65,7 +65,7 @@ CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, CUmem_advise advice, CUdevic
 		return CUDA_ERROR_INVALID_VALUE;
 	r = current_check();
 	if (!r)
-		r = enter_managed(&ctx, ptr, bytes, &range);
+		r = ctx_enter_managed(&ctx, ptr, bytes, &range);
 	if (r)
 		return r;
 	if (dev != DEVICE_CPU &&
@@ -73,7 +73,7 @@ CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, CUmem_advise advice, CUdevic
 		r = CUDA_ERROR_INVALID_DEVICE;
 	else
 		r = note(range, ptr, bytes, advice);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -129,12 +129,12 @@ CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribu
 		return CUDA_ERROR_INVALID_VALUE;
 	r = current_check();
 	if (!r)
-		r = enter_managed(&ctx, ptr, bytes, &range);
+		r = ctx_enter_managed(&ctx, ptr, bytes, &range);
 	if (r)
 		return r;
 	for (i = 0; i < n && !r; i++)
 		r = answer(range, attributes[i], ptr, bytes, data[i], sizes[i]);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 

@@ -193,21 +193,21 @@ static bool has_mipmapped(CUcontext ctx, const void *handle)
 	return mipmapped_of(ctx, (CUmipmappedArray)(uintptr_t)handle);
 }
 
-CUresult enter_array(CUcontext *ctx, CUarray handle)
+CUresult ctx_enter_array(CUcontext *ctx, CUarray handle)
 {
-	return enter_owner(ctx, has_array, handle, CUDA_ERROR_INVALID_HANDLE);
+	return ctx_enter_owner(ctx, has_array, handle, CUDA_ERROR_INVALID_HANDLE);
 }
 
-static CUresult enter_mipmapped(CUcontext *ctx, CUmipmappedArray handle)
+static CUresult ctx_enter_mipmapped(CUcontext *ctx, CUmipmappedArray handle)
 {
-	return enter_owner(ctx, has_mipmapped, handle, CUDA_ERROR_INVALID_HANDLE);
+	return ctx_enter_owner(ctx, has_mipmapped, handle, CUDA_ERROR_INVALID_HANDLE);
 }
 
 CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
 	CUcontext ctx;
 	CUarray a;
-	CUresult r = enter_unsafe(&ctx);
+	CUresult r = ctx_enter_unsafe(&ctx);
 
 	if (r)
 		return r;
@@ -223,7 +223,7 @@ CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 	} else {
 		free(a);
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -247,7 +247,7 @@ CUresult cuArrayDestroy(CUarray array)
 {
 	CUcontext ctx;
 	CUarray *at;
-	CUresult r = enter_array(&ctx, array);
+	CUresult r = ctx_enter_array(&ctx, array);
 
 	if (r)
 		return r;
@@ -261,20 +261,20 @@ CUresult cuArrayDestroy(CUarray array)
 		ctx->device->ops->release(ctx->device, array->memory);
 		free(array);
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray array)
 {
 	CUcontext ctx;
-	CUresult r = enter_array(&ctx, array);
+	CUresult r = ctx_enter_array(&ctx, array);
 
 	if (r)
 		return r;
 	if (desc)
 		*desc = array->desc;
-	leave(ctx);
+	ctx_leave(ctx);
 	return desc ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -353,7 +353,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
 {
 	CUmipmappedArray m;
 	CUcontext ctx;
-	CUresult r = enter_unsafe(&ctx);
+	CUresult r = ctx_enter_unsafe(&ctx);
 
 	if (r)
 		return r;
@@ -369,7 +369,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
 	} else if (m) {
 		free_levels(m);
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -377,7 +377,7 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
 {
 	CUmipmappedArray *at;
 	CUcontext ctx;
-	CUresult r = enter_mipmapped(&ctx, array);
+	CUresult r = ctx_enter_mipmapped(&ctx, array);
 
 	if (r)
 		return r;
@@ -391,14 +391,14 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
 		ctx->device->ops->release(ctx->device, array->level[0].memory);
 		free_levels(array);
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
 CUresult cuMipmappedArrayGetLevel(CUarray *level_array, CUmipmappedArray array, unsigned int level)
 {
 	CUcontext ctx;
-	CUresult r = enter_mipmapped(&ctx, array);
+	CUresult r = ctx_enter_mipmapped(&ctx, array);
 
 	if (r)
 		return r;
@@ -406,7 +406,7 @@ CUresult cuMipmappedArrayGetLevel(CUarray *level_array, CUmipmappedArray array, 
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
 		*level_array = &array->level[level];
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 

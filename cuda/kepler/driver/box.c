@@ -149,7 +149,7 @@ static CUresult move(CUcontext ctx, CUstream s, struct box *b)
 	for (z = 0; z < b->depth && !r; z++) {
 		struct plane src = slice(&b->src, z), dst = slice(&b->dst, z);
 
-		r = transfer(ctx, s, &dst, &src, b->width, b->height);
+		r = plane_copy(ctx, s, &dst, &src, b->width, b->height);
 	}
 	return r;
 }
@@ -175,11 +175,11 @@ static bool touches_host(CUcontext ctx, const struct box *b)
  * Enter a context and find the stream in it. For a default stream outside of a capture: a context
  * that has an array or device memory of the copy, else the stream's own.
  */
-static CUresult enter_box(const struct box *b, CUstream stream, CUcontext *ctx, CUstream *s)
+static CUresult ctx_enter_box(const struct box *b, CUstream stream, CUcontext *ctx, CUstream *s)
 {
 	const struct end *ends[] = { &b->dst, &b->src };
 	unsigned int i;
-	CUresult r = enter_work(stream, ctx, s);
+	CUresult r = ctx_enter_work(stream, ctx, s);
 
 	for (i = 0; i < 2 && !r && !(*s)->capture && is_default_stream(stream); i++) {
 		bool array = ends[i]->type == CU_MEMORYTYPE_ARRAY;
@@ -188,15 +188,15 @@ static CUresult enter_box(const struct box *b, CUstream stream, CUcontext *ctx, 
 			    ends[i]->type != CU_MEMORYTYPE_DEVICE ||
 				    range_find(*ctx, ends[i]->device))
 			continue;
-		leave(*ctx);
+		ctx_leave(*ctx);
 		if (!array)
-			return enter_work_at(stream, ends[i]->device, ctx, s);
-		r = enter_array(ctx, ends[i]->array);
+			return ctx_enter_work_at(stream, ends[i]->device, ctx, s);
+		r = ctx_enter_array(ctx, ends[i]->array);
 		if (!r)
 			*s = stream_of(*ctx, stream);
 		if (r || *s)
 			return r;
-		leave(*ctx);
+		ctx_leave(*ctx);
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	return r;
@@ -280,9 +280,9 @@ static bool find_owner(struct end *e, CUcontext *owner)
 
 	*owner = NULL;
 	if (e->type == CU_MEMORYTYPE_ARRAY) {
-		if (enter_array(&ctx, e->array))
+		if (ctx_enter_array(&ctx, e->array))
 			return false;
-		leave(ctx);
+		ctx_leave(ctx);
 		*owner = ctx;
 		return true;
 	}
@@ -303,12 +303,12 @@ static bool find_owner(struct end *e, CUcontext *owner)
 static CUresult check_in(CUcontext owner, CUcontext other, struct end *e, const struct box *b)
 {
 	CUcontext ctx = owner ? owner : other;
-	CUresult r = enter_of(ctx);
+	CUresult r = ctx_enter_of(ctx);
 
 	if (r)
 		return r;
 	r = check_end(ctx, e, b);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -330,7 +330,7 @@ static CUresult cross_box(struct box *b, CUcontext to, CUcontext from, bool late
 	for (z = 0; z < b->depth && !r; z++) {
 		c.dst = slice(&b->dst, z);
 		c.src = slice(&b->src, z);
-		r = cross(stream, &c, when == SYNC);
+		r = peer_copy(stream, &c, when == SYNC);
 	}
 	return r;
 }
@@ -372,20 +372,20 @@ static CUresult copy(struct box *b, enum when when, CUstream stream)
 	bool wait;
 	CUcontext ctx;
 	CUstream s;
-	CUresult again, r = enter_box(b, stream, &ctx, &s);
+	CUresult again, r = ctx_enter_box(b, stream, &ctx, &s);
 
 	if (r)
 		return r;
 	if (s->capture) {
 		r = when == ASYNC ? record(s, b) : capture_refuse(s);
-		leave(ctx);
+		ctx_leave(ctx);
 		return r;
 	}
 	if (when == ASYNC && several_contexts()) {
-		leave(ctx);
+		ctx_leave(ctx);
 		if (copy_late(ctx, b, stream, &r))
 			return r;
-		r = enter_box(b, stream, &ctx, &s);
+		r = ctx_enter_box(b, stream, &ctx, &s);
 		if (r)
 			return r;
 	}
@@ -393,7 +393,7 @@ static CUresult copy(struct box *b, enum when when, CUstream stream)
 	r = move(ctx, s, b);
 	wait = touches_host(ctx, b);
 	m = s->last;
-	leave(ctx);
+	ctx_leave(ctx);
 	if (r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_INVALID_HANDLE) {
 		again = copy_between(&asked, when, stream);
 		return again == CUDA_ERROR_INVALID_VALUE ? r : again;
@@ -441,11 +441,11 @@ static CUresult copy_peer(struct box *b, CUcontext to, CUcontext from, enum when
 {
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	CUresult r = ctx_enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;
-	leave(ctx);
+	ctx_leave(ctx);
 	if (to == ctx && from == ctx)
 		return copy(b, when, stream);
 	if (!context_known(to) || !context_known(from))

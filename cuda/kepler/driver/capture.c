@@ -116,9 +116,9 @@ CUresult capture_refuse(CUstream s)
 	return r;
 }
 
-CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s)
+CUresult ctx_enter_work(CUstream handle, CUcontext *ctx, CUstream *s)
 {
-	CUresult r = enter_stream(handle, ctx, s);
+	CUresult r = ctx_enter_stream(handle, ctx, s);
 
 	if (r || !any_capture())
 		return r;
@@ -127,7 +127,7 @@ CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s)
 	else if ((*s)->capture && __atomic_load_n(&(*s)->capture->invalid, __ATOMIC_RELAXED))
 		r = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	if (r)
-		leave(*ctx);
+		ctx_leave(*ctx);
 	return r;
 }
 
@@ -135,9 +135,9 @@ CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s)
  * Waiting for a stream that captures is an error, waiting for another one a potentially unsafe call
  * in CUDA's sense.
  */
-CUresult enter_status(CUstream handle, CUcontext *ctx, CUstream *s)
+CUresult ctx_enter_status(CUstream handle, CUcontext *ctx, CUstream *s)
 {
-	CUresult r = enter_stream(handle, ctx, s);
+	CUresult r = ctx_enter_stream(handle, ctx, s);
 
 	if (r || !any_capture())
 		return r;
@@ -148,31 +148,31 @@ CUresult enter_status(CUstream handle, CUcontext *ctx, CUstream *s)
 	if (!r)
 		r = capture_unsafe();
 	if (r)
-		leave(*ctx);
+		ctx_leave(*ctx);
 	return r;
 }
 
-CUresult enter_unsafe(CUcontext *ctx)
+CUresult ctx_enter_unsafe(CUcontext *ctx)
 {
-	CUresult r = enter(ctx);
+	CUresult r = ctx_enter(ctx);
 
 	if (r || !any_capture())
 		return r;
 	r = capture_unsafe();
 	if (r)
-		leave(*ctx);
+		ctx_leave(*ctx);
 	return r;
 }
 
-CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s)
+CUresult ctx_enter_asking(CUstream handle, CUcontext *ctx, CUstream *s)
 {
-	CUresult r = enter_stream(handle, ctx, s);
+	CUresult r = ctx_enter_stream(handle, ctx, s);
 
 	if (r || *s != &(*ctx)->null || !any_capture())
 		return r;
 	r = check_legacy(*ctx, true);
 	if (r)
-		leave(*ctx);
+		ctx_leave(*ctx);
 	return r;
 }
 
@@ -318,13 +318,13 @@ CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *
 	*captures = false;
 	if (!any_capture() && !__atomic_load_n(&event->capture, __ATOMIC_ACQUIRE))
 		return CUDA_SUCCESS;
-	r = enter_work(stream, &ctx, &s);
+	r = ctx_enter_work(stream, &ctx, &s);
 	if (r)
 		return r;
 	pthread_mutex_lock(&graphs);
 	r = wait_locked(s, event, flags, captures);
 	pthread_mutex_unlock(&graphs);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -374,7 +374,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 	CUstream s;
 	CUresult r = (unsigned int)mode > CU_STREAM_CAPTURE_MODE_RELAXED ?
 			     CUDA_ERROR_INVALID_VALUE :
-			     enter_stream(stream, &ctx, &s);
+			     ctx_enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;
@@ -386,7 +386,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 	else
 		r = begin_capture(ctx, s, mode);
 	pthread_mutex_unlock(&graphs);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -480,13 +480,13 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = graph ? enter_stream(stream, &ctx, &s) : CUDA_ERROR_INVALID_VALUE;
+	CUresult r = graph ? ctx_enter_stream(stream, &ctx, &s) : CUDA_ERROR_INVALID_VALUE;
 
 	if (r)
 		return r;
 	pthread_mutex_lock(&graphs);
 	r = finish(s, graph);
-	leave(ctx);
+	ctx_leave(ctx);
 	graphs_leave();
 	return r;
 }

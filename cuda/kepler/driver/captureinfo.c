@@ -22,7 +22,7 @@ static CUresult info(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t 
 {
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = status ? enter_asking(stream, &ctx, &s) : CUDA_ERROR_INVALID_VALUE;
+	CUresult r = status ? ctx_enter_asking(stream, &ctx, &s) : CUDA_ERROR_INVALID_VALUE;
 
 	if (r)
 		return r;
@@ -39,7 +39,7 @@ static CUresult info(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t 
 			*n = s->tips.n;
 	}
 	pthread_mutex_unlock(&graphs);
-	leave(ctx);
+	ctx_leave(ctx);
 	return CUDA_SUCCESS;
 }
 
@@ -86,14 +86,14 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes, 
 	CUstream s;
 	CUresult r = flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (n && !nodes) ?
 			     CUDA_ERROR_INVALID_VALUE :
-			     enter_stream(stream, &ctx, &s);
+			     ctx_enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;
 	pthread_mutex_lock(&graphs);
 	r = update(s, nodes, n, flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
 	pthread_mutex_unlock(&graphs);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 

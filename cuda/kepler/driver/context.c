@@ -147,13 +147,13 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
 CUresult cuCtxAttach(CUcontext *out, unsigned int flags)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
 	if (out && !flags)
 		ctx->attached++;
-	leave(ctx);
+	ctx_leave(ctx);
 	if (!out || flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	*out = ctx;
@@ -163,13 +163,13 @@ CUresult cuCtxAttach(CUcontext *out, unsigned int flags)
 CUresult cuCtxDetach(CUcontext ctx)
 {
 	bool last;
-	CUresult r = enter_of(ctx);
+	CUresult r = ctx_enter_of(ctx);
 
 	if (r)
 		return r;
 	last = !ctx->attached;
 	if (!last)
 		ctx->attached--;
-	leave(ctx);
+	ctx_leave(ctx);
 	return last ? cuCtxDestroy_v2(ctx) : CUDA_SUCCESS;
 }

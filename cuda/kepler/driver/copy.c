@@ -51,7 +51,7 @@ static CUresult carry_out(CUcontext ctx, CUstream s, struct request *q)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!q->src.host && !on_device(ctx, &q->src, q->bytes, 1))
 		return CUDA_ERROR_INVALID_VALUE;
-	return transfer(ctx, s, &q->dst, &q->src, q->bytes, 1);
+	return plane_copy(ctx, s, &q->dst, &q->src, q->bytes, 1);
 }
 
 /* An end's address at which the current context has nothing. 0: none. */
@@ -122,7 +122,7 @@ static CUresult copy_between(struct request q, enum when when, CUstream stream)
 		return CUDA_ERROR_INVALID_VALUE;
 	c.dst = q.dst;
 	c.src = q.src;
-	return cross(stream, &c, when == SYNC);
+	return peer_copy(stream, &c, when == SYNC);
 }
 
 static bool is_late(CUcontext ctx, const struct plane *p, bool unified)
@@ -146,7 +146,7 @@ static bool copy_late(CUcontext ctx, const struct request *q, CUstream stream, C
 	    !find_end(&c.dst, q->unified, &c.to) || !find_end(&c.src, q->unified, &c.from) ||
 	    !c.to == !c.from)
 		return false;
-	*r = cross(stream, &c, false);
+	*r = peer_copy(stream, &c, false);
 	return true;
 }
 
@@ -159,34 +159,34 @@ static CUresult copy(struct request q, enum when when, CUstream stream)
 	CUstream s;
 	uint64_t va;
 	bool wait;
-	CUresult r = enter_work(stream, &ctx, &s);
+	CUresult r = ctx_enter_work(stream, &ctx, &s);
 
 	if (r)
 		return r;
 	if (s->capture) {
 		r = when == ASYNC ? record(s, &q) : capture_refuse(s);
-		leave(ctx);
+		ctx_leave(ctx);
 		return r;
 	}
 	if (when == ASYNC && q.bytes && several_contexts()) {
-		leave(ctx);
+		ctx_leave(ctx);
 		if (copy_late(ctx, &q, stream, &r))
 			return r;
-		r = enter_work(stream, &ctx, &s);
+		r = ctx_enter_work(stream, &ctx, &s);
 		if (r)
 			return r;
 	}
 	va = q.bytes && is_default_stream(stream) ? elsewhere(ctx, &q) : 0;
 	if (va) {
-		leave(ctx);
-		r = enter_work_at(stream, va, &ctx, &s);
+		ctx_leave(ctx);
+		r = ctx_enter_work_at(stream, va, &ctx, &s);
 		if (r)
 			return r;
 	}
 	r = carry_out(ctx, s, &q);
 	m = s->last;
 	wait = when == SYNC && (seen(ctx, &q.dst) || seen(ctx, &q.src));
-	leave(ctx);
+	ctx_leave(ctx);
 	if (r == CUDA_ERROR_INVALID_VALUE)
 		return copy_between(q, when, stream);
 	if (!r && wait)

@@ -7,14 +7,14 @@
 
 enum { NR_LIMITS = CU_LIMIT_MALLOC_HEAP_SIZE + 1, STACK_MAX = 512 * 1024 };
 
-/* enter(), if the caller's arguments are @valid. After an error nothing is locked. */
-static CUresult enter_if(bool valid, CUcontext *ctx)
+/* ctx_enter(), if the caller's arguments are @valid. After an error nothing is locked. */
+static CUresult ctx_enter_if(bool valid, CUcontext *ctx)
 {
-	CUresult r = enter(ctx);
+	CUresult r = ctx_enter(ctx);
 
 	if (r || valid)
 		return r;
-	leave(*ctx);
+	ctx_leave(*ctx);
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -22,12 +22,12 @@ static CUresult enter_if(bool valid, CUcontext *ctx)
 static CUresult get_member(void *out, size_t member, size_t bytes)
 {
 	CUcontext ctx;
-	CUresult r = enter_if(out, &ctx);
+	CUresult r = ctx_enter_if(out, &ctx);
 
 	if (r)
 		return r;
 	memcpy(out, (const char *)ctx + member, bytes);
-	leave(ctx);
+	ctx_leave(ctx);
 	return CUDA_SUCCESS;
 }
 
@@ -50,12 +50,12 @@ CUresult cuCtxGetDevice(CUdevice *dev)
 CUresult cuCtxGetFlags(unsigned int *flags)
 {
 	CUcontext ctx;
-	CUresult r = enter_if(flags, &ctx);
+	CUresult r = ctx_enter_if(flags, &ctx);
 
 	if (r)
 		return r;
 	*flags = __atomic_load_n(&ctx->flags, __ATOMIC_RELAXED);
-	leave(ctx);
+	ctx_leave(ctx);
 	return CUDA_SUCCESS;
 }
 
@@ -67,12 +67,12 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
 CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 {
 	CUcontext ctx;
-	CUresult r = enter_if((unsigned int)config <= CU_FUNC_CACHE_PREFER_EQUAL, &ctx);
+	CUresult r = ctx_enter_if((unsigned int)config <= CU_FUNC_CACHE_PREFER_EQUAL, &ctx);
 
 	if (r)
 		return r;
 	ctx->cache = config;
-	leave(ctx);
+	ctx_leave(ctx);
 	return CUDA_SUCCESS;
 }
 
@@ -84,44 +84,44 @@ CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config)
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 {
 	CUcontext ctx;
-	CUresult r =
-		enter_if((unsigned int)config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE, &ctx);
+	CUresult r = ctx_enter_if((unsigned int)config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE,
+				  &ctx);
 
 	if (r)
 		return r;
 	ctx->banks = config ? config : CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
-	leave(ctx);
+	ctx_leave(ctx);
 	return CUDA_SUCCESS;
 }
 
 /* Limits behind the first are of launches by kernels, and of a later GPU's second-level cache. */
-static CUresult enter_limit(bool valid, CUlimit limit, CUcontext *ctx)
+static CUresult ctx_enter_limit(bool valid, CUlimit limit, CUcontext *ctx)
 {
-	CUresult r =
-		enter_if(valid && (unsigned int)limit <= CU_LIMIT_PERSISTING_L2_CACHE_SIZE, ctx);
+	CUresult r = ctx_enter_if(valid && (unsigned int)limit <= CU_LIMIT_PERSISTING_L2_CACHE_SIZE,
+				  ctx);
 
 	if (r || (unsigned int)limit < NR_LIMITS)
 		return r;
-	leave(*ctx);
+	ctx_leave(*ctx);
 	return CUDA_ERROR_UNSUPPORTED_LIMIT;
 }
 
 CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
 {
 	CUcontext ctx;
-	CUresult r = enter_limit(value, limit, &ctx);
+	CUresult r = ctx_enter_limit(value, limit, &ctx);
 
 	if (r)
 		return r;
 	*value = ctx->limit[limit];
-	leave(ctx);
+	ctx_leave(ctx);
 	return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
 	CUcontext ctx;
-	CUresult r = enter_limit(true, limit, &ctx);
+	CUresult r = ctx_enter_limit(true, limit, &ctx);
 
 	if (r)
 		return r;
@@ -131,7 +131,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 		ctx->limit[limit] = (value + 15) & ~(size_t)15;
 	else
 		r = messages_limit(ctx, limit, value);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -153,13 +153,13 @@ CUresult cuCtxSynchronize(void)
 {
 	struct moment all;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
 	all = ctx->submitted;
 	r = capture_context(ctx);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r ? r : moment_wait(ctx, &all);
 }
 

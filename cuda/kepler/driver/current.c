@@ -40,7 +40,7 @@ CUresult may_take_table(void)
 
 /* ------------------------------------------------------------------ entering */
 
-CUresult enter_of(CUcontext ctx)
+CUresult ctx_enter_of(CUcontext ctx)
 {
 	CUresult r = driver_ready();
 
@@ -58,19 +58,19 @@ CUresult enter_of(CUcontext ctx)
 	return r;
 }
 
-CUresult enter(CUcontext *ctx)
+CUresult ctx_enter(CUcontext *ctx)
 {
 	*ctx = top();
-	return enter_of(*ctx);
+	return ctx_enter_of(*ctx);
 }
 
 CUresult current_check(void)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (!r)
-		leave(ctx);
+		ctx_leave(ctx);
 	return r;
 }
 
@@ -83,7 +83,7 @@ static bool lock_owner(CUcontext ctx, owns_fn owns, const void *what)
 	return false;
 }
 
-CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none)
+CUresult ctx_enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none)
 {
 	CUcontext mine = top(), c = mine;
 	CUresult r = may_take_table();
@@ -101,16 +101,16 @@ CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult no
 	*ctx = c;
 	r = __atomic_load_n(&c->sticky, __ATOMIC_ACQUIRE);
 	if (r)
-		leave(c);
+		ctx_leave(c);
 	return r;
 }
 
-void leave(CUcontext ctx)
+void ctx_leave(CUcontext ctx)
 {
 	pthread_mutex_unlock(&ctx->lock);
 }
 
-CUresult stick(CUcontext ctx, CUresult r)
+CUresult ctx_set_sticky(CUcontext ctx, CUresult r)
 {
 	CUresult none = CUDA_SUCCESS;
 
@@ -242,11 +242,11 @@ CUresult library_place(CUcontext ctx, struct library_place *at)
 	CUresult r = ctx ? check_context(ctx) : CUDA_SUCCESS;
 
 	if (!r)
-		r = ctx ? enter_of(ctx) : enter(&ctx);
+		r = ctx ? ctx_enter_of(ctx) : ctx_enter(&ctx);
 	if (r)
 		return r;
 	*at = (struct library_place){ ctx, ctx->life, ctx->dev };
-	leave(ctx);
+	ctx_leave(ctx);
 	return CUDA_SUCCESS;
 }
 

@@ -235,7 +235,7 @@ struct CUctx_st {
 	unsigned int life; /* how many devices the context has had */
 	uint64_t id; /* unique_id(), of this life; use __atomic */
 	struct device *device;
-	CUresult sticky; /* the error that enter...() returns; use __atomic */
+	CUresult sticky; /* the error that ctx_enter...() returns; use __atomic */
 	/* range.c: sorted by address */
 	struct range *ranges;
 	unsigned int nr_ranges, max_ranges;
@@ -304,14 +304,14 @@ CUresult error_of(enum device_status s);
 CUresult error_of_end(CUcontext ctx, CUresult otherwise);
 
 /*
- * current.c. Lock the current context; after an error nothing is locked. Call all enter...() with
- * nothing locked.
+ * current.c. Lock the current context; after an error nothing is locked. Call all ctx_enter...()
+ * with nothing locked.
  */
-CUresult enter(CUcontext *ctx);
-CUresult enter_of(CUcontext ctx); /* @ctx need not be current */
+CUresult ctx_enter(CUcontext *ctx);
+CUresult ctx_enter_of(CUcontext ctx); /* @ctx need not be current */
 uint64_t unique_id(void); /* a number that no other context or stream of the process has */
 bool several_contexts(void); /* more than one was ever made, destroyed ones counted */
-void leave(CUcontext ctx);
+void ctx_leave(CUcontext ctx);
 /* whether the thread has a current context, without an error of its own */
 CUresult current_check(void);
 /*
@@ -323,7 +323,7 @@ CUresult current_check(void);
  * the GPU.
  */
 typedef bool (*owns_fn)(CUcontext ctx, const void *what);
-CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none);
+CUresult ctx_enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none);
 /* what a call that frees memory gives for NULL; nothing is locked */
 CUresult free_nothing(void);
 /*
@@ -331,7 +331,7 @@ CUresult free_nothing(void);
  * grid by a trap: what kernels have said is looked at before the GPU's fault is. Needs no lock; may
  * sleep, in error_of_end().
  */
-CUresult stick(CUcontext ctx, CUresult r);
+CUresult ctx_set_sticky(CUcontext ctx, CUresult r);
 bool context_known(CUcontext ctx); /* needs no lock; true for a dead context */
 void contexts_add(CUcontext ctx); /* a new one, with `table` held */
 /* the calling thread's stack of contexts; current_drop() takes off @ctx if it is on top */
@@ -363,7 +363,7 @@ void context_close(CUcontext ctx);
  */
 CUstream stream_of(CUcontext ctx, CUstream handle);
 /* Lock the stream's context: for a default stream the current one. */
-CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s);
+CUresult ctx_enter_stream(CUstream handle, CUcontext *ctx, CUstream *s);
 bool is_default_stream(CUstream handle);
 CUstream stream_new(CUcontext ctx, unsigned int flags); /* NULL: no memory */
 bool has_stream(CUcontext ctx, const void *handle); /* an owns_fn */
@@ -384,28 +384,29 @@ void stream_add_endless(CUstream s, uint64_t seq);
 enum device_queue copy_queue(const struct CUstream_st *s);
 
 /*
- * stream.c: enter_work(); but a default stream that does not capture is taken in the context that
- * has GPU memory at @va, if any has.
+ * stream.c: ctx_enter_work(); but a default stream that does not capture is taken in the context
+ * that has GPU memory at @va, if any has.
  */
-CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s);
+CUresult ctx_enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s);
 void streams_free(CUcontext ctx);
 
 /* event.c; CUDA_ERROR_INVALID_HANDLE: no context has the event */
-CUresult enter_event(CUevent event, CUcontext *ctx);
+CUresult ctx_enter_event(CUevent event, CUcontext *ctx);
 /* NULL: not an event of @ctx */
 CUevent event_of(CUcontext ctx, CUevent event);
 CUresult event_record(CUcontext ctx, CUstream s, CUevent e);
 
 /*
- * capture.c. enter_work() is enter_stream() for a caller that submits work, enter_status() for one
- * that waits for it or asks about it. Both check CUDA's rules for streams that capture, and for the
- * legacy stream beside them. All functions here but capture_forget() may take `graphs`.
+ * capture.c. ctx_enter_work() is ctx_enter_stream() for a caller that submits work,
+ * ctx_enter_status() for one that waits for it or asks about it. Both check CUDA's rules for
+ * streams that capture, and for the legacy stream beside them. All functions here but
+ * capture_forget() may take `graphs`.
  */
 struct kernel_request;
-CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s);
-/* enter() for a call that CUDA names potentially unsafe: a capture may forbid it. */
-CUresult enter_unsafe(CUcontext *ctx);
-CUresult enter_status(CUstream handle, CUcontext *ctx, CUstream *s);
+CUresult ctx_enter_work(CUstream handle, CUcontext *ctx, CUstream *s);
+/* ctx_enter() for a call that CUDA names potentially unsafe: a capture may forbid it. */
+CUresult ctx_enter_unsafe(CUcontext *ctx);
+CUresult ctx_enter_status(CUstream handle, CUcontext *ctx, CUstream *s);
 CUresult capture_kernel(CUstream s, const struct kernel_request *q);
 CUresult capture_copy(CUstream s, const CUDA_MEMCPY3D *c);
 CUresult capture_set(CUstream s, const struct device_fill *f, size_t width, size_t height);
@@ -414,7 +415,7 @@ CUresult capture_record(CUstream s, CUevent e, bool external);
 /* Call with nothing locked. */
 CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *captures);
 CUresult capture_refuse(CUstream s); /* for what can't be captured */
-CUresult capture_unsafe(void); /* the check of enter_unsafe(), alone */
+CUresult capture_unsafe(void); /* the check of ctx_enter_unsafe(), alone */
 CUresult capture_context(CUcontext ctx); /* before a wait for all work of @ctx, locked */
 /* the error of a question about a captured event; @harmless: the capture stays valid */
 CUresult capture_of_event(CUevent e, bool harmless);
@@ -449,12 +450,12 @@ struct registered *registered_at(CUcontext ctx, const void *host);
  * Lock the context that has GPU memory at @va, first the current one. @none: the error when none
  * has.
  */
-CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none);
+CUresult ctx_enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none);
 /*
  * Lock the context that has a range at the CPU address @host. The caller tests the range's flags.
  * CUDA_ERROR_INVALID_VALUE: there is none.
  */
-CUresult enter_pinned(CUcontext *ctx, const void *host);
+CUresult ctx_enter_pinned(CUcontext *ctx, const void *host);
 /*
  * Whether @host is pinned, managed or registered memory of another context, and not of @ctx. Call
  * with nothing locked.
@@ -480,8 +481,8 @@ void memory_free_all(CUcontext ctx); /* memory.c */
 /*
  * transfer.c: with ctx locked. @s is any stream of @ctx, also one on the stack (peer.c,
  * graphexec.c). Host memory may be any: registered memory is shown to the GPU first where that can
- * be (registered_show()). transfer() returns when host memory that the GPU does not see was read or
- * written; other memory may still be in use.
+ * be (registered_show()). plane_copy() returns when host memory that the GPU does not see was read
+ * or written; other memory may still be in use.
  */
 struct plane {
 	uint64_t va; /* valid if .host is NULL */
@@ -491,12 +492,12 @@ struct plane {
 	bool tiled;
 	struct device_blocks blocks;
 };
-CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src,
-		  size_t width, size_t lines);
+CUresult plane_copy(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src,
+		    size_t width, size_t lines);
 /* For peer.c: no end has .host. Uses copy_queue(). */
-CUresult transfer_beside(CUcontext ctx, CUstream s, const struct plane *dst,
-			 const struct plane *src, size_t width, size_t lines);
-CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f);
+CUresult plane_copy_beside(CUcontext ctx, CUstream s, const struct plane *dst,
+			   const struct plane *src, size_t width, size_t lines);
+CUresult memory_fill(CUcontext ctx, CUstream s, const struct device_fill *f);
 
 /* peer.c: copies where the stream's context lacks some memory. Call with nothing locked. */
 struct crossing {
@@ -510,7 +511,7 @@ struct crossing {
  * Copy after @stream's work; @stream's later work comes after the copy. @wait: copy also after what
  * both contexts' legacy streams come after, and return when it is done.
  */
-CUresult cross(CUstream stream, const struct crossing *c, bool wait);
+CUresult peer_copy(CUstream stream, const struct crossing *c, bool wait);
 /* NULL: no context has GPU memory at @va, or there was an error */
 CUcontext memory_owner(CUdeviceptr va);
 
@@ -519,7 +520,7 @@ bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines)
 
 /* array.c. NULL: not an array of ctx. */
 CUarray array_of(CUcontext ctx, CUarray handle);
-CUresult enter_array(CUcontext *ctx, CUarray handle); /* locks its context */
+CUresult ctx_enter_array(CUcontext *ctx, CUarray handle); /* locks its context */
 CUmipmappedArray mipmapped_of(CUcontext ctx, CUmipmappedArray handle);
 /* false: formats that are not offered */
 bool texel_of(CUarray_format format, unsigned int channels, struct texel *out);
@@ -632,7 +633,7 @@ void registered_free(CUcontext ctx); /* while ctx->device is open */
  * managed.c. Lock the context whose managed range has all of the @bytes. After an error nothing is
  * locked.
  */
-CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range);
+CUresult ctx_enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range);
 /*
  * Allocate memory with one address for CPU and GPU; module.c does for managed variables, too.
  * NOT_SUPPORTED: the process has something at the GPU's address.

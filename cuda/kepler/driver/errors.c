@@ -19,7 +19,7 @@ CUresult error_of_end(CUcontext ctx, CUresult otherwise)
 	return cause == CAUSE_UNKNOWN ? otherwise : errors_of[cause];
 }
 
-/* DEVICE_LOST counts as an illegal address; stick() asks error_of_end() for the cause. */
+/* DEVICE_LOST counts as an illegal address; ctx_set_sticky() asks error_of_end() for the cause. */
 CUresult error_of(enum device_status s)
 {
 	switch (s) {

@@ -25,9 +25,9 @@ static bool has_event(CUcontext ctx, const void *event)
 	return find(ctx, (CUevent)(uintptr_t)event);
 }
 
-CUresult enter_event(CUevent event, CUcontext *ctx)
+CUresult ctx_enter_event(CUevent event, CUcontext *ctx)
 {
-	return enter_owner(ctx, has_event, event, CUDA_ERROR_INVALID_HANDLE);
+	return ctx_enter_owner(ctx, has_event, event, CUDA_ERROR_INVALID_HANDLE);
 }
 
 /* As many stamps as there are, so that memory for many events is in few pieces. */
@@ -90,7 +90,7 @@ static CUresult create(CUcontext ctx, CUevent *out, unsigned int flags)
 CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
@@ -102,7 +102,7 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
 						      CUDA_ERROR_INVALID_VALUE;
 	else
 		r = create(ctx, event, flags);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -121,8 +121,8 @@ static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 	if (!after.seq[QUEUE_COMPUTE] ||
 	    ops->poll(ctx->device, QUEUE_COMPUTE, after.seq[QUEUE_COMPUTE], false) == DEVICE_OK)
 		q = copy_queue(s);
-	r = stick(ctx,
-		  error_of(ops->stamp(ctx->device, q, &after, e->stamp.va, ++e->payload, &seq)));
+	r = ctx_set_sticky(
+		ctx, error_of(ops->stamp(ctx->device, q, &after, e->stamp.va, ++e->payload, &seq)));
 	if (!r)
 		stream_add(s, q, seq);
 	return r;
@@ -150,7 +150,7 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
 	CUcontext ctx;
 	CUstream s;
 	CUevent e;
-	CUresult r = enter_work(stream, &ctx, &s);
+	CUresult r = ctx_enter_work(stream, &ctx, &s);
 
 	if (r)
 		return r;
@@ -163,7 +163,7 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
 		r = capture_record(s, e, flags & CU_EVENT_RECORD_EXTERNAL);
 	else
 		r = event_record(ctx, s, e);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -184,7 +184,7 @@ CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned in
 
 static CUresult moment_of(CUevent event, CUcontext *ctx, struct moment *m)
 {
-	CUresult r = enter_event(event, ctx);
+	CUresult r = ctx_enter_event(event, ctx);
 
 	if (r)
 		return r;
@@ -192,7 +192,7 @@ static CUresult moment_of(CUevent event, CUcontext *ctx, struct moment *m)
 	r = event->capture ? capture_of_event(event, false) : capture_unsafe();
 	if (!r && event->recorded)
 		*m = event->at;
-	leave(*ctx);
+	ctx_leave(*ctx);
 	return r;
 }
 
@@ -233,14 +233,14 @@ CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end)
 {
 	uint64_t from = 0, to = 0;
 	CUcontext ctx;
-	CUresult r = enter_event(start, &ctx);
+	CUresult r = ctx_enter_event(start, &ctx);
 
 	if (r)
 		return r;
 	r = ms ? ready_stamp(ctx, start, &from) : CUDA_ERROR_INVALID_HANDLE;
 	if (!r)
 		r = ready_stamp(ctx, end, &to);
-	leave(ctx);
+	ctx_leave(ctx);
 	if (!r)
 		*ms = (float)((double)(int64_t)(to - from) / 1e6);
 	return r;
@@ -259,7 +259,7 @@ static void destroy(CUcontext ctx, CUevent e)
 CUresult cuEventDestroy_v2(CUevent event)
 {
 	CUcontext ctx;
-	CUresult r = enter_event(event, &ctx);
+	CUresult r = ctx_enter_event(event, &ctx);
 	CUevent *at;
 
 	if (r)
@@ -270,7 +270,7 @@ CUresult cuEventDestroy_v2(CUevent event)
 	if (event->recorded && event->stamp.at)
 		r = moment_wait(ctx, &event->at);
 	destroy(ctx, event);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 

@@ -7,7 +7,7 @@
  * that belong to captures; but capture_forget() may change an event's with the context's lock
  * alone. A stream's are changed with its context's lock, too, which is taken first. A launch holds
  * `graphs`, and may wait for the GPU meanwhile. Host functions can't take it: graphs_enter() and
- * driver.h's enter...() refuse them.
+ * driver.h's ctx_enter...() refuse them.
  */
 #ifndef KVGPU_CUDA_DRIVER_GRAPH_H
 #define KVGPU_CUDA_DRIVER_GRAPH_H
@@ -94,10 +94,10 @@ struct CUgraphExec_st {
 extern pthread_mutex_t graphs;
 CUresult graphs_enter(void); /* after an error nothing is locked */
 /*
- * Gives the lock back, then calls destructors, functions of the application. So call leave() first.
- * A caller that keeps a context locked uses pthread_mutex_lock() and pthread_mutex_unlock() instead
- * (enter...() has refused host functions), and, if it freed a graph, calls users_destroy() after
- * leave().
+ * Gives the lock back, then calls destructors, functions of the application. So call ctx_leave()
+ * first. A caller that keeps a context locked uses pthread_mutex_lock() and pthread_mutex_unlock()
+ * instead (ctx_enter...() has refused host functions), and, if it freed a graph, calls
+ * users_destroy() after ctx_leave().
  */
 void graphs_leave(void);
 
@@ -166,10 +166,10 @@ CUresult exec_copy(CUgraph graph, CUgraph *out);
 void exec_await(CUgraphExec exec);
 
 /*
- * capture.c: enter_stream() for questions about captures. The legacy stream is refused while a
+ * capture.c: ctx_enter_stream() for questions about captures. The legacy stream is refused while a
  * stream that it waits for captures; that capture stays valid.
  */
-CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s);
+CUresult ctx_enter_asking(CUstream handle, CUcontext *ctx, CUstream *s);
 
 /* userobject.c: with the lock held; users_destroy() calls the destructors */
 void users_free(CUgraph graph);

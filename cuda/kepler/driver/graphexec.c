@@ -290,12 +290,12 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = exec ? enter_work(stream, &ctx, &s) : CUDA_ERROR_INVALID_VALUE;
+	CUresult r = exec ? ctx_enter_work(stream, &ctx, &s) : CUDA_ERROR_INVALID_VALUE;
 
 	if (r)
 		return r;
 	r = s->capture ? capture_refuse(s) : locked_launch(exec, ctx, s);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -303,13 +303,13 @@ CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
 {
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = is_exec(exec) ? enter_work(stream, &ctx, &s) : CUDA_ERROR_INVALID_VALUE;
+	CUresult r = is_exec(exec) ? ctx_enter_work(stream, &ctx, &s) : CUDA_ERROR_INVALID_VALUE;
 
 	if (r)
 		return r;
 	if (s->capture)
 		r = capture_refuse(s);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 

@@ -28,12 +28,12 @@ CUresult work_kernel(struct graph_work *w, const CUDA_KERNEL_NODE_PARAMS *p)
 
 CUresult work_memcpy(struct graph_work *w, const CUDA_MEMCPY3D *p, CUcontext ctx)
 {
-	CUresult r = p && !p->srcLOD && !p->dstLOD ? enter_of(ctx) : CUDA_ERROR_INVALID_VALUE;
+	CUresult r = p && !p->srcLOD && !p->dstLOD ? ctx_enter_of(ctx) : CUDA_ERROR_INVALID_VALUE;
 
 	if (r)
 		return r;
 	r = box_check(ctx, p);
-	leave(ctx);
+	ctx_leave(ctx);
 	*w = (struct graph_work){ .type = CU_GRAPH_NODE_TYPE_MEMCPY, .copy = *p };
 	return r;
 }
@@ -55,12 +55,12 @@ CUresult work_memset(struct graph_work *w, const CUDA_MEMSET_NODE_PARAMS *p, CUc
 	if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) ||
 	    !p->width || !p->height)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = enter_of(ctx);
+	r = ctx_enter_of(ctx);
 	if (r)
 		return r;
 	f = fill_of(p);
 	r = set_check(ctx, &f, p->width, p->height);
-	leave(ctx);
+	ctx_leave(ctx);
 	*w = (struct graph_work){ .type = CU_GRAPH_NODE_TYPE_MEMSET, .set = *p };
 	return r;
 }
@@ -76,11 +76,11 @@ CUresult work_host(struct graph_work *w, const CUDA_HOST_NODE_PARAMS *p)
 CUresult work_event(struct graph_work *w, CUgraphNodeType type, CUevent event)
 {
 	CUcontext ctx;
-	CUresult r = event ? enter_event(event, &ctx) : CUDA_ERROR_INVALID_VALUE;
+	CUresult r = event ? ctx_enter_event(event, &ctx) : CUDA_ERROR_INVALID_VALUE;
 
 	if (r)
 		return r;
-	leave(ctx);
+	ctx_leave(ctx);
 	*w = (struct graph_work){ .type = type, .event = event };
 	return CUDA_SUCCESS;
 }
@@ -190,7 +190,7 @@ CUresult cuGraphAddChildGraphNode(ADD_NODE, CUgraph child)
  * Lock `graphs`, if @node is of @type and @params is not NULL. Else an error, and nothing is
  * locked.
  */
-static CUresult enter_node(CUgraphNode node, CUgraphNodeType type, const void *params)
+static CUresult ctx_enter_node(CUgraphNode node, CUgraphNodeType type, const void *params)
 {
 	CUresult r = graphs_enter();
 
@@ -206,7 +206,7 @@ static CUresult enter_node(CUgraphNode node, CUgraphNodeType type, const void *p
 static CUresult change(CUgraphNode node, struct graph_work *w)
 {
 	struct graph_work old;
-	CUresult r = enter_node(node, w->type, w);
+	CUresult r = ctx_enter_node(node, w->type, w);
 
 	if (r) {
 		work_free(w);
@@ -226,7 +226,7 @@ static CUresult change(CUgraphNode node, struct graph_work *w)
 /* *@out becomes the member of the node's union for @type, which is not a kernel's. */
 static CUresult get_params(CUgraphNode node, CUgraphNodeType type, void *out, size_t bytes)
 {
-	CUresult r = enter_node(node, type, out);
+	CUresult r = ctx_enter_node(node, type, out);
 
 	if (r)
 		return r;
@@ -237,7 +237,7 @@ static CUresult get_params(CUgraphNode node, CUgraphNodeType type, void *out, si
 
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params)
 {
-	CUresult r = enter_node(node, CU_GRAPH_NODE_TYPE_KERNEL, params);
+	CUresult r = ctx_enter_node(node, CU_GRAPH_NODE_TYPE_KERNEL, params);
 	const struct graph_kernel *k;
 
 	if (r)
@@ -346,7 +346,7 @@ enum { ACCESS_POLICY_WINDOW = 1, PRIORITY = 8 };
 CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute,
 				       CUkernelNodeAttrValue *value)
 {
-	CUresult r = enter_node(node, CU_GRAPH_NODE_TYPE_KERNEL, value);
+	CUresult r = ctx_enter_node(node, CU_GRAPH_NODE_TYPE_KERNEL, value);
 
 	if (r)
 		return r;
@@ -365,7 +365,7 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID attr
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute,
 				       const CUkernelNodeAttrValue *value)
 {
-	CUresult r = enter_node(node, CU_GRAPH_NODE_TYPE_KERNEL, value);
+	CUresult r = ctx_enter_node(node, CU_GRAPH_NODE_TYPE_KERNEL, value);
 
 	if (r)
 		return r;
@@ -383,7 +383,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attr
 
 CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
 {
-	CUresult r = enter_node(dst, CU_GRAPH_NODE_TYPE_KERNEL, dst);
+	CUresult r = ctx_enter_node(dst, CU_GRAPH_NODE_TYPE_KERNEL, dst);
 
 	if (r)
 		return r;

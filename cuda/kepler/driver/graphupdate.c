@@ -61,7 +61,7 @@ static void exchange(CUgraphNode node, struct graph_work *w)
 }
 
 /* Lock `graphs` and find the copy of @node. After an error nothing is locked. */
-static CUresult enter_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNode *out)
+static CUresult ctx_enter_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNode *out)
 {
 	CUresult r = graphs_enter();
 
@@ -78,7 +78,7 @@ static CUresult enter_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNode 
 static CUresult change(CUgraphExec exec, CUgraphNode node, struct graph_work *w)
 {
 	CUgraphNode own;
-	CUresult r = enter_exec_node(exec, node, &own);
+	CUresult r = ctx_enter_exec_node(exec, node, &own);
 
 	if (r) {
 		work_free(w);
@@ -156,7 +156,7 @@ static bool can_switch(const struct graph_work *w)
 CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int enabled)
 {
 	CUgraphNode own;
-	CUresult r = enter_exec_node(exec, node, &own);
+	CUresult r = ctx_enter_exec_node(exec, node, &own);
 
 	if (r)
 		return r;
@@ -171,7 +171,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int 
 CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int *enabled)
 {
 	CUgraphNode own;
-	CUresult r = enter_exec_node(exec, node, &own);
+	CUresult r = ctx_enter_exec_node(exec, node, &own);
 
 	if (r)
 		return r;
@@ -343,7 +343,7 @@ CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, 
 
 	if (is_exec(exec))
 		exec_await(exec);
-	r = enter_exec_node(exec, node, &own);
+	r = ctx_enter_exec_node(exec, node, &own);
 	if (r)
 		return r;
 	if (own->work.type != CU_GRAPH_NODE_TYPE_GRAPH || !is_graph(child))

@@ -23,7 +23,7 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 	const unsigned int known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP |
 				   CU_MEMHOSTALLOC_WRITECOMBINED;
 	CUcontext ctx;
-	CUresult r = enter_unsafe(&ctx);
+	CUresult r = ctx_enter_unsafe(&ctx);
 
 	if (r)
 		return r;
@@ -33,7 +33,7 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 		r = alloc(ctx, ptr, bytes, flags);
 	else
 		*ptr = NULL;
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -46,7 +46,7 @@ CUresult cuMemFreeHost(void *ptr)
 {
 	struct range *range;
 	CUcontext ctx;
-	CUresult r = ptr ? enter_pinned(&ctx, ptr) : free_nothing();
+	CUresult r = ptr ? ctx_enter_pinned(&ctx, ptr) : free_nothing();
 
 	if (r || !ptr)
 		return r;
@@ -61,7 +61,7 @@ CUresult cuMemFreeHost(void *ptr)
 		ctx->device->ops->release(ctx->device, range->memory);
 		range_remove(ctx, range);
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -69,7 +69,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int
 {
 	struct range *range;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
@@ -80,7 +80,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
 		*ptr = range->va + ((uint8_t *)host - range->host);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -97,7 +97,7 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 	CUresult r = current_check();
 
 	if (!r)
-		r = enter_owner(&ctx, has_flags, host, CUDA_ERROR_INVALID_VALUE);
+		r = ctx_enter_owner(&ctx, has_flags, host, CUDA_ERROR_INVALID_VALUE);
 	if (r)
 		return r;
 	range = range_find_host(ctx, host);
@@ -109,6 +109,6 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 					 CU_MEMHOSTALLOC_DEVICEMAP :
 			 range->flags & RANGE_MANAGED ? CU_MEMHOSTALLOC_DEVICEMAP :
 							range->flags;
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }

@@ -116,7 +116,7 @@ static void call(struct host_queue *q, const struct host_work *w)
 		carry_out(q, w);
 	set_in_host_function(false);
 	if (failed)
-		stick(q->ctx, CUDA_ERROR_UNKNOWN);
+		ctx_set_sticky(q->ctx, CUDA_ERROR_UNKNOWN);
 	q->ctx->device->ops->host_done(q->ctx->device, w->seq);
 }
 
@@ -276,7 +276,7 @@ static CUresult submit(CUstream stream, const struct host_work *wanted)
 {
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_work(stream, &ctx, &s);
+	CUresult r = ctx_enter_work(stream, &ctx, &s);
 
 	if (r)
 		return r;
@@ -284,7 +284,7 @@ static CUresult submit(CUstream stream, const struct host_work *wanted)
 		r = wanted->fn ? capture_host(s, wanted->fn, wanted->data) : capture_refuse(s);
 	else
 		r = add_copy(ctx, s, wanted);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 

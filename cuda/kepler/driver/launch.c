@@ -141,7 +141,7 @@ CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s
 	if (q->f->module->image.syscalls)
 		messages_launch(ctx, q->f->kernel, const0);
 	after = stream_begin(s);
-	r = stick(ctx, error_of(ctx->device->ops->launch(ctx->device, &after, &l, &seq)));
+	r = ctx_set_sticky(ctx, error_of(ctx->device->ops->launch(ctx->device, &after, &l, &seq)));
 	if (r == CUDA_ERROR_OUT_OF_MEMORY)
 		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 	if (!r) {
@@ -160,10 +160,10 @@ static CUresult function_in(CUfunction *f, CUstream stream)
 
 	if (!is_kernel(*f))
 		return CUDA_SUCCESS;
-	r = enter_stream(stream, &ctx, &s);
+	r = ctx_enter_stream(stream, &ctx, &s);
 	if (r)
 		return r;
-	leave(ctx);
+	ctx_leave(ctx);
 	return library_function(f, ctx);
 }
 
@@ -182,7 +182,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned
 	CUresult r = function_in(&q.f, stream);
 
 	if (!r)
-		r = enter_work(stream, &ctx, &s);
+		r = ctx_enter_work(stream, &ctx, &s);
 	if (r)
 		return r;
 	f = q.f;
@@ -192,7 +192,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned
 		r = capture_kernel(s, &q);
 	else
 		r = kernel_launch(ctx, &q, s);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -212,11 +212,11 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int g
 	static bool told;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	CUresult r = ctx_enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;
-	leave(ctx);
+	ctx_leave(ctx);
 	if (!is_function(f))
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))

@@ -7,11 +7,11 @@
 CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, CUlinkState *state)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
-	leave(ctx);
+	ctx_leave(ctx);
 	return state ? link_make(n, options, values, state) : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -3,7 +3,7 @@
  * Managed memory: host memory that CPU and GPU see at the same address, and may use at any time.
  * Kernels reach it over PCIe. A request to move it (cuMemPrefetchAsync()) is refused.
  *
- * From enter...() to leave() the context's lock is held.
+ * From ctx_enter...() to ctx_leave() the context's lock is held.
  */
 #include "driver.h"
 
@@ -35,7 +35,7 @@ static CUresult alloc(CUcontext ctx, CUdeviceptr *out, size_t bytes)
 CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 {
 	CUcontext ctx;
-	CUresult r = enter_unsafe(&ctx);
+	CUresult r = ctx_enter_unsafe(&ctx);
 
 	if (r)
 		return r;
@@ -43,20 +43,20 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
 		r = alloc(ctx, ptr, bytes);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
-CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range)
+CUresult ctx_enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range)
 {
-	CUresult r = enter_memory(ctx, ptr, CUDA_ERROR_INVALID_VALUE);
+	CUresult r = ctx_enter_memory(ctx, ptr, CUDA_ERROR_INVALID_VALUE);
 
 	if (r)
 		return r;
 	*range = range_find(*ctx, ptr);
 	if ((*range)->flags & RANGE_MANAGED && bytes <= (*range)->va + (*range)->size - ptr)
 		return CUDA_SUCCESS;
-	leave(*ctx);
+	ctx_leave(*ctx);
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -66,24 +66,24 @@ static CUresult attach(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned 
 	struct range *range;
 	CUcontext ctx, other;
 	CUstream s;
-	CUresult r = enter_work(stream, &other, &s);
+	CUresult r = ctx_enter_work(stream, &other, &s);
 
 	if (r)
 		return r;
 	if (s->capture)
 		r = capture_refuse(s);
-	leave(other);
+	ctx_leave(other);
 	if (r)
 		return r;
 	if ((flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) ||
 	    (flags == ATTACH_SINGLE && (!stream || stream == CU_STREAM_LEGACY)))
 		return CUDA_ERROR_INVALID_VALUE;
-	r = enter_managed(&ctx, ptr, bytes, &range);
+	r = ctx_enter_managed(&ctx, ptr, bytes, &range);
 	if (r)
 		return r;
 	if (range->va != ptr || (bytes && bytes != range->size))
 		r = CUDA_ERROR_INVALID_VALUE;
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -103,19 +103,19 @@ static CUresult prefetch(CUdeviceptr ptr, size_t bytes, CUstream stream)
 	struct range *range;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_work(stream, &ctx, &s);
+	CUresult r = ctx_enter_work(stream, &ctx, &s);
 
 	if (r)
 		return r;
 	if (s->capture)
 		r = capture_refuse(s);
-	leave(ctx);
+	ctx_leave(ctx);
 	if (r)
 		return r;
-	r = bytes ? enter_managed(&ctx, ptr, bytes, &range) : CUDA_ERROR_INVALID_VALUE;
+	r = bytes ? ctx_enter_managed(&ctx, ptr, bytes, &range) : CUDA_ERROR_INVALID_VALUE;
 	if (r)
 		return r;
-	leave(ctx);
+	ctx_leave(ctx);
 	/* no device here has concurrent managed access */
 	return CUDA_ERROR_INVALID_DEVICE;
 }

@@ -103,7 +103,7 @@ static CUresult alloc(CUcontext ctx, uint64_t size, CUdeviceptr *out)
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
@@ -111,19 +111,19 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 		*free_bytes = vram_free(ctx);
 	if (total)
 		*total = driver_device(ctx->dev)->vram;
-	leave(ctx);
+	ctx_leave(ctx);
 	return CUDA_SUCCESS;
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 {
 	CUcontext ctx;
-	CUresult r = enter_unsafe(&ctx);
+	CUresult r = ctx_enter_unsafe(&ctx);
 
 	if (r)
 		return r;
 	r = ptr && bytes ? alloc(ctx, bytes, ptr) : CUDA_ERROR_INVALID_VALUE;
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -157,7 +157,7 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
 	struct range *range;
 	CUcontext ctx;
-	CUresult r = ptr ? enter_memory(&ctx, ptr, CUDA_ERROR_INVALID_VALUE) : free_nothing();
+	CUresult r = ptr ? ctx_enter_memory(&ctx, ptr, CUDA_ERROR_INVALID_VALUE) : free_nothing();
 
 	if (r || !ptr)
 		return r;
@@ -173,7 +173,7 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 			ctx->device->ops->release(ctx->device, range->memory);
 		range_remove(ctx, range);
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -184,7 +184,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pt
 	CUresult r = current_check();
 
 	if (!r)
-		r = enter_memory(&ctx, ptr, CUDA_ERROR_NOT_FOUND);
+		r = ctx_enter_memory(&ctx, ptr, CUDA_ERROR_NOT_FOUND);
 	if (r)
 		return r;
 	range = range_find(ctx, ptr);
@@ -192,6 +192,6 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pt
 		*base = range->va;
 	if (size)
 		*size = range->size;
-	leave(ctx);
+	ctx_leave(ctx);
 	return CUDA_SUCCESS;
 }

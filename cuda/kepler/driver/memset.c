@@ -36,7 +36,7 @@ CUresult set_lines(CUcontext ctx, CUstream s, struct device_fill f, size_t width
 	for (done = 0; done < width && !r;
 	     done += WIDTH_MAX, f.dst += (uint64_t)WIDTH_MAX * f.unit) {
 		f.width = width - done < WIDTH_MAX ? width - done : WIDTH_MAX;
-		r = fill(ctx, s, &f);
+		r = memory_fill(ctx, s, &f);
 	}
 	return r;
 }
@@ -51,20 +51,20 @@ static CUresult set_memory(CUdeviceptr dst, size_t pitch, uint32_t value, uint32
 	struct moment m;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_work_at(stream, dst, &ctx, &s);
+	CUresult r = ctx_enter_work_at(stream, dst, &ctx, &s);
 
 	if (r)
 		return r;
 	if (s->capture) {
 		r = when == ASYNC ? capture_set(s, &f, width, height) : capture_refuse(s);
-		leave(ctx);
+		ctx_leave(ctx);
 		return r;
 	}
 	r = set_lines(ctx, s, f, width, height);
 	range = range_find(ctx, dst);
 	when = range && range->host ? when : ASYNC;
 	m = s->last;
-	leave(ctx);
+	ctx_leave(ctx);
 	return r || when == ASYNC ? r : moment_wait(ctx, &m);
 }
 

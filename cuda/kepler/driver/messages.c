@@ -22,7 +22,7 @@ static CUresult write_head(CUcontext ctx, struct messages *m)
 		h.top = m->heap->va;
 		h.end = m->heap->va + m->heap->size;
 	}
-	r = transfer(ctx, &ctx->null, &dst, &src, sizeof(h), 1);
+	r = plane_copy(ctx, &ctx->null, &dst, &src, sizeof(h), 1);
 	end = stream_begin(&ctx->null);
 	return r ? r : moment_wait(ctx, &end);
 }

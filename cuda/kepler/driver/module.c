@@ -129,7 +129,7 @@ static CUresult upload(CUcontext ctx, uint64_t va, const void *bytes, size_t siz
 {
 	struct plane dst = { .va = va }, src = { .host = (uint8_t *)(uintptr_t)bytes };
 
-	return transfer(ctx, &ctx->null, &dst, &src, size, 1);
+	return plane_copy(ctx, &ctx->null, &dst, &src, size, 1);
 }
 
 static CUresult upload_all(CUcontext ctx, CUmodule m)
@@ -142,11 +142,11 @@ static CUresult upload_all(CUcontext ctx, CUmodule m)
 	if (!r && im->data_init)
 		r = upload(ctx, m->data->va, im->data, im->data_init);
 	if (!r && im->data_size > im->data_init)
-		r = fill(ctx, &ctx->null,
-			 &(struct device_fill){ .dst = m->data->va + im->data_init,
-						.unit = 1,
-						.width = im->data_size - im->data_init,
-						.lines = 1 });
+		r = memory_fill(ctx, &ctx->null,
+				&(struct device_fill){ .dst = m->data->va + im->data_init,
+						       .unit = 1,
+						       .width = im->data_size - im->data_init,
+						       .lines = 1 });
 	if (!r && im->const3_size)
 		r = upload(ctx, m->constants->va, im->const3, im->const3_size);
 	for (i = 0; i < im->nr_kernels && !r; i++)
@@ -237,13 +237,13 @@ static CUresult load(CUmodule *out, const void *data, size_t limit, struct jit *
 {
 	CUcontext ctx;
 	CUmodule m;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
 	m = out && data ? calloc(1, sizeof(*m)) : NULL;
 	if (!m) {
-		leave(ctx);
+		ctx_leave(ctx);
 		return out && data ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
 	}
 	m->magic = MAGIC_MODULE;
@@ -259,7 +259,7 @@ static CUresult load(CUmodule *out, const void *data, size_t limit, struct jit *
 		ctx->modules = m;
 		*out = m;
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -326,15 +326,15 @@ static bool has_module(CUcontext ctx, const void *module)
 	return *find(ctx, (CUmodule)(uintptr_t)module);
 }
 
-static CUresult enter_module(CUcontext *ctx, CUmodule module)
+static CUresult ctx_enter_module(CUcontext *ctx, CUmodule module)
 {
-	return enter_owner(ctx, has_module, module, CUDA_ERROR_INVALID_HANDLE);
+	return ctx_enter_owner(ctx, has_module, module, CUDA_ERROR_INVALID_HANDLE);
 }
 
 CUresult cuModuleUnload(CUmodule module)
 {
 	CUcontext ctx;
-	CUresult r = enter_module(&ctx, module);
+	CUresult r = ctx_enter_module(&ctx, module);
 
 	if (r)
 		return r;
@@ -343,7 +343,7 @@ CUresult cuModuleUnload(CUmodule module)
 		*find(ctx, module) = module->next;
 		release(ctx, module);
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -361,7 +361,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 {
 	const struct image_kernel *k = NULL;
 	CUcontext ctx;
-	CUresult r = enter_module(&ctx, module);
+	CUresult r = ctx_enter_module(&ctx, module);
 
 	if (r)
 		return r;
@@ -373,20 +373,20 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	}
 	if (k)
 		*function = &module->functions[k - module->image.kernels];
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
 CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule module)
 {
 	CUcontext ctx;
-	CUresult r = enter_module(&ctx, module);
+	CUresult r = ctx_enter_module(&ctx, module);
 
 	if (r)
 		return r;
 	if (count)
 		*count = module->image.nr_kernels;
-	leave(ctx);
+	ctx_leave(ctx);
 	return count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -394,13 +394,13 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int n, CUmod
 {
 	CUcontext ctx;
 	unsigned int i;
-	CUresult r = enter_module(&ctx, module);
+	CUresult r = ctx_enter_module(&ctx, module);
 
 	if (r)
 		return r;
 	for (i = 0; functions && i < n && i < module->image.nr_kernels; i++)
 		functions[i] = &module->functions[i];
-	leave(ctx);
+	ctx_leave(ctx);
 	return functions ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -409,7 +409,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 	const struct image_global *g = NULL;
 	const struct device_memory *in;
 	CUcontext ctx;
-	CUresult r = enter_module(&ctx, module);
+	CUresult r = ctx_enter_module(&ctx, module);
 
 	if (r)
 		return r;
@@ -425,7 +425,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 	}
 	if (g && bytes)
 		*bytes = g->size;
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -446,7 +446,7 @@ static int find_ref(CUmodule module, const char *name, bool surface)
 CUresult cuModuleGetTexRef(CUtexref *ref, CUmodule module, const char *name)
 {
 	CUcontext ctx;
-	CUresult r = enter_module(&ctx, module);
+	CUresult r = ctx_enter_module(&ctx, module);
 	int i;
 
 	if (r)
@@ -454,14 +454,14 @@ CUresult cuModuleGetTexRef(CUtexref *ref, CUmodule module, const char *name)
 	i = ref ? find_ref(module, name, false) : -CUDA_ERROR_INVALID_VALUE;
 	if (i >= 0)
 		*ref = &module->texrefs[i];
-	leave(ctx);
+	ctx_leave(ctx);
 	return i < 0 ? (CUresult)-i : CUDA_SUCCESS;
 }
 
 CUresult cuModuleGetSurfRef(CUsurfref *ref, CUmodule module, const char *name)
 {
 	CUcontext ctx;
-	CUresult r = enter_module(&ctx, module);
+	CUresult r = ctx_enter_module(&ctx, module);
 	int i;
 
 	if (r)
@@ -469,7 +469,7 @@ CUresult cuModuleGetSurfRef(CUsurfref *ref, CUmodule module, const char *name)
 	i = ref ? find_ref(module, name, true) : -CUDA_ERROR_INVALID_VALUE;
 	if (i >= 0)
 		*ref = &module->surfrefs[i];
-	leave(ctx);
+	ctx_leave(ctx);
 	return i < 0 ? (CUresult)-i : CUDA_SUCCESS;
 }
 

@@ -69,18 +69,18 @@ bool has_stream(CUcontext ctx, const void *handle)
 	return s;
 }
 
-CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s)
+CUresult ctx_enter_stream(CUstream handle, CUcontext *ctx, CUstream *s)
 {
 	bool mine = is_default_stream(handle);
-	CUresult r = mine ? enter(ctx) :
-			    enter_owner(ctx, has_stream, handle, CUDA_ERROR_INVALID_HANDLE);
+	CUresult r = mine ? ctx_enter(ctx) :
+			    ctx_enter_owner(ctx, has_stream, handle, CUDA_ERROR_INVALID_HANDLE);
 
 	if (r)
 		return r;
 	*s = mine ? stream_of(*ctx, handle) : handle;
 	if (*s)
 		return CUDA_SUCCESS;
-	leave(*ctx);
+	ctx_leave(*ctx);
 	return CUDA_ERROR_OUT_OF_MEMORY;
 }
 

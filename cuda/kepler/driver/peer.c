@@ -79,7 +79,7 @@ static CUresult take_slot(CUcontext ctx, struct crossing_slot **out)
 	CUresult r;
 
 	for (;;) {
-		r = enter_of(ctx);
+		r = ctx_enter_of(ctx);
 		if (r)
 			return r;
 		for (tries = 0; tries < CROSSING_SLOTS; tries++) {
@@ -89,7 +89,7 @@ static CUresult take_slot(CUcontext ctx, struct crossing_slot **out)
 		}
 		if (tries < CROSSING_SLOTS)
 			break;
-		leave(ctx);
+		ctx_leave(ctx);
 		sched_yield();
 	}
 	r = moment_wait(ctx, &slot->used);
@@ -97,7 +97,7 @@ static CUresult take_slot(CUcontext ctx, struct crossing_slot **out)
 		r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_HOST, PIECE_BYTES,
 						     &slot->memory));
 	if (r) {
-		leave(ctx);
+		ctx_leave(ctx);
 		return r;
 	}
 	slot->taken = true;
@@ -109,7 +109,7 @@ static void give_back(CUcontext ctx, struct crossing_slot *slot)
 {
 	pthread_mutex_lock(&ctx->lock);
 	slot->taken = false;
-	leave(ctx);
+	ctx_leave(ctx);
 }
 
 /* ------------------------------------------------------------------ one piece */
@@ -136,9 +136,9 @@ static CUresult send_part(struct run *x, const struct part *at, const struct pla
 	if (!r && !still_there(from, &src, at))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
-		r = transfer_beside(from, &s,
-				    &(struct plane){ .va = mine->memory->va, .pitch = at->width },
-				    &src, at->width, at->lines);
+		r = plane_copy_beside(from, &s,
+				      &(struct plane){ .va = mine->memory->va, .pitch = at->width },
+				      &src, at->width, at->lines);
 	if (!r)
 		r = host_copy(from, &s,
 			      &(struct host_lines){ .to = to->host,
@@ -151,7 +151,7 @@ static CUresult send_part(struct run *x, const struct part *at, const struct pla
 	mine->taken = false;
 	*done = s.last;
 	*life = from->life;
-	leave(from);
+	ctx_leave(from);
 	return r;
 }
 
@@ -159,9 +159,9 @@ static CUresult send_part(struct run *x, const struct part *at, const struct pla
 static CUresult land(CUcontext to, struct CUstream_st *s, const struct plane *dst,
 		     const struct crossing_slot *mine, const struct part *at)
 {
-	return transfer_beside(to, s, dst,
-			       &(struct plane){ .va = mine->memory->va, .pitch = at->width },
-			       at->width, at->lines);
+	return plane_copy_beside(to, s, dst,
+				 &(struct plane){ .va = mine->memory->va, .pitch = at->width },
+				 at->width, at->lines);
 }
 
 /* From @mine, once @sent is done, to the destination. */
@@ -171,7 +171,7 @@ static CUresult receive(struct run *x, const struct part *at, struct crossing_sl
 	struct plane dst = shifted(&x->c->dst, at);
 	CUcontext to = x->c->to;
 	struct CUstream_st s;
-	CUresult r = enter_of(to);
+	CUresult r = ctx_enter_of(to);
 
 	if (r)
 		return r;
@@ -185,7 +185,7 @@ static CUresult receive(struct run *x, const struct part *at, struct crossing_sl
 		r = land(to, &s, &dst, mine, at);
 	mine->used = s.last;
 	moment_merge(&x->done, &s.last);
-	leave(to);
+	ctx_leave(to);
 	return r;
 }
 
@@ -217,7 +217,7 @@ static CUresult receive_late(struct run *x, const struct part *at)
 	mine->used = s.last;
 	moment_merge(&x->done, &s.last);
 	mine->taken = false;
-	leave(to);
+	ctx_leave(to);
 	return r;
 }
 
@@ -241,7 +241,7 @@ static CUresult cross_part(struct run *x, const struct part *at)
 	if (r)
 		return r;
 	host = (struct plane){ .host = theirs->memory->map, .pitch = at->width };
-	leave(x->c->to);
+	ctx_leave(x->c->to);
 	r = send_part(x, at, &host, &sent, &life);
 	if (!r) {
 		r = receive(x, at, theirs, &sent, life);
@@ -274,7 +274,7 @@ static CUresult in_one(struct run *x, CUcontext ctx)
 {
 	const struct crossing *c = x->c;
 	const struct part all = { .width = c->width, .lines = c->lines };
-	CUresult r = enter_of(ctx);
+	CUresult r = ctx_enter_of(ctx);
 
 	if (r)
 		return r;
@@ -283,9 +283,9 @@ static CUresult in_one(struct run *x, CUcontext ctx)
 		   (c->from && !still_there(ctx, &c->src, &all))))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
-		r = transfer(ctx, &x->in, &c->dst, &c->src, c->width, c->lines);
+		r = plane_copy(ctx, &x->in, &c->dst, &c->src, c->width, c->lines);
 	x->done = x->in.last;
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -297,29 +297,29 @@ static CUresult join(CUstream stream, CUcontext last, const struct moment *done)
 	unsigned int life;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_of(last);
+	CUresult r = ctx_enter_of(last);
 
 	if (r)
 		return r;
 	life = last->life;
-	leave(last);
-	r = enter_stream(stream, &ctx, &s);
+	ctx_leave(last);
+	r = ctx_enter_stream(stream, &ctx, &s);
 	if (r)
 		return r;
 	if (ctx == last)
 		stream_await(s, done);
 	else
 		r = host_need(ctx, s, last, life, done);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
-CUresult cross(CUstream stream, const struct crossing *c, bool wait)
+CUresult peer_copy(CUstream stream, const struct crossing *c, bool wait)
 {
 	struct run x = { .c = c, .after_all = wait };
 	CUcontext last = c->to ? c->to : c->from;
 	CUstream s;
-	CUresult r = enter_work(stream, &x.ctx, &s);
+	CUresult r = ctx_enter_work(stream, &x.ctx, &s);
 
 	if (r)
 		return r;
@@ -327,7 +327,7 @@ CUresult cross(CUstream stream, const struct crossing *c, bool wait)
 		r = capture_refuse(s);
 	x.begin = stream_begin(s);
 	x.life = x.ctx->life;
-	leave(x.ctx);
+	ctx_leave(x.ctx);
 	if (r || !c->width || !c->lines)
 		return r;
 	r = c->late || (c->to && c->from && c->to != c->from) ? cross_all(&x) : in_one(&x, last);
@@ -340,8 +340,8 @@ CUcontext memory_owner(CUdeviceptr va)
 {
 	CUcontext ctx;
 
-	if (enter_memory(&ctx, va, CUDA_ERROR_INVALID_VALUE))
+	if (ctx_enter_memory(&ctx, va, CUDA_ERROR_INVALID_VALUE))
 		return NULL;
-	leave(ctx);
+	ctx_leave(ctx);
 	return ctx;
 }

@@ -113,13 +113,13 @@ static bool has_address(CUcontext ctx, const void *what)
  * libraries ask so about any pointer (the runtime's cudaPointerGetAttributes() does), and most only
  * want to know what it is.
  */
-static CUresult enter_address(CUcontext *ctx, CUdeviceptr ptr, bool show, struct range *of_host,
-			      const struct range **range)
+static CUresult ctx_enter_address(CUcontext *ctx, CUdeviceptr ptr, bool show, struct range *of_host,
+				  const struct range **range)
 {
-	CUresult r = enter_owner(ctx, has_address, &ptr, CUDA_ERROR_NOT_FOUND);
+	CUresult r = ctx_enter_owner(ctx, has_address, &ptr, CUDA_ERROR_NOT_FOUND);
 
 	if (r == CUDA_ERROR_NOT_FOUND)
-		r = enter(ctx);
+		r = ctx_enter(ctx);
 	if (r)
 		return r == CUDA_ERROR_INVALID_CONTEXT ? CUDA_ERROR_INVALID_VALUE : r;
 	if (show)
@@ -133,14 +133,14 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 	struct range of_host;
 	const struct range *range;
 	CUcontext ctx;
-	CUresult r = enter_address(&ctx, ptr, (int)attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
-				   &of_host, &range);
+	CUresult r = ctx_enter_address(
+		&ctx, ptr, (int)attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER, &of_host, &range);
 
 	if (r)
 		return r;
 	if (!value || !range || !answer(ctx, range, attribute, ptr, value))
 		r = CUDA_ERROR_INVALID_VALUE;
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -160,7 +160,7 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
 
 	for (i = 0; attributes && values && i < n; i++)
 		show |= (int)attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER;
-	r = enter_address(&ctx, ptr, show, &of_host, &range);
+	r = ctx_enter_address(&ctx, ptr, show, &of_host, &range);
 	if (r)
 		return r;
 	for (i = 0; attributes && values && i < n; i++) {
@@ -181,7 +181,7 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
 			break;
 		}
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return attributes && values && n ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -191,11 +191,11 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 	struct range of_host;
 	const struct range *range;
 	CUcontext ctx;
-	CUresult r = enter_address(&ctx, ptr, false, &of_host, &range);
+	CUresult r = ctx_enter_address(&ctx, ptr, false, &of_host, &range);
 
 	if (r)
 		return r;
-	leave(ctx);
+	ctx_leave(ctx);
 	return value && range && (int)attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ?
 		       CUDA_SUCCESS :
 		       CUDA_ERROR_INVALID_VALUE;

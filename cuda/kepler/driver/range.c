@@ -120,14 +120,14 @@ static bool has_pinned(CUcontext ctx, const void *host)
 	return range_find_host(ctx, host);
 }
 
-CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none)
+CUresult ctx_enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none)
 {
-	return enter_owner(ctx, has_memory, &va, none);
+	return ctx_enter_owner(ctx, has_memory, &va, none);
 }
 
-CUresult enter_pinned(CUcontext *ctx, const void *host)
+CUresult ctx_enter_pinned(CUcontext *ctx, const void *host)
 {
-	return enter_owner(ctx, has_pinned, host, CUDA_ERROR_INVALID_VALUE);
+	return ctx_enter_owner(ctx, has_pinned, host, CUDA_ERROR_INVALID_VALUE);
 }
 
 static bool has_pinned_or_registered(CUcontext ctx, const void *host)
@@ -140,13 +140,13 @@ bool pinned_elsewhere(CUcontext ctx, const void *host)
 	CUcontext owner;
 	bool mine;
 
-	if (!several_contexts() || enter_of(ctx))
+	if (!several_contexts() || ctx_enter_of(ctx))
 		return false;
 	mine = has_pinned_or_registered(ctx, host);
-	leave(ctx);
-	if (mine || enter_owner(&owner, has_pinned_or_registered, host, CUDA_ERROR_NOT_FOUND))
+	ctx_leave(ctx);
+	if (mine || ctx_enter_owner(&owner, has_pinned_or_registered, host, CUDA_ERROR_NOT_FOUND))
 		return false;
-	leave(owner);
+	ctx_leave(owner);
 	return true;
 }
 

@@ -257,7 +257,7 @@ static CUresult add(CUcontext ctx, uint8_t *host, size_t size, unsigned int flag
 CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 {
 	CUcontext ctx;
-	CUresult r = enter_unsafe(&ctx);
+	CUresult r = ctx_enter_unsafe(&ctx);
 
 	if (r)
 		return r;
@@ -268,7 +268,7 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 		r = CUDA_ERROR_NOT_SUPPORTED;
 	else
 		r = add(ctx, ptr, bytes, flags);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -283,10 +283,10 @@ CUresult cuMemHostUnregister(void *ptr)
 		return r;
 	if (!ptr)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = enter_owner(&ctx, has_registered, ptr, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+	r = ctx_enter_owner(&ctx, has_registered, ptr, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 	if (r == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED &&
-	    !enter_owner(&ctx, has_pinned_or_managed, ptr, r)) {
-		leave(ctx);
+	    !ctx_enter_owner(&ctx, has_pinned_or_managed, ptr, r)) {
+		ctx_leave(ctx);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	if (r)
@@ -301,7 +301,7 @@ CUresult cuMemHostUnregister(void *ptr)
 		*at = old->next;
 		forget(ctx, old);
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 

@@ -4,20 +4,20 @@
 
 #include "driver.h"
 
-CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s)
+CUresult ctx_enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s)
 {
-	CUresult r = enter_work(handle, ctx, s);
+	CUresult r = ctx_enter_work(handle, ctx, s);
 
 	if (r || !is_default_stream(handle) || (*s)->capture || range_find(*ctx, va))
 		return r;
-	leave(*ctx);
-	r = enter_memory(ctx, va, CUDA_ERROR_NOT_FOUND);
+	ctx_leave(*ctx);
+	r = ctx_enter_memory(ctx, va, CUDA_ERROR_NOT_FOUND);
 	if (r)
-		return r == CUDA_ERROR_NOT_FOUND ? enter_work(handle, ctx, s) : r;
+		return r == CUDA_ERROR_NOT_FOUND ? ctx_enter_work(handle, ctx, s) : r;
 	*s = stream_of(*ctx, handle);
 	if (*s)
 		return CUDA_SUCCESS;
-	leave(*ctx);
+	ctx_leave(*ctx);
 	return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -36,7 +36,7 @@ void streams_free(CUcontext ctx)
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
@@ -46,7 +46,7 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int pr
 		*stream = stream_new(ctx, flags);
 		r = *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -58,7 +58,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
 	CUcontext ctx;
-	CUresult r = enter_owner(&ctx, has_stream, stream, CUDA_ERROR_INVALID_HANDLE);
+	CUresult r = ctx_enter_owner(&ctx, has_stream, stream, CUDA_ERROR_INVALID_HANDLE);
 	CUstream *at;
 
 	if (r)
@@ -73,7 +73,7 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 		stream->magic = 0;
 		free(stream);
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	users_destroy();
 	return r;
 }
@@ -82,12 +82,12 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 static CUresult end_of(CUstream stream, CUcontext *ctx, struct moment *end)
 {
 	CUstream s;
-	CUresult r = enter_status(stream, ctx, &s);
+	CUresult r = ctx_enter_status(stream, ctx, &s);
 
 	if (r)
 		return r;
 	*end = s == &(*ctx)->null ? stream_begin(s) : s->last;
-	leave(*ctx);
+	ctx_leave(*ctx);
 	return CUDA_SUCCESS;
 }
 
@@ -114,7 +114,7 @@ static CUresult await_event(CUstream stream, CUcontext other, unsigned int life,
 {
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_work(stream, &ctx, &s);
+	CUresult r = ctx_enter_work(stream, &ctx, &s);
 
 	if (r)
 		return r;
@@ -122,7 +122,7 @@ static CUresult await_event(CUstream stream, CUcontext other, unsigned int life,
 		stream_await(s, until);
 	else
 		r = host_await(ctx, s, other, life, until);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -132,14 +132,14 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 	unsigned int life;
 	CUcontext other;
 	bool captures, recorded;
-	CUresult r = enter_event(event, &other);
+	CUresult r = ctx_enter_event(event, &other);
 
 	if (r)
 		return r;
 	life = other->life;
 	until = event->at;
 	recorded = event->recorded;
-	leave(other);
+	ctx_leave(other);
 	if (flags & ~CU_EVENT_WAIT_EXTERNAL)
 		return CUDA_ERROR_INVALID_VALUE;
 	r = capture_wait(stream, event, flags, &captures);
@@ -155,12 +155,12 @@ static CUresult check_query(CUstream stream, const void *out, struct CUstream_st
 {
 	CUcontext ctx;
 	CUstream found;
-	CUresult r = enter_stream(stream, &ctx, &found);
+	CUresult r = ctx_enter_stream(stream, &ctx, &found);
 
 	if (r)
 		return r;
 	*s = *found;
-	leave(ctx);
+	ctx_leave(ctx);
 	return out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

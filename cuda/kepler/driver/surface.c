@@ -18,7 +18,7 @@ CUresult cuSurfObjectCreate(CUsurfObject *object, const CUDA_RESOURCE_DESC *reso
 {
 	uint32_t words[SURFACE_WORDS];
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
@@ -28,14 +28,14 @@ CUresult cuSurfObjectCreate(CUsurfObject *object, const CUDA_RESOURCE_DESC *reso
 		r = describe(ctx, resource->res.array.hArray, words);
 	if (!r)
 		r = descriptor_make(ctx, words, resource, object);
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
 CUresult cuSurfObjectDestroy(CUsurfObject object)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
@@ -45,7 +45,7 @@ CUresult cuSurfObjectDestroy(CUsurfObject object)
 		descriptor_release(ctx, object);
 	else
 		r = CUDA_ERROR_INVALID_VALUE;
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -53,14 +53,14 @@ CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUsurfObject 
 {
 	const CUDA_RESOURCE_DESC *d;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
 	d = descriptor_find(ctx, object);
 	if (d && resource)
 		*resource = *d;
-	leave(ctx);
+	ctx_leave(ctx);
 	return d && resource ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -69,7 +69,7 @@ CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUsurfObject 
 CUresult cuSurfRefSetArray(CUsurfref ref, CUarray array, unsigned int flags)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
@@ -79,14 +79,14 @@ CUresult cuSurfRefSetArray(CUsurfref ref, CUarray array, unsigned int flags)
 		r = describe(ctx, array, ref->words);
 	if (!r)
 		ref->array = array;
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
 CUresult cuSurfRefGetArray(CUarray *array, CUsurfref ref)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
@@ -94,6 +94,6 @@ CUresult cuSurfRefGetArray(CUarray *array, CUsurfref ref)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
 		*array = ref->array;
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }

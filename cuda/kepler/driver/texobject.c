@@ -8,7 +8,7 @@ CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resour
 	struct texture_source source = { .has_view = view };
 	struct texture_object *t;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
@@ -23,7 +23,7 @@ CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resour
 	} else {
 		r = CUDA_ERROR_INVALID_VALUE;
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -31,14 +31,14 @@ CUresult cuTexObjectDestroy(CUtexObject object)
 {
 	struct texture_object *t;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
 	t = texture_find(ctx, object);
 	if (t)
 		texture_release(ctx, t);
-	leave(ctx);
+	ctx_leave(ctx);
 	return t || !object ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -46,14 +46,14 @@ static CUresult source_of(CUtexObject object, struct texture_source *out)
 {
 	struct texture_object *t;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
 	t = texture_find(ctx, object);
 	if (t)
 		*out = t->source;
-	leave(ctx);
+	ctx_leave(ctx);
 	return t ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

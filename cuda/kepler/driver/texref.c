@@ -62,24 +62,24 @@ CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle)
 }
 
 /* After an error, or for another context's reference, nothing is locked. */
-static CUresult enter_ref(CUtexref ref, CUcontext *ctx)
+static CUresult ctx_enter_ref(CUtexref ref, CUcontext *ctx)
 {
-	CUresult r = enter(ctx);
+	CUresult r = ctx_enter(ctx);
 
 	if (r)
 		return r;
 	if (ref && ref->ctx == *ctx)
 		return CUDA_SUCCESS;
-	leave(*ctx);
+	ctx_leave(*ctx);
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* After enter_ref(): unlock. If @r is no error, the next launch makes the texture anew. */
+/* After ctx_enter_ref(): unlock. If @r is no error, the next launch makes the texture anew. */
 static CUresult changed(CUcontext ctx, CUtexref ref, CUresult r)
 {
 	if (!r)
 		ref->stale = true;
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -89,7 +89,7 @@ CUresult cuTexRefCreate(CUtexref *ref)
 {
 	CUcontext ctx;
 	CUtexref t;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
@@ -100,7 +100,7 @@ CUresult cuTexRefCreate(CUtexref *ref)
 		ctx->texrefs = t;
 		*ref = t;
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return t ? CUDA_SUCCESS : ref ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -108,7 +108,7 @@ CUresult cuTexRefDestroy(CUtexref ref)
 {
 	CUcontext ctx;
 	CUtexref *at;
-	CUresult r = enter(&ctx);
+	CUresult r = ctx_enter(&ctx);
 
 	if (r)
 		return r;
@@ -121,7 +121,7 @@ CUresult cuTexRefDestroy(CUtexref ref)
 	} else {
 		r = CUDA_ERROR_INVALID_VALUE;
 	}
-	leave(ctx);
+	ctx_leave(ctx);
 	return r;
 }
 
@@ -152,7 +152,7 @@ CUresult cuTexRefSetArray(CUtexref ref, CUarray array, unsigned int flags)
 {
 	CUDA_RESOURCE_DESC d = { .resType = CU_RESOURCE_TYPE_ARRAY };
 	CUcontext ctx;
-	CUresult r = enter_ref(ref, &ctx);
+	CUresult r = ctx_enter_ref(ref, &ctx);
 
 	if (r)
 		return r;
@@ -170,7 +170,7 @@ CUresult cuTexRefSetMipmappedArray(CUtexref ref, CUmipmappedArray array, unsigne
 {
 	CUDA_RESOURCE_DESC d = { .resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY };
 	CUcontext ctx;
-	CUresult r = enter_ref(ref, &ctx);
+	CUresult r = ctx_enter_ref(ref, &ctx);
 
 	if (r)
 		return r;
@@ -185,7 +185,7 @@ CUresult cuTexRefSetAddress_v2(size_t *offset, CUtexref ref, CUdeviceptr ptr, si
 	CUDA_RESOURCE_DESC d = { .resType = CU_RESOURCE_TYPE_LINEAR };
 	size_t rest = ptr % TEXTURE_ALIGN;
 	CUcontext ctx;
-	CUresult r = enter_ref(ref, &ctx);
+	CUresult r = ctx_enter_ref(ref, &ctx);
 
 	if (r)
 		return r;
@@ -207,7 +207,7 @@ CUresult cuTexRefSetAddress2D_v3(CUtexref ref, const CUDA_ARRAY_DESCRIPTOR *desc
 {
 	CUDA_RESOURCE_DESC d = { .resType = CU_RESOURCE_TYPE_PITCH2D };
 	CUcontext ctx;
-	CUresult r = enter_ref(ref, &ctx);
+	CUresult r = ctx_enter_ref(ref, &ctx);
 
 	if (r)
 		return r;
@@ -233,7 +233,7 @@ CUresult cuTexRefSetFormat(CUtexref ref, CUarray_format format, int channels)
 {
 	struct texel texel;
 	CUcontext ctx;
-	CUresult r = enter_ref(ref, &ctx);
+	CUresult r = ctx_enter_ref(ref, &ctx);
 
 	if (r)
 		return r;
@@ -253,7 +253,7 @@ CUresult cuTexRefSetFormat(CUtexref ref, CUarray_format format, int channels)
 	CUresult name params                                                \
 	{                                                                   \
 		CUcontext ctx;                                              \
-		CUresult r = enter_ref(ref, &ctx);                          \
+		CUresult r = ctx_enter_ref(ref, &ctx);                      \
                                                                             \
 		if (r)                                                      \
 			return r;                                           \
@@ -286,21 +286,21 @@ SETTER(cuTexRefSetFlags, (CUtexref ref, unsigned int flags),
 
 /* ------------------------------------------------------------------ asking */
 
-#define GETTER(name, params, ok, ...)                 \
-	CUresult name params                          \
-	{                                             \
-		CUcontext ctx;                        \
-		CUresult r = enter_ref(ref, &ctx);    \
-                                                      \
-		if (r)                                \
-			return r;                     \
-		if (ok) {                             \
-			__VA_ARGS__;                  \
-		} else {                              \
-			r = CUDA_ERROR_INVALID_VALUE; \
-		}                                     \
-		leave(ctx);                           \
-		return r;                             \
+#define GETTER(name, params, ok, ...)                  \
+	CUresult name params                           \
+	{                                              \
+		CUcontext ctx;                         \
+		CUresult r = ctx_enter_ref(ref, &ctx); \
+                                                       \
+		if (r)                                 \
+			return r;                      \
+		if (ok) {                              \
+			__VA_ARGS__;                   \
+		} else {                               \
+			r = CUDA_ERROR_INVALID_VALUE;  \
+		}                                      \
+		ctx_leave(ctx);                        \
+		return r;                              \
 	}
 
 static bool has(CUtexref ref, CUresourcetype type)

@@ -32,7 +32,7 @@ static CUresult submit(struct job *j, enum device_queue q, const struct device_c
 {
 	struct device *d = j->ctx->device;
 	struct moment after = stream_begin(j->s);
-	CUresult r = stick(j->ctx, error_of(d->ops->copy(d, q, &after, c, seq)));
+	CUresult r = ctx_set_sticky(j->ctx, error_of(d->ops->copy(d, q, &after, c, seq)));
 
 	if (!r)
 		stream_add(j->s, q, *seq);
@@ -202,16 +202,16 @@ static CUresult pieces(struct job *j, enum device_queue q, size_t width, size_t 
 	return r;
 }
 
-CUresult transfer_beside(CUcontext ctx, CUstream s, const struct plane *dst,
-			 const struct plane *src, size_t width, size_t lines)
+CUresult plane_copy_beside(CUcontext ctx, CUstream s, const struct plane *dst,
+			   const struct plane *src, size_t width, size_t lines)
 {
 	struct job j = { .ctx = ctx, .s = s, .dst = *dst, .src = *src };
 
 	return pieces(&j, copy_queue(s), width, lines);
 }
 
-CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src,
-		  size_t width, size_t lines)
+CUresult plane_copy(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src,
+		    size_t width, size_t lines)
 {
 	struct job j = { .ctx = ctx, .s = s, .dst = *dst, .src = *src };
 	enum device_queue q = dst->host || src->host ? copy_queue(s) : QUEUE_COMPUTE;
@@ -229,12 +229,12 @@ CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const stru
 	return pieces(&j, q, width, lines);
 }
 
-CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f)
+CUresult memory_fill(CUcontext ctx, CUstream s, const struct device_fill *f)
 {
 	struct moment after = stream_begin(s);
 	struct device *d = ctx->device;
 	uint64_t seq;
-	CUresult r = stick(ctx, error_of(d->ops->fill(d, QUEUE_COMPUTE, &after, f, &seq)));
+	CUresult r = ctx_set_sticky(ctx, error_of(d->ops->fill(d, QUEUE_COMPUTE, &after, f, &seq)));
 
 	if (!r)
 		stream_add(s, QUEUE_COMPUTE, seq);

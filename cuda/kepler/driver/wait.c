@@ -23,7 +23,7 @@ static CUresult poll_once(CUcontext ctx, const struct moment *m, bool look)
 			r = error_of(ctx->device->ops->poll(ctx->device, i, m->seq[i], look));
 	if (!r) /* the context may keep an error that poll() does not tell: host_need() */
 		return __atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE);
-	return r == CUDA_ERROR_NOT_READY ? r : stick(ctx, r);
+	return r == CUDA_ERROR_NOT_READY ? r : ctx_set_sticky(ctx, r);
 }
 
 CUresult moment_poll(CUcontext ctx, const struct moment *m)
@@ -66,6 +66,6 @@ CUresult moment_wait(CUcontext ctx, const struct moment *m)
 		pause = pause < PAUSE_MAX_US ? pause * 2 : PAUSE_MAX_US;
 	}
 	if (messages_take(ctx) == CUDA_ERROR_ASSERT)
-		return stick(ctx, CUDA_ERROR_ASSERT);
+		return ctx_set_sticky(ctx, CUDA_ERROR_ASSERT);
 	return r;
 }

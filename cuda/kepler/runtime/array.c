@@ -109,14 +109,14 @@ cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDe
 			    size_t width, size_t height, unsigned int flags)
 {
 	if (flags & (cudaArrayLayered | cudaArrayCubemap))
-		return done(cudaErrorInvalidValue);
-	return done(create(array, desc, (struct cudaExtent){ width, height, 0 }, flags));
+		return set_last_error(cudaErrorInvalidValue);
+	return set_last_error(create(array, desc, (struct cudaExtent){ width, height, 0 }, flags));
 }
 
 cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
 			      struct cudaExtent extent, unsigned int flags)
 {
-	return done(create(array, desc, extent, flags));
+	return set_last_error(create(array, desc, extent, flags));
 }
 
 cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array,
@@ -131,7 +131,7 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array,
 		e = shape_of(desc, extent, flags, &shape);
 	if (!e)
 		e = from_driver(cuMipmappedArrayCreate((CUmipmappedArray *)array, &shape, levels));
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *level, cudaMipmappedArray_const_t array,
@@ -139,24 +139,24 @@ cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *level, cudaMipmappedArray_co
 {
 	cudaError_t e = level && array ? use_context() : cudaErrorInvalidValue;
 
-	return done(e ? e :
-			from_driver(cuMipmappedArrayGetLevel((CUarray *)level,
-							     (CUmipmappedArray)array, index)));
+	return set_last_error(e ? e :
+				  from_driver(cuMipmappedArrayGetLevel(
+					  (CUarray *)level, (CUmipmappedArray)array, index)));
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array)
 {
 	cudaError_t e = use_context();
 
-	return done(e || !array ? e : from_driver(cuArrayDestroy((CUarray)array)));
+	return set_last_error(e || !array ? e : from_driver(cuArrayDestroy((CUarray)array)));
 }
 
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array)
 {
 	cudaError_t e = use_context();
 
-	return done(e || !array ? e :
-				  from_driver(cuMipmappedArrayDestroy((CUmipmappedArray)array)));
+	return set_last_error(
+		e || !array ? e : from_driver(cuMipmappedArrayDestroy((CUmipmappedArray)array)));
 }
 
 cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent,
@@ -167,7 +167,7 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExte
 				cudaErrorInvalidResourceHandle;
 
 	if (e)
-		return done(e);
+		return set_last_error(e);
 	if (desc)
 		*desc = desc_of(shape.Format, shape.NumChannels);
 	if (extent)
@@ -180,5 +180,5 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExte
 cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array)
 {
 	return desc ? cudaArrayGetInfo(desc, NULL, NULL, (cudaArray_t)array) :
-		      done(cudaErrorInvalidValue);
+		      set_last_error(cudaErrorInvalidValue);
 }

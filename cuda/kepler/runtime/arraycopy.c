@@ -9,7 +9,8 @@ static cudaError_t memory_side(enum cudaMemcpyKind kind, const void *ptr, bool t
 			       enum side *side)
 {
 	enum side array, dst, src;
-	cudaError_t e = sides(kind, to_array ? NULL : ptr, to_array ? ptr : NULL, &dst, &src);
+	cudaError_t e =
+		memcpy_sides(kind, to_array ? NULL : ptr, to_array ? ptr : NULL, &dst, &src);
 
 	if (e)
 		return e;

@@ -67,5 +67,5 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode
 		e = from_driver(cuThreadExchangeStreamCaptureMode(&m));
 	if (!e)
 		*mode = (enum cudaStreamCaptureMode)m;
-	return done(e);
+	return set_last_error(e);
 }

@@ -198,7 +198,7 @@ cudaError_t cudaSetDevice(int device)
 		 */
 		(void)use_context();
 	}
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaSetValidDevices(int *devices, int n)
@@ -214,7 +214,7 @@ cudaError_t cudaSetValidDevices(int *devices, int n)
 		self.device = n ? devices[0] : 0;
 		self.chosen = true;
 	}
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaGetDevice(int *device)
@@ -228,7 +228,7 @@ cudaError_t cudaGetDevice(int *device)
 	if (!e)
 		e = from_driver(cuCtxGetCurrent(&ctx));
 	if (e)
-		return done(e);
+		return set_last_error(e);
 	*device = self.device;
 	if (!ctx || self.chosen)
 		return cudaSuccess;
@@ -237,7 +237,7 @@ cudaError_t cudaGetDevice(int *device)
 		*device = of;
 	else
 		e = from_driver(cuCtxGetDevice(device));
-	return done(e);
+	return set_last_error(e);
 }
 
 /* With .resetting set, and nothing locked: the driver calls destructors. */
@@ -282,7 +282,7 @@ cudaError_t cudaDeviceReset(void)
 	if (e)
 		return e;
 	forget_errors();
-	return done(reset(device));
+	return set_last_error(reset(device));
 }
 
 cudaError_t cudaThreadExit(void)
@@ -294,7 +294,7 @@ cudaError_t cudaDeviceSynchronize(void)
 {
 	cudaError_t e = use_context();
 
-	return done(e ? e : from_driver(cuCtxSynchronize()));
+	return set_last_error(e ? e : from_driver(cuCtxSynchronize()));
 }
 
 cudaError_t cudaThreadSynchronize(void)

@@ -6,8 +6,8 @@
  * @kind tells where each side is; with Default the driver is asked. GPU memory that @kind calls
  * host memory is GPU memory.
  */
-cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, enum side *dst_side,
-		  enum side *src_side)
+cudaError_t memcpy_sides(enum cudaMemcpyKind kind, const void *dst, const void *src,
+			 enum side *dst_side, enum side *src_side)
 {
 	switch (kind) {
 	case cudaMemcpyHostToHost:
@@ -78,7 +78,7 @@ cudaError_t copy_linear(void *dst, const void *src, size_t n, enum cudaMemcpyKin
 	cudaError_t e = use_context();
 
 	if (!e)
-		e = sides(kind, dst, src, &to, &from);
+		e = memcpy_sides(kind, dst, src, &to, &from);
 	if (e || !n)
 		return e;
 	if (!dst || !src)
@@ -109,7 +109,7 @@ static cudaError_t copy_2d(void *dst, size_t dpitch, const void *src, size_t spi
 	cudaError_t e = use_context();
 
 	if (!e)
-		e = sides(kind, dst, src, &to.side, &from.side);
+		e = memcpy_sides(kind, dst, src, &to.side, &from.side);
 	if (e || !width || !height)
 		return e;
 	if (!dst || !src)
@@ -146,11 +146,11 @@ static cudaError_t copy_peer(void *dst, int dst_device, const void *src, int src
 
 cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t n)
 {
-	return done(copy_peer(dst, dst_device, src, src_device, n, LEGACY));
+	return set_last_error(copy_peer(dst, dst_device, src, src_device, n, LEGACY));
 }
 
 cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device,
 				size_t n, cudaStream_t stream)
 {
-	return done(copy_peer(dst, dst_device, src, src_device, n, ON(stream)));
+	return set_last_error(copy_peer(dst, dst_device, src, src_device, n, ON(stream)));
 }

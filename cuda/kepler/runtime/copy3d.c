@@ -31,7 +31,7 @@ static cudaError_t memory_types(enum cudaMemcpyKind kind, const struct box *dst,
 				const struct box *src, CUmemorytype *to, CUmemorytype *from)
 {
 	enum side d, s;
-	cudaError_t e = sides(kind, dst->ptr.ptr, src->ptr.ptr, &d, &s);
+	cudaError_t e = memcpy_sides(kind, dst->ptr.ptr, src->ptr.ptr, &d, &s);
 
 	if (e)
 		return e;

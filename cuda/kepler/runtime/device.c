@@ -9,10 +9,10 @@ cudaError_t cudaGetDeviceCount(int *count)
 	cudaError_t e;
 
 	if (!count)
-		return done(cudaErrorInvalidValue);
+		return set_last_error(cudaErrorInvalidValue);
 	*count = 0;
 	e = use_driver();
-	return done(e ? e : from_driver(cuDeviceGetCount(count)));
+	return set_last_error(e ? e : from_driver(cuDeviceGetCount(count)));
 }
 
 static cudaError_t properties(struct cudaDeviceProp *prop, int device)
@@ -39,16 +39,16 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
 	cudaError_t e = prop ? check_device(device) : cudaErrorInvalidValue;
 
-	return done(e ? e : properties(prop, device));
+	return set_last_error(e ? e : properties(prop, device));
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
 	cudaError_t e = value ? check_device(device) : cudaErrorInvalidValue;
 
-	return done(e ? e :
-			from_driver(cuDeviceGetAttribute(value, (CUdevice_attribute)attribute,
-							 device)));
+	return set_last_error(e ? e :
+				  from_driver(cuDeviceGetAttribute(
+					  value, (CUdevice_attribute)attribute, device)));
 }
 
 /* A member of @want that is 0 (or -1 for the version) is no wish. */
@@ -81,21 +81,21 @@ cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *want)
 			most = like;
 		}
 	}
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id)
 {
 	cudaError_t e = device && id ? use_driver() : cudaErrorInvalidValue;
 
-	return done(e ? e : from_driver(cuDeviceGetByPCIBusId(device, id)));
+	return set_last_error(e ? e : from_driver(cuDeviceGetByPCIBusId(device, id)));
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char *id, int len, int device)
 {
 	cudaError_t e = id && len > 0 ? check_device(device) : cudaErrorInvalidValue;
 
-	return done(e ? e : from_driver(cuDeviceGetPCIBusId(id, len, device)));
+	return set_last_error(e ? e : from_driver(cuDeviceGetPCIBusId(id, len, device)));
 }
 
 /* --------------------------------------------- other devices: none reaches another one's memory */
@@ -106,21 +106,21 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 
 	if (!e)
 		e = check_device(peer);
-	return done(e ? e : from_driver(cuDeviceCanAccessPeer(can, device, peer)));
+	return set_last_error(e ? e : from_driver(cuDeviceCanAccessPeer(can, device, peer)));
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 {
 	cudaError_t e = flags ? cudaErrorInvalidValue : check_device(peer);
 
-	return done(e ? e : cudaErrorPeerAccessUnsupported);
+	return set_last_error(e ? e : cudaErrorPeerAccessUnsupported);
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
 	cudaError_t e = check_device(peer);
 
-	return done(e ? e : cudaErrorPeerAccessNotEnabled);
+	return set_last_error(e ? e : cudaErrorPeerAccessNotEnabled);
 }
 
 cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int src,
@@ -137,20 +137,21 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribu
 		e = cudaErrorInvalidValue;
 	if (!e)
 		*value = 0;
-	return done(e);
+	return set_last_error(e);
 }
 
 /* ------------------------------------------------------------------ software */
 
 cudaError_t cudaDriverGetVersion(int *version)
 {
-	return done(version ? from_driver(cuDriverGetVersion(version)) : cudaErrorInvalidValue);
+	return set_last_error(version ? from_driver(cuDriverGetVersion(version)) :
+					cudaErrorInvalidValue);
 }
 
 cudaError_t cudaRuntimeGetVersion(int *version)
 {
 	if (!version)
-		return done(cudaErrorInvalidValue);
+		return set_last_error(cudaErrorInvalidValue);
 	*version = RUNTIME_VERSION;
 	return cudaSuccess;
 }
@@ -158,7 +159,7 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 /* the driver's, as NVIDIA's gives them; cuBLAS's first interface asks */
 cudaError_t cudaGetExportTable(const void **table, const CUuuid *id)
 {
-	return done(from_driver(cuGetExportTable(table, id)));
+	return set_last_error(from_driver(cuGetExportTable(table, id)));
 }
 
 /*
@@ -183,22 +184,23 @@ static cudaError_t entry_point(const char *symbol, void **function, unsigned lon
 
 cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags)
 {
-	return done(entry_point(symbol, function, flags, CU_GET_PROC_ADDRESS_LEGACY_STREAM));
+	return set_last_error(
+		entry_point(symbol, function, flags, CU_GET_PROC_ADDRESS_LEGACY_STREAM));
 }
 
 cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function,
 					 unsigned long long flags)
 {
-	return done(entry_point(symbol, function, flags,
-				CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM));
+	return set_last_error(entry_point(symbol, function, flags,
+					  CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM));
 }
 
 cudaError_t cudaProfilerStart(void)
 {
-	return done(use_context());
+	return set_last_error(use_context());
 }
 
 cudaError_t cudaProfilerStop(void)
 {
-	return done(use_context());
+	return set_last_error(use_context());
 }

@@ -42,7 +42,7 @@ cudaError_t from_driver(CUresult r)
 }
 
 /* cudaErrorNotReady is not remembered (CUDA C programming guide, "Error Checking"). */
-cudaError_t done(cudaError_t e)
+cudaError_t set_last_error(cudaError_t e)
 {
 	if (e && e != cudaErrorNotReady)
 		last = e;

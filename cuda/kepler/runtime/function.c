@@ -31,7 +31,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 	CUfunction f;
 	cudaError_t e = attributes ? find_function(func, &f) : cudaErrorInvalidValue;
 
-	return done(e ? e : attributes_of(f, attributes));
+	return set_last_error(e ? e : attributes_of(f, attributes));
 }
 
 cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attribute, int value)
@@ -39,8 +39,8 @@ cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attrib
 	CUfunction f;
 	cudaError_t e = find_function(func, &f);
 
-	return done(e ? e :
-			from_driver(cuFuncSetAttribute(f, (CUfunction_attribute)attribute, value)));
+	return set_last_error(
+		e ? e : from_driver(cuFuncSetAttribute(f, (CUfunction_attribute)attribute, value)));
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache config)
@@ -48,7 +48,7 @@ cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache config)
 	CUfunction f;
 	cudaError_t e = find_function(func, &f);
 
-	return done(e ? e : from_driver(cuFuncSetCacheConfig(f, (CUfunc_cache)config)));
+	return set_last_error(e ? e : from_driver(cuFuncSetCacheConfig(f, (CUfunc_cache)config)));
 }
 
 cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config)
@@ -56,23 +56,24 @@ cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfi
 	CUfunction f;
 	cudaError_t e = find_function(func, &f);
 
-	return done(e ? e : from_driver(cuFuncSetSharedMemConfig(f, (CUsharedconfig)config)));
+	return set_last_error(e ? e :
+				  from_driver(cuFuncSetSharedMemConfig(f, (CUsharedconfig)config)));
 }
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *symbol)
 {
-	return done(function ? find_function(symbol, function) : cudaErrorInvalidValue);
+	return set_last_error(function ? find_function(symbol, function) : cudaErrorInvalidValue);
 }
 
 /* for GPUs without double precision */
 cudaError_t cudaSetDoubleForDevice(double *d)
 {
-	return done(d ? cudaSuccess : cudaErrorInvalidValue);
+	return set_last_error(d ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaSetDoubleForHost(double *d)
 {
-	return done(d ? cudaSuccess : cudaErrorInvalidValue);
+	return set_last_error(d ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 /* ------------------------------------------------------------------ occupancy */
@@ -92,14 +93,14 @@ static cudaError_t blocks_of(int *blocks, const void *func, int threads, size_t 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *func,
 							  int threads, size_t dynamic)
 {
-	return done(blocks_of(blocks, func, threads, dynamic, 0));
+	return set_last_error(blocks_of(blocks, func, threads, dynamic, 0));
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *func,
 								   int threads, size_t dynamic,
 								   unsigned int flags)
 {
-	return done(blocks_of(blocks, func, threads, dynamic, flags));
+	return set_last_error(blocks_of(blocks, func, threads, dynamic, flags));
 }
 
 /* More memory never lets more blocks fit: halve the range. */
@@ -130,5 +131,5 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, const voi
 	}
 	if (!e)
 		*dynamic = low;
-	return done(e);
+	return set_last_error(e);
 }

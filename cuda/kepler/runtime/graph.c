@@ -2,12 +2,12 @@
 /* Graph functions that only call the driver's. */
 #include "runtime.h"
 
-#define SAME(runtime, driver, ok, params, ...)                                \
-	cudaError_t runtime params                                            \
-	{                                                                     \
-		cudaError_t e = (ok) ? use_context() : cudaErrorInvalidValue; \
-                                                                              \
-		return done(e ? e : from_driver(driver(__VA_ARGS__)));        \
+#define SAME(runtime, driver, ok, params, ...)                                   \
+	cudaError_t runtime params                                               \
+	{                                                                        \
+		cudaError_t e = (ok) ? use_context() : cudaErrorInvalidValue;    \
+                                                                                 \
+		return set_last_error(e ? e : from_driver(driver(__VA_ARGS__))); \
 	}
 
 SAME(cudaGraphCreate, cuGraphCreate, graph, (cudaGraph_t * graph, unsigned int flags), graph, flags)
@@ -101,7 +101,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *t
 		e = from_driver(cuGraphNodeGetType(node, &t));
 	if (!e)
 		*type = (enum cudaGraphNodeType)t;
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *bad,
@@ -114,5 +114,5 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGra
 		e = from_driver(cuGraphExecUpdate(exec, graph, bad, &r));
 		*result = (enum cudaGraphExecUpdateResult)r;
 	}
-	return done(e);
+	return set_last_error(e);
 }

@@ -54,7 +54,7 @@ static cudaError_t line(struct target t, void *dst, const void *src, size_t coun
 	cudaError_t e = dst && src && count ? use_context() : cudaErrorInvalidValue;
 
 	if (!e)
-		e = sides(kind, dst, src, &to, &from);
+		e = memcpy_sides(kind, dst, src, &to, &from);
 	if (e)
 		return e;
 	c.srcMemoryType = from == HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
@@ -86,15 +86,15 @@ static cudaError_t from_symbol(struct target t, void *dst, const void *symbol, s
 #define COPY_NODE(suffix, body, params, ...)                                                      \
 	cudaError_t cudaGraphAddMemcpyNode##suffix(RT_ADD, params)                                \
 	{                                                                                         \
-		return done(node ? body(ADDED, __VA_ARGS__) : cudaErrorInvalidValue);             \
+		return set_last_error(node ? body(ADDED, __VA_ARGS__) : cudaErrorInvalidValue);   \
 	}                                                                                         \
 	cudaError_t cudaGraphMemcpyNodeSetParams##suffix(cudaGraphNode_t node, params)            \
 	{                                                                                         \
-		return done(body((struct target){ .node = node }, __VA_ARGS__));                  \
+		return set_last_error(body((struct target){ .node = node }, __VA_ARGS__));        \
 	}                                                                                         \
 	cudaError_t cudaGraphExecMemcpyNodeSetParams##suffix(RT_EXEC, params)                     \
 	{                                                                                         \
-		return done(                                                                      \
+		return set_last_error(                                                            \
 			exec ? body((struct target){ .exec = exec, .node = node }, __VA_ARGS__) : \
 			       cudaErrorInvalidValue);                                            \
 	}
@@ -148,7 +148,7 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy
 	if (!e)
 		e = element_of(c.dstMemoryType == CU_MEMORYTYPE_ARRAY ? c.dstArray : NULL, &to);
 	if (e)
-		return done(e);
+		return set_last_error(e);
 	element = from > to ? from : to;
 	*params = (struct cudaMemcpy3DParms){
 		.srcPos = { c.srcXInBytes / from, c.srcY, c.srcZ },
@@ -164,5 +164,5 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy
 		params->srcArray = (cudaArray_t)c.srcArray;
 	if (c.dstMemoryType == CU_MEMORYTYPE_ARRAY)
 		params->dstArray = (cudaArray_t)c.dstArray;
-	return done(cudaSuccess);
+	return set_last_error(cudaSuccess);
 }

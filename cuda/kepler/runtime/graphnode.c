@@ -33,7 +33,8 @@ cudaError_t cudaGraphAddKernelNode(RT_ADD, const struct cudaKernelNodeParams *pa
 	CUDA_KERNEL_NODE_PARAMS p;
 	cudaError_t e = kernel_of(params, &p);
 
-	return done(e ? e : from_driver(cuGraphAddKernelNode(node, graph, dependencies, n, &p)));
+	return set_last_error(
+		e ? e : from_driver(cuGraphAddKernelNode(node, graph, dependencies, n, &p)));
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
@@ -42,7 +43,7 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
 	CUDA_KERNEL_NODE_PARAMS p;
 	cudaError_t e = kernel_of(params, &p);
 
-	return done(e ? e : from_driver(cuGraphKernelNodeSetParams(node, &p)));
+	return set_last_error(e ? e : from_driver(cuGraphKernelNodeSetParams(node, &p)));
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(RT_EXEC, const struct cudaKernelNodeParams *params)
@@ -50,7 +51,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(RT_EXEC, const struct cudaKernelNod
 	CUDA_KERNEL_NODE_PARAMS p;
 	cudaError_t e = kernel_of(params, &p);
 
-	return done(e ? e : from_driver(cuGraphExecKernelNodeSetParams(exec, node, &p)));
+	return set_last_error(e ? e : from_driver(cuGraphExecKernelNodeSetParams(exec, node, &p)));
 }
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params)
@@ -70,7 +71,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
 							 p.sharedMemBytes,
 							 p.kernelParams,
 							 p.extra };
-	return done(e);
+	return set_last_error(e);
 }
 
 /* attributes have the same values as in the driver API */
@@ -89,7 +90,7 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNode
 			cuGraphKernelNodeGetAttribute(node, (CUkernelNodeAttrID)attribute, &v));
 	if (!e)
 		memcpy(value, &v, sizeof(v));
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
@@ -99,9 +100,9 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNode
 	cudaError_t e = value ? use_context() : cudaErrorInvalidValue;
 
 	if (e)
-		return done(e);
+		return set_last_error(e);
 	memcpy(&v, value, sizeof(v));
-	return done(from_driver(
+	return set_last_error(from_driver(
 		cuGraphKernelNodeSetAttribute(node, (CUkernelNodeAttrID)attribute, &v)));
 }
 
@@ -126,8 +127,8 @@ cudaError_t cudaGraphAddMemsetNode(RT_ADD, const struct cudaMemsetParams *params
 	CUcontext ctx;
 	cudaError_t e = fill_of(params, &p, &ctx);
 
-	return done(e ? e :
-			from_driver(cuGraphAddMemsetNode(node, graph, dependencies, n, &p, ctx)));
+	return set_last_error(
+		e ? e : from_driver(cuGraphAddMemsetNode(node, graph, dependencies, n, &p, ctx)));
 }
 
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
@@ -137,7 +138,7 @@ cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
 	CUcontext ctx;
 	cudaError_t e = fill_of(params, &p, &ctx);
 
-	return done(e ? e : from_driver(cuGraphMemsetNodeSetParams(node, &p)));
+	return set_last_error(e ? e : from_driver(cuGraphMemsetNodeSetParams(node, &p)));
 }
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(RT_EXEC, const struct cudaMemsetParams *params)
@@ -146,7 +147,8 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(RT_EXEC, const struct cudaMemsetPar
 	CUcontext ctx;
 	cudaError_t e = fill_of(params, &p, &ctx);
 
-	return done(e ? e : from_driver(cuGraphExecMemsetNodeSetParams(exec, node, &p, ctx)));
+	return set_last_error(e ? e :
+				  from_driver(cuGraphExecMemsetNodeSetParams(exec, node, &p, ctx)));
 }
 
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *params)
@@ -160,7 +162,7 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemset
 		*params = (struct cudaMemsetParams){
 			(void *)(uintptr_t)p.dst, p.pitch, p.value, p.elementSize, p.width, p.height
 		};
-	return done(e);
+	return set_last_error(e);
 }
 
 /* ------------------------------------------------------------------ functions of the host */
@@ -179,7 +181,8 @@ cudaError_t cudaGraphAddHostNode(RT_ADD, const struct cudaHostNodeParams *params
 	CUDA_HOST_NODE_PARAMS p;
 	cudaError_t e = host_of(params, &p);
 
-	return done(e ? e : from_driver(cuGraphAddHostNode(node, graph, dependencies, n, &p)));
+	return set_last_error(
+		e ? e : from_driver(cuGraphAddHostNode(node, graph, dependencies, n, &p)));
 }
 
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
@@ -188,7 +191,7 @@ cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
 	CUDA_HOST_NODE_PARAMS p;
 	cudaError_t e = host_of(params, &p);
 
-	return done(e ? e : from_driver(cuGraphHostNodeSetParams(node, &p)));
+	return set_last_error(e ? e : from_driver(cuGraphHostNodeSetParams(node, &p)));
 }
 
 cudaError_t cudaGraphExecHostNodeSetParams(RT_EXEC, const struct cudaHostNodeParams *params)
@@ -196,7 +199,7 @@ cudaError_t cudaGraphExecHostNodeSetParams(RT_EXEC, const struct cudaHostNodePar
 	CUDA_HOST_NODE_PARAMS p;
 	cudaError_t e = host_of(params, &p);
 
-	return done(e ? e : from_driver(cuGraphExecHostNodeSetParams(exec, node, &p)));
+	return set_last_error(e ? e : from_driver(cuGraphExecHostNodeSetParams(exec, node, &p)));
 }
 
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *params)
@@ -208,5 +211,5 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNode
 		e = from_driver(cuGraphHostNodeGetParams(node, &p));
 	if (!e)
 		*params = (struct cudaHostNodeParams){ p.fn, p.userData };
-	return done(e);
+	return set_last_error(e);
 }

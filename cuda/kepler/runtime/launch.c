@@ -23,7 +23,7 @@ unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
 					 struct CUstream_st *stream)
 {
 	if (pushed.n == CONFIGURATIONS)
-		return done(cudaErrorMemoryAllocation);
+		return set_last_error(cudaErrorMemoryAllocation);
 	pushed.at[pushed.n++] = (struct configuration){ grid, block, shared, stream };
 	return cudaSuccess;
 }
@@ -33,7 +33,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 	const struct configuration *c;
 
 	if (!pushed.n)
-		return done(cudaErrorMissingConfiguration);
+		return set_last_error(cudaErrorMissingConfiguration);
 	c = &pushed.at[--pushed.n];
 	*grid = c->grid;
 	*block = c->block;
@@ -97,33 +97,33 @@ static cudaError_t launch(const void *func, dim3 grid, dim3 block, void **args, 
 
 cudaError_t cudaLaunchKernel PARAMS
 {
-	return done(launch(func, grid, block, args, shared, false, stream));
+	return set_last_error(launch(func, grid, block, args, shared, false, stream));
 }
 
 cudaError_t cudaLaunchKernel_ptsz PARAMS
 {
-	return done(launch(func, grid, block, args, shared, false, OWN_IF_0(stream)));
+	return set_last_error(launch(func, grid, block, args, shared, false, OWN_IF_0(stream)));
 }
 
 cudaError_t cudaLaunchCooperativeKernel PARAMS
 {
-	return done(launch(func, grid, block, args, shared, true, stream));
+	return set_last_error(launch(func, grid, block, args, shared, true, stream));
 }
 
 cudaError_t cudaLaunchCooperativeKernel_ptsz PARAMS
 {
-	return done(launch(func, grid, block, args, shared, true, OWN_IF_0(stream)));
+	return set_last_error(launch(func, grid, block, args, shared, true, OWN_IF_0(stream)));
 }
 
 cudaError_t cudaLaunchCooperativeKernelMultiDevice(struct cudaLaunchParams *list, unsigned int n,
 						   unsigned int flags)
 {
 	if (!list || !n || flags & ~3u)
-		return done(cudaErrorInvalidValue);
+		return set_last_error(cudaErrorInvalidValue);
 	if (n > 1)
-		return done(cudaErrorNotSupported);
-	return done(launch(list->func, list->gridDim, list->blockDim, list->args, list->sharedMem,
-			   true, list->stream));
+		return set_last_error(cudaErrorNotSupported);
+	return set_last_error(launch(list->func, list->gridDim, list->blockDim, list->args,
+				     list->sharedMem, true, list->stream));
 }
 
 /* ------------------------------------------------------------------ launches with attributes */
@@ -175,13 +175,13 @@ static cudaError_t launch_with(const cudaLaunchConfig_t *c, const void *func, vo
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
 {
-	return done(config ? launch_with(config, func, args, config->stream) :
-			     cudaErrorInvalidValue);
+	return set_last_error(config ? launch_with(config, func, args, config->stream) :
+				       cudaErrorInvalidValue);
 }
 
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func,
 				     void **args)
 {
-	return done(config ? launch_with(config, func, args, OWN_IF_0(config->stream)) :
-			     cudaErrorInvalidValue);
+	return set_last_error(config ? launch_with(config, func, args, OWN_IF_0(config->stream)) :
+				       cudaErrorInvalidValue);
 }

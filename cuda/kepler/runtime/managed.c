@@ -11,7 +11,7 @@ cudaError_t cudaMallocManaged(void **ptr, size_t size, unsigned int flags)
 		e = from_driver(cuMemAllocManaged(&p, size, flags));
 	if (!e)
 		*ptr = (void *)(uintptr_t)p;
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemoryAdvise advice, int device)
@@ -20,7 +20,7 @@ cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemoryAdvise ad
 
 	if (!e)
 		e = from_driver(cuMemAdvise((CUdeviceptr)(uintptr_t)ptr, size, advice, device));
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaMemRangeGetAttributes(void **data, size_t *data_sizes,
@@ -30,10 +30,10 @@ cudaError_t cudaMemRangeGetAttributes(void **data, size_t *data_sizes,
 	cudaError_t e = use_context();
 
 	/* attributes have the same numbers as in the driver API */
-	return done(e ? e :
-			from_driver(cuMemRangeGetAttributes(data, data_sizes,
-							    (CUmem_range_attribute *)attributes, n,
-							    (CUdeviceptr)(uintptr_t)ptr, size)));
+	return set_last_error(e ? e :
+				  from_driver(cuMemRangeGetAttributes(
+					  data, data_sizes, (CUmem_range_attribute *)attributes, n,
+					  (CUdeviceptr)(uintptr_t)ptr, size)));
 }
 
 cudaError_t cudaMemRangeGetAttribute(void *data, size_t data_size,

@@ -19,7 +19,7 @@ static cudaError_t allocate(void **ptr, size_t size)
 
 cudaError_t cudaMalloc(void **ptr, size_t size)
 {
-	return done(allocate(ptr, size));
+	return set_last_error(allocate(ptr, size));
 }
 
 static cudaError_t allocate_pitch(void **ptr, size_t *pitch, size_t width, size_t height)
@@ -39,8 +39,8 @@ static cudaError_t allocate_pitch(void **ptr, size_t *pitch, size_t width, size_
 
 cudaError_t cudaMallocPitch(void **ptr, size_t *pitch, size_t width, size_t height)
 {
-	return done(ptr && pitch ? allocate_pitch(ptr, pitch, width, height) :
-				   cudaErrorInvalidValue);
+	return set_last_error(ptr && pitch ? allocate_pitch(ptr, pitch, width, height) :
+					     cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent)
@@ -49,27 +49,27 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent)
 	cudaError_t e;
 
 	if (!out || __builtin_mul_overflow(extent.height, extent.depth, &lines))
-		return done(cudaErrorInvalidValue);
+		return set_last_error(cudaErrorInvalidValue);
 	e = allocate_pitch(&out->ptr, &out->pitch, extent.width, lines);
 	if (!e) {
 		out->xsize = extent.width;
 		out->ysize = extent.height;
 	}
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaFree(void *ptr)
 {
 	cudaError_t e = use_context();
 
-	return done(e ? e : from_driver(cuMemFree_v2((CUdeviceptr)(uintptr_t)ptr)));
+	return set_last_error(e ? e : from_driver(cuMemFree_v2((CUdeviceptr)(uintptr_t)ptr)));
 }
 
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 {
 	cudaError_t e = free && total ? use_context() : cudaErrorInvalidValue;
 
-	return done(e ? e : from_driver(cuMemGetInfo_v2(free, total)));
+	return set_last_error(e ? e : from_driver(cuMemGetInfo_v2(free, total)));
 }
 
 /* ------------------------------------------------------------------ host memory */
@@ -83,7 +83,7 @@ cudaError_t cudaHostAlloc(void **ptr, size_t size, unsigned int flags)
 		e = from_driver(cuMemHostAlloc(&p, size, flags));
 	if (!e)
 		*ptr = p;
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaMallocHost(void **ptr, size_t size)
@@ -95,21 +95,21 @@ cudaError_t cudaFreeHost(void *ptr)
 {
 	cudaError_t e = use_context();
 
-	return done(e || !ptr ? e : from_driver(cuMemFreeHost(ptr)));
+	return set_last_error(e || !ptr ? e : from_driver(cuMemFreeHost(ptr)));
 }
 
 cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned int flags)
 {
 	cudaError_t e = ptr && size ? use_context() : cudaErrorInvalidValue;
 
-	return done(e ? e : from_driver(cuMemHostRegister_v2(ptr, size, flags)));
+	return set_last_error(e ? e : from_driver(cuMemHostRegister_v2(ptr, size, flags)));
 }
 
 cudaError_t cudaHostUnregister(void *ptr)
 {
 	cudaError_t e = ptr ? use_context() : cudaErrorInvalidValue;
 
-	return done(e ? e : from_driver(cuMemHostUnregister(ptr)));
+	return set_last_error(e ? e : from_driver(cuMemHostUnregister(ptr)));
 }
 
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags)
@@ -121,12 +121,12 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int fla
 		e = from_driver(cuMemHostGetDevicePointer_v2(&p, host, 0));
 	if (!e)
 		*device = (void *)(uintptr_t)p;
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaHostGetFlags(unsigned int *flags, void *host)
 {
 	cudaError_t e = flags && host ? use_context() : cudaErrorInvalidValue;
 
-	return done(e ? e : from_driver(cuMemHostGetFlags(flags, host)));
+	return set_last_error(e ? e : from_driver(cuMemHostGetFlags(flags, host)));
 }

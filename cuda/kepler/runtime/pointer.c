@@ -75,5 +75,5 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 	}
 	if (!e)
 		*attributes = a;
-	return done(e);
+	return set_last_error(e);
 }

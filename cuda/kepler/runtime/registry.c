@@ -562,5 +562,5 @@ char __cudaInitModule(void **handle)
 		e = module_in((struct binary *)handle, ctx, &module);
 		registry_leave();
 	}
-	return !done(e);
+	return !set_last_error(e);
 }

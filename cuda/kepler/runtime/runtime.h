@@ -2,8 +2,8 @@
 /*
  * Inside of libcudart.so.11.0, which uses exported entry points of libcuda.so.1.
  *
- * An entry point ends with `return done(e)`, which records errors for cudaGetLastError(), or with
- * another entry point. The other functions here leave that to it. An entry point calls
+ * An entry point ends with `return set_last_error(e)`, which records errors for cudaGetLastError(),
+ * or with another entry point. The other functions here leave that to it. An entry point calls
  * use_context(), or a find_...() that does so, before anything of the driver that works in the
  * current context; use_driver() is enough for what asks about devices.
  *
@@ -30,7 +30,7 @@ enum { RUNTIME_VERSION = 11080, MAX_DEVICES = 16 };
 
 /* errors.c */
 cudaError_t from_driver(CUresult r);
-cudaError_t done(cudaError_t e); /* remembers @e for cudaGetLastError() */
+cudaError_t set_last_error(cudaError_t e); /* remembers @e for cudaGetLastError() */
 void forget_errors(void);
 
 /* context.c */
@@ -64,33 +64,33 @@ struct when {
  * Both forms of an entry point. @params: in parentheses; then the arguments of @body but for the
  * last one, the struct when.
  */
-#define SYNC_FORMS(name, body, params, ...)             \
-	cudaError_t name params                         \
-	{                                               \
-		return done(body(__VA_ARGS__, LEGACY)); \
-	}                                               \
-	cudaError_t name##_ptds params                  \
-	{                                               \
-		return done(body(__VA_ARGS__, OWN));    \
+#define SYNC_FORMS(name, body, params, ...)                       \
+	cudaError_t name params                                   \
+	{                                                         \
+		return set_last_error(body(__VA_ARGS__, LEGACY)); \
+	}                                                         \
+	cudaError_t name##_ptds params                            \
+	{                                                         \
+		return set_last_error(body(__VA_ARGS__, OWN));    \
 	}
-#define ASYNC_FORMS(name, body, params, ...)                          \
-	cudaError_t name params                                       \
-	{                                                             \
-		return done(body(__VA_ARGS__, ON(stream)));           \
-	}                                                             \
-	cudaError_t name##_ptsz params                                \
-	{                                                             \
-		return done(body(__VA_ARGS__, ON(OWN_IF_0(stream)))); \
+#define ASYNC_FORMS(name, body, params, ...)                                    \
+	cudaError_t name params                                                 \
+	{                                                                       \
+		return set_last_error(body(__VA_ARGS__, ON(stream)));           \
+	}                                                                       \
+	cudaError_t name##_ptsz params                                          \
+	{                                                                       \
+		return set_last_error(body(__VA_ARGS__, ON(OWN_IF_0(stream)))); \
 	}
 /* ASYNC_FORMS() of a @body that takes the stream itself, as its first argument */
-#define STREAM_FORMS(name, body, params, ...)                       \
-	cudaError_t name params                                     \
-	{                                                           \
-		return done(body(stream, ##__VA_ARGS__));           \
-	}                                                           \
-	cudaError_t name##_ptsz params                              \
-	{                                                           \
-		return done(body(OWN_IF_0(stream), ##__VA_ARGS__)); \
+#define STREAM_FORMS(name, body, params, ...)                                 \
+	cudaError_t name params                                               \
+	{                                                                     \
+		return set_last_error(body(stream, ##__VA_ARGS__));           \
+	}                                                                     \
+	cudaError_t name##_ptsz params                                        \
+	{                                                                     \
+		return set_last_error(body(OWN_IF_0(stream), ##__VA_ARGS__)); \
 	}
 
 /* registry.c. The find_...() functions call use_context(), but for find_host(). */
@@ -114,7 +114,9 @@ bool is_device_only(const void *ptr);
 /* @ptr, or where the GPU sees it if it is pinned host memory */
 CUdeviceptr device_address(const void *ptr);
 
-/* copy.c. Call use_context() before sides() and copy_lines(); copy_linear() does so itself. */
+/*
+ * copy.c. Call use_context() before memcpy_sides() and copy_lines(); copy_linear() does so itself.
+ */
 enum side { HOST, DEVICE, ARRAY };
 struct end { /* one side of a copy of lines */
 	enum side side;
@@ -122,8 +124,8 @@ struct end { /* one side of a copy of lines */
 	CUarray array;
 	size_t pitch, x, y; /* x in bytes */
 };
-cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, enum side *dst_side,
-		  enum side *src_side);
+cudaError_t memcpy_sides(enum cudaMemcpyKind kind, const void *dst, const void *src,
+			 enum side *dst_side, enum side *src_side);
 cudaError_t copy_linear(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind,
 			struct when w);
 cudaError_t copy_lines(struct end dst, struct end src, size_t width, size_t lines, struct when w);

@@ -14,7 +14,7 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags)
 		e = cudaGetDevice(&device);
 	if (!e)
 		e = from_driver(cuDevicePrimaryCtxSetFlags_v2(device, asked));
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned int *flags)
@@ -28,7 +28,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 		e = from_driver(cuDevicePrimaryCtxGetState(device, flags, &active));
 	if (!e)
 		*flags |= cudaDeviceMapHost;
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
@@ -37,7 +37,7 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 				use_context() :
 				cudaErrorInvalidValue;
 
-	return done(e ? e : from_driver(cuCtxSetLimit((CUlimit)limit, value)));
+	return set_last_error(e ? e : from_driver(cuCtxSetLimit((CUlimit)limit, value)));
 }
 
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
@@ -45,14 +45,14 @@ cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 	bool known = (unsigned int)limit <= cudaLimitPersistingL2CacheSize;
 	cudaError_t e = value && known ? use_context() : cudaErrorInvalidValue;
 
-	return done(e ? e : from_driver(cuCtxGetLimit(value, (CUlimit)limit)));
+	return set_last_error(e ? e : from_driver(cuCtxGetLimit(value, (CUlimit)limit)));
 }
 
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 {
 	cudaError_t e = use_context();
 
-	return done(e ? e : from_driver(cuCtxSetCacheConfig((CUfunc_cache)config)));
+	return set_last_error(e ? e : from_driver(cuCtxSetCacheConfig((CUfunc_cache)config)));
 }
 
 cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
@@ -64,14 +64,14 @@ cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
 		e = from_driver(cuCtxGetCacheConfig(&c));
 	if (!e)
 		*config = (enum cudaFuncCache)c;
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
 {
 	cudaError_t e = use_context();
 
-	return done(e ? e : from_driver(cuCtxSetSharedMemConfig((CUsharedconfig)config)));
+	return set_last_error(e ? e : from_driver(cuCtxSetSharedMemConfig((CUsharedconfig)config)));
 }
 
 cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
@@ -83,14 +83,14 @@ cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
 		e = from_driver(cuCtxGetSharedMemConfig(&c));
 	if (!e)
 		*config = (enum cudaSharedMemConfig)c;
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
 	cudaError_t e = use_context();
 
-	return done(e ? e : from_driver(cuCtxGetStreamPriorityRange(least, greatest)));
+	return set_last_error(e ? e : from_driver(cuCtxGetStreamPriorityRange(least, greatest)));
 }
 
 /* our choice: an error, because a GPU of this kind has no persisting lines in its cache */
@@ -98,7 +98,7 @@ cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
 	cudaError_t e = use_context();
 
-	return done(e ? e : cudaErrorNotSupported);
+	return set_last_error(e ? e : cudaErrorNotSupported);
 }
 
 /* names of CUDA 3 */

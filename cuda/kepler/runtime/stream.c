@@ -13,24 +13,24 @@ static cudaError_t create(cudaStream_t *stream, unsigned int flags, int priority
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
-	return done(create(stream, 0, 0));
+	return set_last_error(create(stream, 0, 0));
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 {
-	return done(create(stream, flags, 0));
+	return set_last_error(create(stream, flags, 0));
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority)
 {
-	return done(create(stream, flags, priority));
+	return set_last_error(create(stream, flags, priority));
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
 	cudaError_t e = use_context();
 
-	return done(e ? e : from_driver(cuStreamDestroy_v2(stream)));
+	return set_last_error(e ? e : from_driver(cuStreamDestroy_v2(stream)));
 }
 
 static cudaError_t get_priority(cudaStream_t stream, int *priority)

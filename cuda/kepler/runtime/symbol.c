@@ -9,12 +9,12 @@ cudaError_t cudaGetSymbolAddress(void **ptr, const void *symbol)
 
 	if (!e)
 		*ptr = (void *)(uintptr_t)p;
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 {
-	return done(size ? find_variable(symbol, NULL, size) : cudaErrorInvalidValue);
+	return set_last_error(size ? find_variable(symbol, NULL, size) : cudaErrorInvalidValue);
 }
 
 cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind,

@@ -98,7 +98,7 @@ static cudaError_t bind_linear(size_t *offset, const struct textureReference *re
 cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *ref, const void *ptr,
 			    const struct cudaChannelFormatDesc *desc, size_t size)
 {
-	return done(bind_linear(offset, ref, ptr, desc, size));
+	return set_last_error(bind_linear(offset, ref, ptr, desc, size));
 }
 
 /* The texture begins at an aligned address below @ptr. *offset: bytes in a line up to @ptr. */
@@ -133,7 +133,7 @@ cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *ref
 			      const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
 			      size_t pitch)
 {
-	return done(bind_2d(offset, ref, ptr, desc, width, height, pitch));
+	return set_last_error(bind_2d(offset, ref, ptr, desc, width, height, pitch));
 }
 
 static cudaError_t bind_array(const struct textureReference *ref, cudaArray_const_t array,
@@ -158,7 +158,7 @@ static cudaError_t bind_array(const struct textureReference *ref, cudaArray_cons
 cudaError_t cudaBindTextureToArray(const struct textureReference *ref, cudaArray_const_t array,
 				   const struct cudaChannelFormatDesc *desc)
 {
-	return done(bind_array(ref, array, desc));
+	return set_last_error(bind_array(ref, array, desc));
 }
 
 static cudaError_t bind_mipmapped(const struct textureReference *ref,
@@ -181,7 +181,7 @@ cudaError_t cudaBindTextureToMipmappedArray(const struct textureReference *ref,
 					    cudaMipmappedArray_const_t array,
 					    const struct cudaChannelFormatDesc *desc)
 {
-	return done(bind_mipmapped(ref, array, desc));
+	return set_last_error(bind_mipmapped(ref, array, desc));
 }
 
 /* Keep the last binding. */
@@ -190,18 +190,18 @@ cudaError_t cudaUnbindTexture(const struct textureReference *ref)
 	bool as_numbers;
 	CUtexref t;
 
-	return done(find_texture(ref, &t, &as_numbers));
+	return set_last_error(find_texture(ref, &t, &as_numbers));
 }
 
 cudaError_t cudaGetTextureAlignmentOffset(size_t *offset, const struct textureReference *ref)
 {
-	return done(offset ? recall_offset(ref, offset) : cudaErrorInvalidValue);
+	return set_last_error(offset ? recall_offset(ref, offset) : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGetTextureReference(const struct textureReference **ref, const void *symbol)
 {
 	if (!ref || !is_texture(symbol))
-		return done(ref ? cudaErrorInvalidTexture : cudaErrorInvalidValue);
+		return set_last_error(ref ? cudaErrorInvalidTexture : cudaErrorInvalidValue);
 	*ref = symbol;
 	return cudaSuccess;
 }
@@ -212,13 +212,13 @@ cudaError_t cudaBindSurfaceToArray(const struct surfaceReference *ref, cudaArray
 	CUsurfref s;
 	cudaError_t e = array ? find_surface(ref, &s) : cudaErrorInvalidResourceHandle;
 
-	return done(e ? e : from_driver(cuSurfRefSetArray(s, (CUarray)array, 0)));
+	return set_last_error(e ? e : from_driver(cuSurfRefSetArray(s, (CUarray)array, 0)));
 }
 
 cudaError_t cudaGetSurfaceReference(const struct surfaceReference **ref, const void *symbol)
 {
 	if (!ref || !is_surface(symbol))
-		return done(ref ? cudaErrorInvalidSurface : cudaErrorInvalidValue);
+		return set_last_error(ref ? cudaErrorInvalidSurface : cudaErrorInvalidValue);
 	*ref = symbol;
 	return cudaSuccess;
 }

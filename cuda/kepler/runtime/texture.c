@@ -222,8 +222,8 @@ cudaError_t cudaCreateTextureObject_v2(cudaTextureObject_t *object,
 				       const struct cudaTextureDesc_v2 *texture,
 				       const struct cudaResourceViewDesc *view)
 {
-	return done(texture ? create(object, resource, texture, view) :
-			      cudaErrorInvalidResourceHandle);
+	return set_last_error(texture ? create(object, resource, texture, view) :
+					cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
@@ -234,17 +234,17 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
 	struct cudaTextureDesc_v2 t = { .seamlessCubemap = 0 };
 
 	if (!texture)
-		return done(cudaErrorInvalidResourceHandle);
+		return set_last_error(cudaErrorInvalidResourceHandle);
 	/* cudaTextureDesc_v2 has one more member at its end */
 	memcpy(&t, texture, sizeof(*texture));
-	return done(create(object, resource, &t, view));
+	return set_last_error(create(object, resource, &t, view));
 }
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object)
 {
 	cudaError_t e = use_context();
 
-	return done(e || !object ? e : from_driver(cuTexObjectDestroy(object)));
+	return set_last_error(e || !object ? e : from_driver(cuTexObjectDestroy(object)));
 }
 
 cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource,
@@ -257,7 +257,7 @@ cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource,
 		e = from_driver(cuTexObjectGetResourceDesc(&r, object));
 	if (!e)
 		resource_from_driver(&r, resource);
-	return done(e);
+	return set_last_error(e);
 }
 
 static cudaError_t describe(struct cudaTextureDesc_v2 *texture, cudaTextureObject_t object)
@@ -275,7 +275,7 @@ static cudaError_t describe(struct cudaTextureDesc_v2 *texture, cudaTextureObjec
 cudaError_t cudaGetTextureObjectTextureDesc_v2(struct cudaTextureDesc_v2 *texture,
 					       cudaTextureObject_t object)
 {
-	return done(texture ? describe(texture, object) : cudaErrorInvalidValue);
+	return set_last_error(texture ? describe(texture, object) : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *texture,
@@ -286,7 +286,7 @@ cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *texture,
 
 	if (!e)
 		memcpy(texture, &t, sizeof(*texture));
-	return done(e);
+	return set_last_error(e);
 }
 
 cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view,
@@ -308,7 +308,7 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *vi
 			.firstLayer = v.firstLayer,
 			.lastLayer = v.lastLayer,
 		};
-	return done(e);
+	return set_last_error(e);
 }
 
 /* the same for all formats */
@@ -328,7 +328,7 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *width,
 		e = from_driver(cuDeviceGetAttribute(&n, MAX_TEXTURE_1D_LINEAR, device));
 	if (!e)
 		*width = n;
-	return done(e);
+	return set_last_error(e);
 }
 
 /* ------------------------------------------------------------------ surfaces: arrays only */
@@ -343,14 +343,14 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
 		e = cudaErrorInvalidValue;
 	if (!e)
 		e = resource_to_driver(resource, &r);
-	return done(e ? e : from_driver(cuSurfObjectCreate(object, &r)));
+	return set_last_error(e ? e : from_driver(cuSurfObjectCreate(object, &r)));
 }
 
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object)
 {
 	cudaError_t e = use_context();
 
-	return done(e || !object ? e : from_driver(cuSurfObjectDestroy(object)));
+	return set_last_error(e || !object ? e : from_driver(cuSurfObjectDestroy(object)));
 }
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource,
@@ -363,5 +363,5 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource,
 		e = from_driver(cuSurfObjectGetResourceDesc(&r, object));
 	if (!e)
 		resource_from_driver(&r, resource);
-	return done(e);
+	return set_last_error(e);
 }
