@@ -361,7 +361,7 @@ float sampler_lod(const struct request *q, float lod)
 	return lod > q->s.max_lod ? q->s.max_lod : lod > q->s.min_lod ? lod : q->s.min_lod;
 }
 
-enum step sample(struct warp *w, const struct request *q, bool shadow, struct texel *out)
+enum step texture_sample(struct warp *w, const struct request *q, bool shadow, struct texel *out)
 {
 	float lod = sampler_lod(q, q->lod), a[4], b[4], f, top;
 	bool integer = texture_is_integer(&q->t), linear;

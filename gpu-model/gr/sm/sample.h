@@ -41,7 +41,7 @@ float sampler_lod(const struct request *q, float lod);
  * Take the filtered value at q->lod. @shadow: the first component is the result of the comparison
  * with q->ref.
  */
-enum step sample(struct warp *w, const struct request *q, bool shadow, struct texel *out);
+enum step texture_sample(struct warp *w, const struct request *q, bool shadow, struct texel *out);
 /*
  * Take one component of each of four texels of the base level. @off: their distances from the first
  * texel that a linear filter would mix.

@@ -256,7 +256,7 @@ static enum step one_tex(struct warp *w, const struct uop *u, struct words *a, s
 	take_offsets(u, a, &q);
 	if (in->tex.shadow)
 		q.ref = as_float(take(a));
-	s = sample(w, &q, in->tex.shadow && q.s.compare, &v);
+	s = texture_sample(w, &q, in->tex.shadow && q.s.compare, &v);
 	if (s == STEP_NEXT)
 		swizzled(&q, &v, out);
 	return s;
