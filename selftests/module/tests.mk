@@ -14,10 +14,11 @@ $(O)/fuzzobj/selftests/module/fuzz/mmio-trap/access_fuzz.o: SAN_CFLAGS += -Werro
 $(O)/regdoc: selftests/tooling/docs/regdoc.c $(TRAP_SRC) $(wildcard mmio-trap/*.h include/kvgpu/*.h include/gk110/*.h)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -std=gnu11 -O1 -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user $(filter %.c,$^) -o $@
-docs: $(O)/regdoc ## writes build/docs/registers.md from the tables of mmio-trap, build/docs/cuda-api.md from cuda/api/api.def, docs/open-points.md
+docs: $(O)/regdoc ## writes build/docs/registers.md from the tables of mmio-trap, build/docs/cuda-api.md from cuda/api/api.def, docs/open-points.md, docs/glossary.md
 	@mkdir -p build/docs
 	$(call Q,DOC)$(O)/regdoc > build/docs/registers.md && remote/api.py . doc > build/docs/cuda-api.md
 	$(call Q,DOC)selftests/tooling/docs/points.py . > build/docs/points && cp build/docs/points docs/open-points.md
+	$(call Q,DOC)selftests/tooling/docs/words.py . > build/docs/words && cp build/docs/words docs/glossary.md
 
 # all pictures of docs/ but those that show one run of make demo and of make bench-shares
 PICTURES := $(O)/pictures

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks that documents stay short and tell what holds, not how it came to hold: the lines of
 README.md, of all pages of docs/, the characters of a page's line, and that no page names a commit.
-points() looks at the open points, pictures() at pictures, sentences() at the length of sentences
-and of cells of tables."""
+points() looks at the open points, words() at the glossary and the words that it forbids, pictures()
+at pictures, sentences() at the length of sentences and of cells of tables."""
 import os
 import re
 import shutil
@@ -16,6 +16,7 @@ MAX_CELL = 140          # characters
 MIN_ALT = 50
 IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 POINTS = "docs/open-points"
+WORDS = "docs/words.tsv"
 POINT = re.compile(r"\b(?:MO|RO)[0-9]+\b")
 HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
 PICTURE = re.compile(r"!\[[^][]*\]\([^()\s]*\)")
@@ -134,3 +135,31 @@ def pictures(tree):
             yield f"{file}: has no <title> and role=\"img\" at its begin"
         if file not in shown:
             yield f"{file}: no page shows it"
+
+
+def forbids(word):
+    """Return the pattern of a word of the list: * stands for the rest of a name, and a parenthesis makes it a function's."""
+    return re.compile(r"(?<![\w.>])" + re.escape(word).replace(r"\*", r"\w*") + (r"(?!\w)" if word[-1] != "(" else ""))
+
+
+def words(tree):
+    """docs/glossary.md is made of the list of words as it is now, and no word stands where the list forbids it."""
+    if WORDS not in tree.known:
+        return
+    made = tree.run("python3", "selftests/tooling/docs/words.py", ".")
+    if made.returncode:
+        yield made.stderr.strip()
+        return
+    if made.stdout != tree.text("docs/glossary.md"):
+        yield "docs/glossary.md is stale: make docs"
+    for row in tree.text(WORDS).splitlines():
+        word, field, _, paths = row.split("\t") if row[0] != "#" else ("", "", "", "")
+        for path in paths.split():
+            files = [file for file in tree.of(".c", ".h", ".def", ".py", ".md") if file == path or file.startswith(path + "/")]
+            if not files:
+                yield f"{WORDS}: {word}: there is no {path}"
+            for file in files:
+                text = tree.text(file)
+                for m in forbids(word).finditer(text) if word.rstrip("*(") in text else ():
+                    line = text.count("\n", 0, m.start()) + 1
+                    yield f"{file}:{line}: {word}: {field} ({WORDS})"

@@ -305,6 +305,23 @@ def pictures():
     expect("pictures", "one that no page shows", {"docs/a.svg": fine}, "docs/a.svg: no page shows it")
 
 
+def words():
+    program = "selftests/tooling/docs/words.py"
+    row, rule = "arena\tstaging buffer\tBytes.\t\n", "grab(\ttake_bar(\tTake.\thw\nold_*\tnew_*\tNew.\thw/bar.c sched\n"
+    made = {program: (ROOT / program).read_text(), "docs/words.tsv": row + rule}
+    with tempfile.TemporaryDirectory() as top:
+        make(top, made)
+        made["docs/glossary.md"] = subprocess.run(["python3", program, "."], cwd=top, capture_output=True, text=True).stdout
+    expect("words", "all is well: the old word is a part of others, a member, or elsewhere",
+           {**made, "hw/bar.c": C + "/* grab */\nx.grab(1); regrab(2); an_old_one();\n", "include/README.md": "`gk110/` grab( old_bar\n"})
+    expect("words", "a page that its list does not make", {**made, "docs/glossary.md": "old\n"}, "docs/glossary.md is stale")
+    expect("words", "words that are forbidden", {**made, "hw/bar.c": C + "grab(1);\n/* old_bar */\n", "hw/hw.h": header("KVGPU_HW_H", "int old_hw;\n"), "sched/README.md": "old_turn\n"},
+           "hw/bar.c:2: grab(: take_bar(", "hw/bar.c:3: old_*: new_*", "sched/README.md:1: old_*")
+    expect("words", "a path that is none", {**made, "docs/words.tsv": row + rule + "a\tb\tc\tgone\n"}, "docs/words.tsv: a: there is no gone")
+    for wrong, said in (("arena\n", "4 columns"), (row + row, "arena is there already"), ("arena\t\tBytes.\t\n", "the field's, a meaning?"), (row.replace("Bytes", "b" * 141), "140 characters")):
+        expect("words", said, {**made, "docs/words.tsv": wrong}, said)
+
+
 def checkpatch():
     """With a script in place of checkpatch.pl: it gets the module's files, and its complaints are
     passed on."""
@@ -324,7 +341,7 @@ def formatting():
 def main():
     with tempfile.TemporaryDirectory() as cache:
         tree.Proofs.folder = pathlib.Path(cache)
-        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, claims, meanings, documents, sentences, points, pictures, checkpatch, formatting):
+        for group in (files, headers, offsets, environment, refusals, rooms, texts, shipped, claims, meanings, documents, sentences, points, pictures, words, checkpatch, formatting):
             group()
     print(f"1..{len(results)}")
     return 0 if all(results) else 1

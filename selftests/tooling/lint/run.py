@@ -47,6 +47,7 @@ RULES = {
     "sentences": (documents.sentences, False),  # few sentences of docs/ are long, and no cell of a table
     "points": (documents.points, False),        # docs/open-points.md is made of its table, and has all points that texts name
     "pictures": (documents.pictures, False),    # pictures of docs/ are shown, and tell what is seen
+    "words": (documents.words, False),          # docs/glossary.md is made of its list, and no word stands where that forbids it
     "shipped": (shipped.check, False),          # who installs kvgpu has the pages that it names, and what it is built with
     "environment": (environment.check, False),  # no variable decides what a library runs or loads
     "formatted": (formatted.check, False),      # clang-format finds nothing to change
