@@ -4,9 +4,10 @@
  * FB_NISO_FLUSH_SYSMEM_ADDR), TLB invalidates, and flushes (CPU writes, L2). Sequences: nouveau
  * nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
  *
- * A wait for the chip lasts up to MMU_WAIT_US; an invalidate or an L2 flush may wait twice. No lock
- * is held while a thread waits (struct hw_op). The caller may be any thread that holds no spinlock,
- * and not map_lock of mdev/ (docs/locking.md).
+ * A wait for the chip lasts up to MMU_WAIT_US; an invalidate or a flush may wait for another
+ * thread's, too, and an L2 flush is two flushes. No lock is held while a thread waits (struct
+ * hw_op). The caller may be any thread that holds no spinlock, and not map_lock of mdev/
+ * (docs/locking.md).
  */
 #include "gk110/pmc.h"
 #include "hw/internal.h"
@@ -88,7 +89,7 @@ static u64 flush_next(struct hw_op *op)
 static int flush_run(struct kvgpu_hw *hw, struct hw_op *op, u32 reg, u32 busy)
 {
 	ktime_t end = ktime_add_us(ktime_get(), MMU_WAIT_US);
-	u64 want = flush_next(op);
+	u64 want = flush_next(op), seen = 0, now;
 	bool late;
 	u32 v = 0;
 
@@ -96,8 +97,13 @@ static int flush_run(struct kvgpu_hw *hw, struct hw_op *op, u32 reg, u32 busy)
 		late = ktime_after(ktime_get(), end);
 		if (flush_step(hw, op, reg, busy, want, &v))
 			return 0;
-		if (late)
+		/* each flush has its own time, also one that this thread begins or ends late */
+		now = READ_ONCE(op->begun) + READ_ONCE(op->ended);
+		if (now != seen)
+			end = ktime_add_us(ktime_get(), MMU_WAIT_US);
+		else if (late)
 			return op_error(hw, v);
+		seen = now;
 		usleep_range(1, 5);
 	}
 }
