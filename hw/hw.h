@@ -115,7 +115,7 @@ struct kvgpu_vram { /* a piece of the host pool */
 };
 
 /*
- * A card. kvgpu_hw_init() sets the members. Later .stats (counters, without a lock) and .intr_ns
+ * A card. kvgpu_hw_init() sets the members. Later .stats (counters, without a lock) and .intr_late
  * change. Sizes and addresses are in bytes.
  */
 struct kvgpu_hw {
@@ -138,11 +138,6 @@ struct kvgpu_hw {
 	struct {
 		u64 tlb_flushes, bar_flushes, runlists, preempts, resets, intrs, unhandled;
 	} stats;
-	/*
-	 * ns for which the interrupt thread has worked, without sleeps, up to the end of its last
-	 * run; that thread writes it, and functions of .events read it in that thread
-	 */
-	u64 intr_ns;
 	/*
 	 * The interrupt thread rests, and reports what may be some 100 us old: an interrupt that
 	 * did not stop its unit may be another channel's. Read it in functions of .events.

@@ -561,7 +561,6 @@ static void intr_rest(struct kvgpu_hw *hw, unsigned int us)
 			step = max_t(u64, step, div_u64(4 * took, NSEC_PER_USEC));
 		hw->p->intr_left -= (s64)took;
 		hw->p->intr_ended += took;
-		hw->intr_ns += took;
 		end = min(end + 2 * took, most);
 		if (!all)
 			continue;
@@ -605,7 +604,6 @@ static irqreturn_t intr_thread(int irq, void *arg)
 	if (us)
 		intr_rest(hw, us);
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
-	hw->intr_ns += worked;
 	return IRQ_HANDLED;
 }
 

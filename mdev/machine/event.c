@@ -27,24 +27,39 @@
 #define REGS_OF_ONE 4
 /* ms after which event_work tries again to take vgpu->lock */
 #define RETRY_MS 1
+/* event_work of one vGPU: its part of a CPU's time, most ns that it saves up, most that it owes */
+#define SIGNAL_PPM	125000
+#define SIGNAL_BURST_NS (5 * NSEC_PER_MSEC)
+#define SIGNAL_DEBT_NS	NSEC_PER_SEC
 /*
- * event_work of one vGPU may take 1 / SIGNAL_PART of a CPU's time, on the average. SIGNAL_BURST_NS:
- * most ns that may be saved up in its budget. SIGNAL_DEBT_NS: most ns of debt.
+ * NON_STALL_INTERRUPTs of all vGPUs together, because the chip does not name the sender: ns after
+ * which one more may come, and how many are saved up
  */
-#define SIGNAL_PART	8
-#define SIGNAL_BURST_NS (5 * (s64)NSEC_PER_MSEC)
-#define SIGNAL_DEBT_NS	(NSEC_PER_SEC)
-/*
- * The two budgets of NON_STALL_INTERRUPTs, for all vGPUs together, because the chip does not name
- * the sender. Interrupts: NONSTALL_PER_MS are added each ms, and NONSTALL_BURST may be saved up.
- * Time of the interrupt thread: half of the time that passes is added, and NONSTALL_BURST_NS may be
- * saved up, or owed.
- */
-#define NONSTALL_PER_MS	  2
-#define NONSTALL_BURST	  64
-#define NONSTALL_BURST_NS (10 * (s64)NSEC_PER_MSEC)
+#define NONSTALL_NS    (NSEC_PER_MSEC / 2)
+#define NONSTALL_BURST 64
 /* info word, in PFIFO's fault record, of the MMU fault that vmach_fault_trigger() makes */
 #define HANG_INFO (GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
+
+/* ------------------------------------------------------------------ budgets */
+
+static void budget_init(struct machine_budget *b, u32 ppm, u64 most_ns)
+{
+	b->bucket = (struct kvgpu_bucket){ .depth = most_ns * KVGPU_BUCKET_NS, .ppm = ppm };
+}
+
+/* Fills the budget up to @now. False: it is used up. */
+static bool budget_fill(struct machine_budget *b, u64 now)
+{
+	kvgpu_bucket_fill(&b->bucket, now > b->at ? now - b->at : 0);
+	kvgpu_bucket_close(&b->bucket);
+	b->at = max(now, b->at);
+	return b->bucket.left > 0;
+}
+
+void vmach_nonstall_init(struct kvgpu_chip *chip)
+{
+	budget_init(&chip->nonstall.budget, 1000000, NONSTALL_BURST * NONSTALL_NS);
+}
 
 /* ------------------------------------------------------------------ queue events for a guest */
 
@@ -92,19 +107,6 @@ void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 	event_later(m, 0);
 }
 
-/*
- * Adds 1 / SIGNAL_PART of the time since the last call to m->event.signals. Returns 0 if the VMM
- * may be signalled now, else the ns until then.
- */
-static u64 signal_refill(struct kvgpu_machine *m, u64 now)
-{
-	m->event.signals.left =
-		min_t(s64, m->event.signals.left + (s64)((now - m->event.signals.at) / SIGNAL_PART),
-		      SIGNAL_BURST_NS);
-	m->event.signals.at = now;
-	return m->event.signals.left > 0 ? 0 : (u64)(1 - m->event.signals.left) * SIGNAL_PART;
-}
-
 void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v)
 {
 	event_later(v->m, 0);
@@ -114,24 +116,22 @@ static void event_work(struct work_struct *work)
 {
 	struct kvgpu_machine *m =
 		container_of(to_delayed_work(work), struct kvgpu_machine, event.work);
+	struct kvgpu_bucket *signals = &m->event.signals.bucket;
 	struct kvgpu_vgpu *v = m->v;
-	u64 began, wait;
+	u64 began;
 
 	if (!mutex_trylock(&v->lock)) {
 		event_later(m, msecs_to_jiffies(RETRY_MS));
 		return;
 	}
 	began = ktime_get_ns();
-	wait = signal_refill(m, began);
-	if (wait) {
-		event_later(m, nsecs_to_jiffies(wait) + 1);
+	if (!budget_fill(&m->event.signals, began)) {
+		event_later(m, nsecs_to_jiffies(div_u64(-signals->left, SIGNAL_PPM)) + 1);
 	} else {
 		vmach_events_deliver(v);
 		/* also signals an INTx interrupt that came while INTx was masked */
 		kvgpu_mdev_irq_update(v);
-		m->event.signals.left = max_t(s64,
-					      m->event.signals.left - (s64)(ktime_get_ns() - began),
-					      -(s64)SIGNAL_DEBT_NS);
+		kvgpu_bucket_take(signals, ktime_get_ns() - began, SIGNAL_DEBT_NS);
 	}
 	mutex_unlock(&v->lock);
 }
@@ -481,29 +481,6 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 		kvgpu_hw_nonstall(&chip->gpu->hw, !(off || held));
 }
 
-/* Refills the two budgets. False: one of them is used up. */
-static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
-{
-	u64 passed = now > chip->nonstall.at ? now - chip->nonstall.at : 0;
-
-	chip->nonstall.left = min_t(u64, chip->nonstall.left + passed * NONSTALL_PER_MS,
-				    (u64)NONSTALL_BURST * NSEC_PER_MSEC);
-	chip->nonstall.ns = min_t(s64, chip->nonstall.ns + passed / 2, NONSTALL_BURST_NS);
-	chip->nonstall.at += passed;
-	return chip->nonstall.left >= NSEC_PER_MSEC && chip->nonstall.ns > 0;
-}
-
-/* Takes one interrupt, and the time for which the interrupt thread has run since the last call. */
-static void nonstall_pay(struct kvgpu_chip *chip)
-{
-	u64 worked = chip->gpu->hw.intr_ns;
-
-	chip->nonstall.left -= min_t(u64, chip->nonstall.left, NSEC_PER_MSEC);
-	chip->nonstall.ns = max_t(s64, chip->nonstall.ns - (s64)(worked - chip->nonstall.worked),
-				  -NONSTALL_BURST_NS);
-	chip->nonstall.worked = worked;
-}
-
 /*
  * Handles a NON_STALL_INTERRUPT. The chip does not tell which channel sent it. So it is shown to
  * all vGPUs with channels. That is harmless: a driver then looks in memory whether its work is
@@ -511,9 +488,9 @@ static void nonstall_pay(struct kvgpu_chip *chip)
  * access.
  *
  * If no driver waits, the interrupt is masked until a driver waits, because each interrupt costs
- * the host register accesses. If a budget is used up, the interrupt is masked until the slicer
- * finds room in the budgets (vmach_nonstall_poll()). The masking loses no interrupt: the chip keeps
- * the interrupt's bit, and interrupts when it is unmasked.
+ * the host register accesses. If the budget is used up, the interrupt is masked until the slicer
+ * finds room in it (vmach_nonstall_poll()). The masking loses no interrupt: the chip keeps the
+ * interrupt's bit, and interrupts when it is unmasked.
  */
 static void nonstall(void *ctx)
 {
@@ -533,12 +510,12 @@ static void nonstall(void *ctx)
 		event_later(m, 0);
 		any = true;
 	}
-	nonstall_pay(chip);
 	/*
-	 * The budgets pay even if no driver waits now. Otherwise a guest could escape them: its
+	 * The budget pays even if no driver waits now. Otherwise a guest could escape it: its
 	 * driver would begin to wait, and stop before this thread gets here.
 	 */
-	nonstall_set(chip, !any, !nonstall_refill(chip, ktime_get_ns()));
+	kvgpu_bucket_take(&chip->nonstall.budget.bucket, NONSTALL_NS, NONSTALL_NS);
+	nonstall_set(chip, !any, !budget_fill(&chip->nonstall.budget, ktime_get_ns()));
 	if (chip->nonstall.held)
 		vmach_slicer_kick(gpu);
 	spin_unlock(&chip->event_lock);
@@ -551,7 +528,7 @@ bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now)
 	if (!READ_ONCE(chip->nonstall.held))
 		return false;
 	spin_lock(&chip->event_lock);
-	if (chip->nonstall.held && nonstall_refill(chip, now))
+	if (chip->nonstall.held && budget_fill(&chip->nonstall.budget, now))
 		nonstall_set(chip, chip->nonstall.off, false);
 	held = chip->nonstall.held;
 	spin_unlock(&chip->event_lock);
@@ -650,6 +627,7 @@ void vmach_alarm_arm(struct kvgpu_vgpu *v)
 void vmach_events_init(struct kvgpu_machine *m)
 {
 	spin_lock_init(&m->event_lock);
+	budget_init(&m->event.signals, SIGNAL_PPM, SIGNAL_BURST_NS);
 	INIT_DELAYED_WORK(&m->event.work, event_work);
 	INIT_DELAYED_WORK(&m->event.alarm, alarm_work);
 }

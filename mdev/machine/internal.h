@@ -43,6 +43,7 @@
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/ram.h"
+#include "kvgpu/bucket.h"
 #include "sched/sched.h"
 #include "gtt-shadow/shadow.h"
 #include "mmio-trap/trap.h"
@@ -61,6 +62,11 @@ struct intr_budget {
 	u64 start;
 	u32 events;
 }; /* .events since .start (ktime, ns) */
+/* what guests may cost the host's CPUs; .at: ktime, ns, up to which .bucket is filled */
+struct machine_budget {
+	struct kvgpu_bucket bucket;
+	u64 at;
+};
 /* most entries of vGPUs in the chip's list: 4,095 (rnndb: 12 bits of count) less one of the host */
 #define CHIP_RUNL_MAX (KVGPU_MAX_CHAN - 2)
 /* timeslice of a group in us; that of a channel outside of groups is in RAMFC_TIMESLICE_INIT */
@@ -246,15 +252,11 @@ struct kvgpu_chip {
 	spinlock_t event_lock;
 	struct intr_budget unowned; /* interrupts whose vGPU is not known; event_lock */
 	/*
-	 * NON_STALL_INTERRUPTs, and their budget; event_lock. .off: they are masked because no
-	 * guest's driver waits for one. .at: ktime of the last refill, ns. .left:
-	 * interrupts left, in millionths. .ns: ns left for the interrupt thread. .worked:
-	 * hw.intr_ns when time was last taken from .ns. .held: .left or .ns is used up, so that
-	 * NON_STALL_INTERRUPTs are masked.
+	 * NON_STALL_INTERRUPTs; event_lock. They are masked if no guest's driver waits for one
+	 * (.off), or .budget is used up (.held).
 	 */
 	struct {
-		u64 at, left, worked;
-		s64 ns;
+		struct machine_budget budget;
 		bool off, held;
 	} nonstall;
 	/* bit per channel id of the chip: the channel waits for .recover; atomic */
@@ -548,8 +550,7 @@ struct kvgpu_machine {
 	spinlock_t event_lock; /* protects .event.queue, .put and .get */
 	/*
 	 * Events and interrupts for the guest: event.c. .told: the event that is delivered now.
-	 * .signals: budget for signals to the VMM, ns. .left: < 0: a debt. .at: ktime of the last
-	 * refill. .pending: bits PENDING_*, set without vgpu->lock. .irq_changed:
+	 * .signals: for signals to the VMM. .pending: bits PENDING_*, set without vgpu->lock. .irq_changed:
 	 * kvgpu_mdev_irq_update() is due; vgpu->lock. .waits: the guest's driver waits for a
 	 * NON_STALL_INTERRUPT; written under vgpu->lock. .gone: queue .work and .alarm no more; no
 	 * lock. .intrs: the vGPU's interrupts; chip->event_lock.
@@ -558,10 +559,7 @@ struct kvgpu_machine {
 		struct machine_event queue[EVENTS], told;
 		u32 put, get;
 		u64 dropped;
-		struct {
-			u64 at;
-			s64 left;
-		} signals;
+		struct machine_budget signals;
 		unsigned long pending;
 		bool irq_changed, waits, gone;
 		struct delayed_work work, alarm;
@@ -978,6 +976,7 @@ void vmach_events_reset(struct kvgpu_vgpu *v);
 void vmach_events_deliver(struct kvgpu_vgpu *v);
 /* call it after a possible change of trap.wants_nonstall */
 void vmach_waits_update(struct kvgpu_vgpu *v);
+void vmach_nonstall_init(struct kvgpu_chip *chip);
 /*
  * For the slicer. If NON_STALL_INTERRUPTs are masked because their budget is used up, unmasks them
  * when it has room again. True: still masked, so poll again soon.

@@ -296,7 +296,7 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 		return ret;
 	v->m->mem.scrubbed = false;
 	/* drop a debt in the budget for signals to the VMM, which the last tenant caused */
-	v->m->event.signals.left = max_t(s64, v->m->event.signals.left, 0);
+	v->m->event.signals.bucket.left = max_t(s64, v->m->event.signals.bucket.left, 0);
 	/* do not count the last tenant's interrupts against this tenant */
 	spin_lock(&v->gpu->chip->event_lock);
 	v->m->event.intrs = (struct intr_budget){};
@@ -375,6 +375,7 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 	hash_init(chip->by_inst);
 	spin_lock_init(&chip->event_lock);
 	spin_lock_init(&chip->time.lock);
+	vmach_nonstall_init(chip);
 	vmach_slicer_init(chip);
 	gpu->chip = chip;
 	return 0;
