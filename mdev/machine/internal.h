@@ -298,9 +298,9 @@ struct kvgpu_chan {
 	hchid_t hchid;
 	/*
 	 * As the guest has it. .inst: its instance block. .block: the words of .inst as read at the
-	 * bind; vmach_chan_resync() updates some of them. .tsg: id of the channel's group, as
-	 * .host.tsg. .enabled: the slicer reads it, too. .listed: the channel is in the list that
-	 * the guest submitted last.
+	 * bind; vmach_chan_resync() updates some of them. .tsg: id of the channel's group; -1:
+	 * none. .listed: the channel is in the list that the guest submitted last. The slicer reads
+	 * .tsg and .enabled, too.
 	 */
 	struct {
 		struct kvgpu_gaddr inst;
@@ -310,8 +310,8 @@ struct kvgpu_chan {
 	} guest;
 	/*
 	 * As the chip has it. .inst: the shadow instance block, which the chip reads. .tsg: -1:
-	 * none; the slicer writes the two .tsg for a holder of vgpu->lock, with event_lock; others
-	 * read with one of the two.
+	 * none; the slicer writes it for a holder of vgpu->lock, with event_lock; others read it
+	 * with one of the two.
 	 */
 	struct {
 		struct kvgpu_vram inst;

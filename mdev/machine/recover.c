@@ -175,6 +175,7 @@ static void guest_tell(struct kvgpu_chan *c, u8 why)
 {
 	struct kvgpu_machine *m = c->vgpu->m;
 	struct machine_event ev = { .kind = why };
+	int tsg = READ_ONCE(c->guest.tsg);
 
 	if (why == EVENT_FAULT) {
 		ev.fault.unit = c->fault.unit;
@@ -184,8 +185,8 @@ static void guest_tell(struct kvgpu_chan *c, u8 why)
 	} else {
 		ev.sched.engine = told_engine(c);
 		ev.sched.inst = c->guest.inst.addr;
-		ev.sched.tsg = c->host.tsg >= 0;
-		ev.sched.id = c->host.tsg >= 0 ? c->guest.tsg : c->gchid.v;
+		ev.sched.tsg = tsg >= 0;
+		ev.sched.id = tsg >= 0 ? tsg : c->gchid.v;
 	}
 	vmach_event_push(m, &ev);
 }

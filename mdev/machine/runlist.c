@@ -148,45 +148,14 @@ static void drop_groups(struct kvgpu_vgpu *v)
 	spin_unlock(&chip->event_lock);
 }
 
-/* Argument of group_store(): a channel, and the guest's and the chip's id of its group. */
-struct new_group {
-	struct kvgpu_chan *c;
-	int group, h;
-};
-
-static void group_store(void *arg)
-{
-	struct new_group *g = arg;
-	struct kvgpu_chip *chip = g->c->vgpu->gpu->chip;
-
-	spin_lock(&chip->event_lock);
-	g->c->guest.tsg = g->group;
-	g->c->host.tsg = g->h;
-	spin_unlock(&chip->event_lock);
-}
-
-/*
- * Puts channel @c into the guest's group @group (-1: out of its group), which has the chip's id @h
- * (-1: none). The chip knows a loaded channel by its group's id. Therefore, if that id changes, a
- * live channel first leaves the chip under the old id. list_store() enables the channels that leave
- * again.
- */
-static void set_group(struct kvgpu_chan *c, int group, int h)
-{
-	struct new_group g = { c, group, h };
-
-	/* only holders of vgpu->lock change these two: no request for each channel of a list */
-	if (c->guest.tsg == group && c->host.tsg == h)
-		return;
-	if (c->host.tsg != h && !c->dead)
-		vmach_chan_step_off(c);
-	vmach_slicer_call(c->vgpu->gpu, group_store, &g);
-}
-
 /*
  * Notes which channels are in the guest's list (.listed), and in which group. A channel that is not
  * in the list keeps its group, because it may be loaded as part of that group. Returns false if a
  * group got no id of the chip.
+ *
+ * The chip knows a loaded channel by its group's id. Therefore, if that id changes, a live channel
+ * first leaves the chip under the old id. list_store() notes the new one, and enables the channels
+ * that leave again.
  */
 static bool note_members(struct kvgpu_vgpu *v)
 {
@@ -212,7 +181,9 @@ static bool note_members(struct kvgpu_vgpu *v)
 			h = left ? map_group(v, group) : -1;
 			all &= !left || h >= 0;
 			c->guest.listed = true;
-			set_group(c, left ? group : -1, h);
+			if (c->host.tsg != h && !c->dead)
+				vmach_chan_step_off(c);
+			WRITE_ONCE(c->guest.tsg, left ? group : -1);
 		}
 		if (left)
 			left--;
@@ -236,8 +207,15 @@ static void list_store(void *arg)
 	struct kvgpu_machine *m = v->m;
 	u32 guest_nr = m->trap.runl_blocked ? 0 : m->runl.nr, nr;
 	u64 *list = v->gpu->chip->merge;
+	struct kvgpu_chan *c;
+	unsigned long id;
 	int ret;
 
+	spin_lock(&v->gpu->chip->event_lock);
+	xa_for_each(&m->ids.chans, id, c)
+		if (c->guest.listed)
+			c->host.tsg = c->guest.tsg < 0 ? -1 : m->runl.htsg[c->guest.tsg];
+	spin_unlock(&v->gpu->chip->event_lock);
 	bitmap_zero(m->runl.tsgs, GK110_FIFO_NR_TSG);
 	nr = kvgpu_shadow_runlist_build(m->runl.entries, guest_nr, list_id_map, v, SLICE_US, list,
 					m->runl.max);
@@ -248,7 +226,6 @@ static void list_store(void *arg)
 		ret = vmach_runlist_update(m);
 		trace_kvgpu_runlist(v->id, vmach_gr_runl_get(v->gpu), guest_nr, nr, ret);
 	}
-	/* set_group() disables channels that change their group */
 	vmach_chans_restart(v);
 }
 
