@@ -23,7 +23,6 @@
 #include <linux/slab.h>
 
 #include "mdev/machine/internal.h"
-#include "mdev/machine/wait.h"
 #include "mdev/trace.h"
 
 /* how often an unbind is tried before all engines of the runlist are reset */
@@ -252,17 +251,14 @@ static void hung_end(void *arg)
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c)
 {
-	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	struct machine_hid hid = vmach_chan_hid(c);
 	bool off;
 
 	if (!c->ran)
 		return true;
 	chan_hold(c);
-	off = !vmach_chan_preempt_wait(c->vgpu, hid) && vmach_chan_is_off(c) &&
-	      !vmach_on_engine(gpu, hid);
+	off = !vmach_chan_preempt_wait(c->vgpu, vmach_chan_hid(c)) && !vmach_chan_loaded(c);
 	if (!off)
-		vmach_slicer_evict(gpu, hung_end, c);
+		vmach_slicer_evict(c->vgpu->gpu, hung_end, c);
 	return off;
 }
 
@@ -323,8 +319,7 @@ static void ended_images_put(struct kvgpu_vgpu *v)
 	xa_for_each(&v->m->ids.chans, id, c) {
 		void __iomem *ctx;
 
-		if (!c->driven_off || !c->gr || !vmach_chan_is_off(c) ||
-		    vmach_on_engine(v->gpu, vmach_chan_hid(c)))
+		if (!c->driven_off || !c->gr || vmach_chan_loaded(c))
 			continue;
 		ctx = c->host.inst.cpu + RAMIN_GR_CTX;
 		iowrite32((ioread32(ctx) & ~RAMIN_CTX_ADDR_LO) | lower_32_bits(NO_CONTEXT_VA), ctx);
@@ -458,20 +453,15 @@ static void chan_remove(struct kvgpu_chan *c)
 
 void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, struct kvgpu_gaddr inst)
 {
-	struct kvgpu_chan *c;
-	u32 *block;
+	struct kvgpu_chan *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	u32 *block = kmalloc(2 * RAMIN_SIZE, GFP_KERNEL_ACCOUNT);
 	int ret = -ENOMEM;
 
-	/* a precaution: mmio-trap refuses to bind a channel that is bound */
-	vmach_chan_unbind(v, id);
-	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
-	block = kmalloc(2 * RAMIN_SIZE, GFP_KERNEL_ACCOUNT);
 	if (c && block && !vmach_gpu_lost(v->gpu)) {
 		c->vgpu = v;
 		c->gchid = id;
 		c->guest.inst = inst;
 		c->guest.tsg = c->host.tsg = -1;
-		INIT_HLIST_NODE(&c->by_inst);
 		ret = chan_bind_hw(c, block);
 		if (ret)
 			chan_release(c);

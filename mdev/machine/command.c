@@ -11,17 +11,6 @@
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
-#include "mdev/machine/wait.h"
-
-/* Tells whether a PBDMA or an engine has @c or its group, if the card is not lost. */
-static bool is_loaded(const struct kvgpu_chan *c)
-{
-	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-
-	return FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(&gpu->hw, c->hchid)) >=
-		       PCCSR_STATUS_ON_PBDMA ||
-	       vmach_on_engine(gpu, vmach_chan_hid(c));
-}
 
 /*
  * Call it when the guest has reset engines: bit e of @mask stands for topo.engine[e], bit 31 for
@@ -53,7 +42,7 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	xa_for_each(&v->m->ids.chans, id, c) {
 		bool tsg = c->host.tsg >= 0;
 
-		if (!left || !c->ran || c->dead || !is_loaded(c))
+		if (!left || !c->ran || c->dead || !vmach_hid_loaded(v->gpu, vmach_chan_hid(c)))
 			continue;
 		vmach_chan_preempt(v, tsg, tsg ? c->guest.tsg : c->gchid.v);
 		left--;

@@ -52,25 +52,18 @@ bool vmach_engine_holds(struct kvgpu_gpu *gpu, u8 e, struct machine_hid *hid)
 	       (st & PFIFO_STATUS_SAVE || (vmach_status_works(st) && !(st & PFIFO_STATUS_CHSW)));
 }
 
-bool vmach_on_engine(struct kvgpu_gpu *gpu, struct machine_hid hid)
-{
-	u8 e;
-
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		if (status_has(kvgpu_hw_engine_status(&gpu->hw, e), hid))
-			return true;
-	return false;
-}
-
 bool vmach_hid_loaded(struct kvgpu_gpu *gpu, struct machine_hid hid)
 {
-	u8 p;
+	u8 p, e;
 
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
 		if (gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu)) &&
 		    status_has(kvgpu_hw_pbdma_status(&gpu->hw, p), hid))
 			return true;
-	return vmach_on_engine(gpu, hid);
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
+		if (status_has(kvgpu_hw_engine_status(&gpu->hw, e), hid))
+			return true;
+	return false;
 }
 
 bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu)

@@ -661,11 +661,9 @@ static inline bool vmach_status_works(u32 st)
 	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE);
 }
 
-/* True: an engine has, saves, loads or will load channel or group @hid. */
-bool vmach_on_engine(struct kvgpu_gpu *gpu, struct machine_hid hid);
-/* The same for engines and PBDMAs of GR's runlist. */
+/* True: an engine, or a PBDMA of GR's runlist, has, saves, loads or will load @hid. */
 bool vmach_hid_loaded(struct kvgpu_gpu *gpu, struct machine_hid hid);
-/* As vmach_on_engine() for @engine, but false while it has to save another channel before. */
+/* The same for @engine alone, but false while it has to save another channel before. */
 bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 engine, struct machine_hid hid);
 int vmach_keeper_find(struct kvgpu_gpu *gpu, struct machine_hid hid); /* an engine, or -1 */
 /* True: @engine, of GR's runlist, works for channel or group *@hid, or has still to save it. */

@@ -18,7 +18,6 @@
  * reset the channel is preempted again before the runlist is allowed.
  */
 #include "mdev/machine/internal.h"
-#include "mdev/machine/wait.h"
 #include "mdev/trace.h"
 
 /* an eviction of an ended channel that takes more ns counts as a reset: vmach_resets_note() */

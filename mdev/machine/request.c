@@ -25,7 +25,6 @@
 #include <linux/sched.h>
 
 #include "mdev/machine/internal.h"
-#include "mdev/machine/wait.h"
 
 /* most ns of a wait for the register that count as time of the preempt that waits */
 #define WAIT_NS (100ull * NSEC_PER_MSEC)
