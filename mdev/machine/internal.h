@@ -3,20 +3,13 @@
  * The state of one vGPU behind its registers, and of the card's chip, for the files of the machine
  * (mdev/machine/).
  *
- * Words, beside those of machine.h. Pool: video memory of the host, for shadows and context images.
- * Sync: an update of shadows and windows from the guest's tables; settle: to make changed entries
- * take effect (space.c). Group: a channel group (TSG). Id block: eight channel ids in a row. Due
- * page: no entry needs it any more, but it is still pinned (pin.c). Dead channel: ended by the
- * host, or unbound by the guest just now. Evict: to preempt a channel, and to reset engines that it
- * does not leave (recover.c). Shared and exclusive mode, resident lists: slice.c. Poll: the
- * slicer's search for vGPUs that have work (poll.c). Usage sample: a reading of the engines' status
- * at a random time, by which vGPUs are charged (usage.c). Observation: the same while the slicer
- * waits for the chip (wait.h). List: the entries of a vGPU's runlist that may run; the chip's list
- * consists of the lists of the vGPUs that the slicer lets onto the chip (list.c).
- * NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). PBDMA: a unit
- * that fetches channels' commands. GR: the graphics engine. Flush page: a page of registers, mapped
- * into the guest, by which it asks for flushes (flush.c). Lost: the card has failed, and is cut off
- * from system memory (chip.c).
+ * Words, beside those of machine.h and of the files' own heads. Pool: video memory of the host, for
+ * shadows and context images. Group: a channel group (TSG). Id block: eight channel ids in a row.
+ * Dead channel: ended by the host, or unbound by the guest just now. Evict: to preempt a channel,
+ * and to reset engines that it does not leave (recover.c). List: the entries of a vGPU's runlist
+ * that may run (runlist.c). NON_STALL_INTERRUPT: by it a channel reports the end of a submission.
+ * PBDMA: a unit that fetches channels' commands. GR: the graphics engine. Lost: the card has
+ * failed, and is cut off from system memory (chip.c).
  *
  * "For the slicer" means: only the thread that has the chip (slicer->chip_lock) runs it, or uses
  * it. That is the slicer's own thread, or one that runs a request in its place (request.c), in
@@ -58,10 +51,11 @@
 #define NO_PAGE		   (~0u)
 /* most events in machine->event.queue */
 #define EVENTS 32
+/* .events since .start (ktime, ns) */
 struct intr_budget {
 	u64 start;
 	u32 events;
-}; /* .events since .start (ktime, ns) */
+};
 /* what guests may cost the host's CPUs; .at: ktime, ns, up to which .bucket is filled */
 struct machine_budget {
 	struct kvgpu_bucket bucket;
@@ -594,8 +588,8 @@ static inline void vmach_slicer_assert(const struct kvgpu_gpu *gpu)
 }
 
 /*
- * Starts a thread of the card, with a real-time priority, at @main. @name: format with the card's
- * PCI address. @thread: where it is noted until vmach_thread_stop(). Returns 0 or an error.
+ * Starts a thread of the card, with a real-time priority. @name: format with the card's PCI
+ * address. @thread: where it is noted until vmach_thread_stop(). Returns 0 or an error.
  */
 int vmach_thread_start(struct kvgpu_chip *chip, struct task_struct **thread,
 		       int (*main)(void *chip), const char *name);
@@ -618,7 +612,7 @@ void vmach_slicer_evict(struct kvgpu_gpu *gpu, void (*serve)(void *arg), void *a
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 /* has the slicer end the channels in chip->recover_chans; any context */
 void vmach_recovery_kick(struct kvgpu_gpu *gpu);
-/* The others are for the slicer. Serves the first request. False: there was none. */
+/* The next four are for the slicer. Serves the first request. False: there was none. */
 bool vmach_requests_serve(struct kvgpu_chip *chip);
 /* Puts @p, with .hid and .over set, behind the preempts that wait for their end. */
 void vmach_preempt_add(struct kvgpu_chip *chip, struct machine_preempt *p);
@@ -637,13 +631,12 @@ static inline struct machine_hid vmach_chan_hid(const struct kvgpu_chan *c)
 	return (struct machine_hid){ tsg ? c->host.tsg : c->hchid.v, tsg };
 }
 
-/* Returns what field ID of status @st names. */
+/* Return what fields ID and NEXT_ID of status @st name. */
 static inline struct machine_hid vmach_status_hid(u32 st)
 {
 	return (struct machine_hid){ FIELD_GET(PFIFO_STATUS_ID, st), st & PFIFO_STATUS_TSG };
 }
 
-/* Returns what field NEXT_ID of status @st names. */
 static inline struct machine_hid vmach_status_next(u32 st)
 {
 	return (struct machine_hid){ FIELD_GET(PFIFO_STATUS_NEXT_ID, st),
@@ -692,10 +685,7 @@ bool vmach_list_resident(const struct kvgpu_machine *m);
  * True: call vmach_runlist_update() afterwards.
  */
 bool vmach_runlist_drop_dead(struct kvgpu_machine *m);
-/*
- * Writes the chip's list: the lists that are resident, one after the other. Returns 0, or an error
- * if the card was lost for it.
- */
+/* Writes the chip's list. Returns 0, or an error if the card was lost for it. */
 int vmach_runlist_merge(struct kvgpu_gpu *gpu);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
 int vmach_runlist_update(struct kvgpu_machine *m);
@@ -781,9 +771,8 @@ void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last);
 
 void vmach_unmap_fini(struct kvgpu_machine *m); /* vgpu->lock is not held */
 /*
- * Notes that the current thread is inside an unmap ioctl of VFIO's container, or of iommufd, which
- * asks this vGPU to release memory from @iova on. True: the vGPU has to release all memory
- * (unmap.c).
+ * Notes that the current thread is inside an unmap ioctl, which asks this vGPU to release memory
+ * from @iova on. True: the vGPU has to release all memory.
  */
 bool vmach_unmap_note(struct kvgpu_vgpu *v, u64 iova);
 /* Call it when a process opens the vGPU. Returns 0, or -EBUSY: see kvgpu_machine_vgpu_open(). */
@@ -796,9 +785,7 @@ int vmach_unmap_open(struct kvgpu_vgpu *v);
  * system memory. Needs no lock.
  */
 void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2);
-/*
- * Does the flushes that the guest asked for in its flush page; for the slicer, or with vgpu->lock.
- */
+/* Does the flushes that the guest's flush page asks for; for the slicer, or with vgpu->lock. */
 void vmach_flush_page_serve(struct kvgpu_vgpu *v);
 /* True: the guest has asked for a flush of BARs, and the caller has to do it. Needs no lock. */
 bool vmach_flush_take(struct kvgpu_vgpu *v);
@@ -864,28 +851,18 @@ static inline u32 vmach_pramin_page(const struct kvgpu_vgpu *v, struct kvgpu_gad
 	return base.target == KVGPU_VRAM && page < vmach_part_pages_count(v) ? page : NO_PAGE;
 }
 
-/*
- * Tells whether page @page of the partition is one of a guest's table (false for NO_PAGE). map_lock
- * is held.
- */
+/* For the next two map_lock is held, and @page may be NO_PAGE, which is no table's. */
 bool vmach_page_is_table(const struct kvgpu_vgpu *v, u32 page);
 /*
- * Notes that the CPU may write to page @page, through @bar, if it is a table's. map_lock is held. A
- * holder of vgpu->lock calls vmach_written_settle() afterwards, without map_lock.
+ * Notes that the CPU may write to page @page, through @bar, if it is a table's. A holder of
+ * vgpu->lock calls vmach_written_settle() afterwards, without map_lock.
  */
 void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
-/*
- * .take_dirty, .is_dirty and .forget of machine_shadow_ops. The first makes pages of the partition
- * pages of tables, the last makes them pages of no table. The first also removes the mappings of
- * pages for which it returns a bit, so that a later write by the CPU is noted again.
- */
+/* .take_dirty, .is_dirty and .forget of machine_shadow_ops (memory.c) */
 u64 vmach_dirty_log_take(void *ctx, struct kvgpu_gaddr a, u32 nr);
 bool vmach_pages_are_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr);
 void vmach_tables_forget(void *ctx, struct kvgpu_gaddr a, u32 nr);
-/*
- * Marks the pages of [@off, @off + @len) of the partition as dirty: the host writes there. Call
- * vmach_shadow_settle() afterwards.
- */
+/* The host writes to [@off, @off + @len) of the partition. Call vmach_shadow_settle() after. */
 void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len);
 /* the page of the MMU's registers: the guest's next access to it faults, and has a sync made */
 void vmach_mmu_hide(struct kvgpu_vgpu *v);
@@ -910,10 +887,9 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_resync(struct kvgpu_chan *c);
 /*
  * Disables a channel that has run, with its group, and takes it off the chip. False: the channel
- * did not leave in time, and was ended. Call vmach_chans_restart() afterwards in either case.
+ * did not leave in time, and was ended. In either case vmach_chans_restart() ends this.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c);
-/* enables the channels on the chip again that vmach_chan_step_off() has disabled */
 void vmach_chans_restart(struct kvgpu_vgpu *v);
 /* unbinds and frees all channels, and gives back their id blocks */
 void vmach_chans_stop(struct kvgpu_vgpu *v);
@@ -932,8 +908,8 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v);
  */
 bool vmach_runlist_renew(struct kvgpu_vgpu *v, bool force);
 /*
- * Stores the guest's list, translated, in m->runl.published, and has it written to the chip if it
- * has changed or @force is true. Of a runlist that the guest has blocked, no entry is published.
+ * Publishes the guest's list, without entries if the guest has blocked it. Has it written to the
+ * chip if it has changed or @force is true.
  */
 void vmach_runlist_publish(struct kvgpu_vgpu *v, bool force);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
@@ -949,8 +925,8 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, struct machine_hid hid);
 
 /*
  * Returns the context image that space @sp has at @va, and counts a user of it. Makes the image if
- * there is none. @limit: last address that the channel may use. NULL: the image can't be made.
- * Call vmach_space_sync() before: the host's page tables lead to the guest's patch list.
+ * there is none; NULL: can't. @limit: last address that the channel may use. Call
+ * vmach_space_sync() before: the guest's patch list is found by the host's copies of its tables.
  * Call vmach_shadow_settle() after, before the channel may run: it flushes and maps a new image.
  */
 struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
@@ -959,7 +935,7 @@ struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp
 void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr);
 /* frees images without users; call it after the TLB was invalidated */
 void vmach_grctx_free_dead(struct kvgpu_vgpu *v);
-/* writes the image of a new context to the guest's memory, where block @inst has its context */
+/* writes the host's golden image to the guest's memory, where block @inst has its context */
 void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
 /* bytes of a space that a context takes: the image, and what the host puts behind it */
 u32 vmach_grctx_size(const struct kvgpu_hw *hw);
@@ -972,12 +948,12 @@ void vmach_events_fini(struct kvgpu_machine *m);
 void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Shows waiting events to the guest; notes in m->event.irq_changed if there were any. */
 void vmach_events_deliver(struct kvgpu_vgpu *v);
-/* call it after a possible change of trap.wants_nonstall */
+/* Call it after a possible change of trap.wants_nonstall. */
 void vmach_waits_update(struct kvgpu_vgpu *v);
 void vmach_nonstall_init(struct kvgpu_chip *chip);
 /*
- * For the slicer. If NON_STALL_INTERRUPTs are masked because their budget is used up, unmasks them
- * when it has room again. True: still masked, so poll again soon.
+ * For the slicer: unmasks NON_STALL_INTERRUPTs if their budget has room again. True: they are
+ * masked for want of it, so poll again soon.
  */
 bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now);
 /*
@@ -1002,9 +978,9 @@ void vmach_chan_evict(struct machine_wait *w, struct machine_hid hid);
  */
 void vmach_runlist_reset(struct machine_wait *w);
 /*
- * Ends a channel with its group: disables the channels, takes them off lists and engines, marks
- * them dead, and tells the guest. If the channel is dead already, ends the live channels of its
- * group. @why: EVENT_FAULT or EVENT_SCHED. For the slicer.
+ * Ends a channel with its group: disables them, takes them off lists and engines, and tells the
+ * guest. Of a dead channel, ends the live ones of its group. @why: EVENT_FAULT or EVENT_SCHED. For
+ * the slicer.
  */
 void vmach_chan_isolate(struct kvgpu_chan *c, u8 why);
 /*
