@@ -31,8 +31,7 @@
  * is signalled under it.
  *
  * Pins are made with vgpu->lock held, and .dma_unmap takes vgpu->lock. That is no deadlock: a pin
- * needs iommu->lock of VFIO's container and mmap_lock, and the caller of .dma_unmap holds neither
- * (machine/pin.c).
+ * needs iommu->lock of VFIO's container and mmap_lock, and the caller of .dma_unmap holds neither.
  */
 #ifndef KVGPU_MDEV_VGPU_H
 #define KVGPU_MDEV_VGPU_H

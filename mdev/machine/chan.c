@@ -5,9 +5,6 @@
  * channel's id on the chip is from an id block that belongs to this vGPU alone. So no page has
  * doorbells of two vGPUs.
  *
- * vgpu->lock is held here, while the slicer serves a request as well; the slicer ends channels
- * without it.
- *
  * The runlist. A guest sees all engines on runlist 0, may use GR and a copy engine in one channel,
  * and does not say at the bind which of them it will use. On the card GR's runlist also serves a
  * copy engine. So a guest's channels go to GR's runlist.
@@ -82,8 +79,8 @@ static void note_ids(struct kvgpu_chip *chip, u32 h, u32 vgpu)
 
 /*
  * Returns the chip's id block for the guest's id block @g. If @g has none yet, takes a free id
- * block, which the caller notes by vmach_userd_show(). -ENOSPC: none is free, or the vGPU has
- * machine->ids.max_blocks already.
+ * block, which the caller notes by vmach_userd_show(). -ENOSPC: none is free, or the vGPU has its
+ * share.
  */
 static int id_block_take(struct kvgpu_vgpu *v, u16 g)
 {
@@ -93,7 +90,7 @@ static int id_block_take(struct kvgpu_vgpu *v, u16 g)
 
 	if (m->ids.block[g] >= 0)
 		return m->ids.block[g];
-	if (m->ids.nr_blocks >= m->ids.max_blocks)
+	if (m->ids.nr_blocks >= vmach_id_blocks_get(v))
 		return -ENOSPC;
 	spin_lock(&chip->event_lock);
 	while (h < KVGPU_NR_ID_BLOCKS && chip->has_id[0][h * KVGPU_ID_BLOCK])
@@ -222,7 +219,7 @@ static int write_inst(struct kvgpu_chan *c, const u32 *guest_block, u32 *out, u3
 
 /* ----------------------- resync: apply what the guest has changed in a channel's instance block */
 
-/* Disables @c and its group on the chip, and sets their .held for vmach_chans_restart(). */
+/* Disables @c and its group on the chip, until vmach_chans_restart(). */
 static void chan_hold(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Small functions for the other files of the machine: the time of PTIMER (the card's clock),
- * whether the card is lost, and the number of GR's runlist. They need no lock, and touch PTIMER and
- * the bus master bit, and no other state of the card.
+ * The time of PTIMER (the card's clock), whether the card is lost, and the number of GR's runlist.
  */
 #include "mdev/machine/internal.h"
 
@@ -39,9 +37,7 @@ u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 
 bool vmach_gpu_lost(const struct kvgpu_gpu *gpu)
 {
-	/*
-	 * pairs with vmach_gpu_declare_lost(): a caller that sees the flag sees bus mastering off
-	 */
+	/* a caller that sees the flag sees bus mastering off */
 	return smp_load_acquire(&gpu->chip->lost);
 }
 

@@ -6,8 +6,6 @@
  *
  * For the guest, a command is complete when vmach_command_run() returns. (Flushes are no commands
  * if the guest asks for them in the page of flush registers that is mapped into it: flush.c.)
- *
- * vgpu->lock is held.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"

@@ -22,8 +22,6 @@
  * need vgpu->lock, so the handler of the fault gives mmap_lock back, and the access faults anew
  * (mapping.c). The CPU's writes to a table in system memory are not seen, so no such table is read
  * once the VMM has mapped the MMU's page.
- *
- * vgpu->lock is held; vmach_page_mark_dirty() and vmach_page_is_table() need map_lock only.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"

@@ -3,8 +3,6 @@
  * Finds out for which vGPU the chip works. The status registers of the chip's engines and PBDMAs
  * name a channel or a group by its id, and the host knows the vGPU of each id. The functions here
  * only read the chip's state.
- *
- * Functions that look up channels are for the slicer, or need chip->event_lock.
  */
 #include "mdev/machine/internal.h"
 

@@ -11,11 +11,7 @@
  * guest's interrupt by an eventfd of the VMM. That needs vgpu->lock, and time: a signal of an
  * eventfd may take milliseconds. So a work item of the vGPU (event_work) delivers, or a thread that
  * holds vgpu->lock anyway delivers when it is done (end of kvgpu_machine_reg_write(), for
- * instance). The time of the work item is limited (SIGNAL_PART). Guests see their own ids and
- * addresses.
- *
- * Each vGPU has a budget for the interrupts of PBDMAs, GR and copy engines, and for MMU faults of
- * BARs (within_budget()). A channel whose interrupt exceeds the budget is ended.
+ * instance). Guests see their own ids and addresses. docs/interrupts.md has the budgets.
  */
 #include "gk110/ce.h"
 #include "gk110/gr.h"
@@ -86,10 +82,7 @@ static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 	return any;
 }
 
-/*
- * Queues m->event.work to run in @jiffies_on jiffies, unless the vGPU is going away. If it is
- * queued already, its time stays.
- */
+/* Queues m->event.work, unless the vGPU is going away. If it is queued already, its time stays. */
 static void event_later(struct kvgpu_machine *m, unsigned long jiffies_on)
 {
 	if (!READ_ONCE(m->event.gone))
@@ -200,9 +193,8 @@ void vmach_events_deliver(struct kvgpu_vgpu *v)
 }
 
 /*
- * The guest has written to PFIFO_FAULT_INJECT: gives it the MMU fault that it asks for.
- * @engine: id of the engine. @unit: MMU unit of the fault. Does nothing if the guest was not told
- * of a hang on @engine, or has already asked for a fault since it was told of the last hang there.
+ * The guest has written to PFIFO_FAULT_INJECT: gives it the MMU fault that it asks for, once for
+ * each hang that it was told of. @engine: id of the engine. @unit: MMU unit of the fault.
  */
 void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 {
@@ -228,9 +220,8 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 }
 
 /*
- * Returns the channel with the chip's id @id, or NULL, also if @id is -1. With @tsg, @id is the id
- * of a group: returns one of the group's channels, if possible one that is not dead, because that
- * can still be ended.
+ * Returns channel @id of the chip, or, with @tsg, a channel of group @id, if possible one that is
+ * not dead, because that can still be ended. NULL: there is none, or @id is -1.
  */
 static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 {
@@ -270,10 +261,7 @@ static bool within_budget(struct kvgpu_gpu *gpu, struct intr_budget *b, u32 pric
 	return false;
 }
 
-/*
- * Queues @ev, of an interrupt of @c that counts as @price, for the guest. If that exceeds the
- * vGPU's budget, ends @c, and recovery counts a strike.
- */
+/* Queues @ev for the guest. If @price exceeds the vGPU's budget, ends @c, which is a strike. */
 static void chan_event_push(struct kvgpu_chan *c, const struct machine_event *ev, u32 price)
 {
 	vmach_event_push(c->vgpu->m, ev);
@@ -287,9 +275,8 @@ static void chan_event_push(struct kvgpu_chan *c, const struct machine_event *ev
 }
 
 /*
- * Handles an MMU fault of BAR1 or BAR3: a CPU accessed a page of a BAR that has no translation. A
- * vGPU's slice has a translation everywhere, so that this is an error of the card or of the host.
- * Tells the guest that has the slice, unless the vGPU has used up its budget of interrupts.
+ * Tells the guest that has the slice of an MMU fault of BAR1 or BAR3, if its budget allows. A slice
+ * has a translation everywhere, so the fault is an error of the card or of the host.
  */
 static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 {
@@ -467,10 +454,7 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 	spin_unlock(&chip->event_lock);
 }
 
-/*
- * Masks the card's NON_STALL_INTERRUPTs if no driver waits for one (@off) or their budget is used
- * up (@held). Otherwise unmasks them.
- */
+/* Masks or unmasks the card's NON_STALL_INTERRUPTs (struct kvgpu_chip). */
 static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 {
 	bool was = chip->nonstall.off || chip->nonstall.held;
@@ -555,10 +539,7 @@ void vmach_waits_update(struct kvgpu_vgpu *v)
 	spin_unlock(&chip->event_lock);
 }
 
-/*
- * Ends the channel that the chip reports because its context switch takes longer than the time that
- * kvgpu_hw_switch_timeout() has set.
- */
+/* Ends the channel whose context switch takes longer than kvgpu_hw_switch_timeout() has set. */
 static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 {
 	struct kvgpu_gpu *gpu = ctx;
@@ -640,7 +621,6 @@ void vmach_events_fini(struct kvgpu_machine *m)
 	cancel_delayed_work_sync(&m->event.alarm); /* event_work may have armed it again */
 }
 
-/* Drops the guest's queued events, pending interrupts and alarm. */
 void vmach_events_reset(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;

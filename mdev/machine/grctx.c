@@ -14,7 +14,7 @@
  * The shadow entries of these pages have PRIV: only privileged accesses reach the pages. Units of
  * GR access the two buffers with privilege. If the guest chose the buffers' addresses, it could
  * have GR write over a context image. So the host chooses them. The context size that the guest is
- * told includes all these pages. vgpu->lock is held.
+ * told includes all these pages.
  *
  * At the same virtual address the guest's own page tables lead to memory of the guest, in which the
  * host reads where the guest's patch list is.
@@ -206,9 +206,8 @@ static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
 
 /*
  * The guest's driver has set up its golden context by register writes, which the host did not carry
- * out. Now it waits for FECS to save that context at the address that instance block @inst has.
- * This function writes the host's golden image to that address, because the driver copies the saved
- * context into those that it makes.
+ * out. Now it waits for FECS to save that context where block @inst has it, and will copy it into
+ * those that it makes.
  */
 void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 {

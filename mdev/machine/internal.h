@@ -386,9 +386,8 @@ struct machine_win {
 		struct kvgpu_gaddr inst, pd;
 		u64 limit; /* last virtual address that the tables translate */
 	} guest;
-	u32 pages, first; /* number of pages; first page of the slice in the card's BAR */
-	/* copies of the slice's entries in the host's table of the BAR */
-	u64 *pte;
+	u32 pages;
+	u64 *pte; /* copies of the slice's entries in the host's table of the BAR (hw/bar.c) */
 	/* by page of the window: the page of the partition that it shows, or NO_PAGE; map_lock */
 	u32 *shows;
 	/* changed entries that .shows does not have yet; .show_last < .show_first: none */
@@ -513,14 +512,13 @@ struct kvgpu_machine {
 	} view;
 	/*
 	 * Channels: chan.c. .chans: struct kvgpu_chan, by .gchid. .block: the chip's id block; -1:
-	 * none; map_lock to write. .nr_blocks: id blocks in use, which any thread may read;
-	 * .max_blocks: most that the vGPU may have. .given: ktime, ns, at which the vGPU last gave
-	 * id blocks back.
+	 * none; map_lock to write. .nr_blocks: id blocks in use, which any thread may read. .given:
+	 * ktime, ns, at which the vGPU last gave id blocks back.
 	 */
 	struct {
 		struct xarray chans;
 		s16 block[KVGPU_NR_ID_BLOCKS];
-		u32 nr_blocks, max_blocks;
+		u32 nr_blocks;
 		u64 given;
 	} ids;
 	/*
@@ -851,7 +849,7 @@ static inline u32 vmach_pramin_page(const struct kvgpu_vgpu *v, struct kvgpu_gad
 	return base.target == KVGPU_VRAM && page < vmach_part_pages_count(v) ? page : NO_PAGE;
 }
 
-/* For the next two map_lock is held, and @page may be NO_PAGE, which is no table's. */
+/* For the next two map_lock is enough, and @page may be NO_PAGE, which is no table's. */
 bool vmach_page_is_table(const struct kvgpu_vgpu *v, u32 page);
 /*
  * Notes that the CPU may write to page @page, through @bar, if it is a table's. A holder of
@@ -945,7 +943,7 @@ u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 void vmach_events_init(struct kvgpu_machine *m); /* vgpu->lock is not held */
 /* call it when @m is off chip->live; vgpu->lock may be held or not */
 void vmach_events_fini(struct kvgpu_machine *m);
-void vmach_events_reset(struct kvgpu_vgpu *v);
+void vmach_events_reset(struct kvgpu_vgpu *v); /* drops queued events, interrupts and alarm */
 /* Shows waiting events to the guest; notes in m->event.irq_changed if there were any. */
 void vmach_events_deliver(struct kvgpu_vgpu *v);
 /* Call it after a possible change of trap.wants_nonstall. */

@@ -23,10 +23,10 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 }
 
 /*
- * Returns the index of the entry of @m's list at which @m's part of the chip's list starts. While
- * vGPUs take turns (not slicer->lists.shared), a turn may be too short for all channels of a long
- * list, and the chip begins with the list's first entry. So a list of more than GROUPS_PER_SLICE
- * groups starts further on in each turn. A channel outside of groups counts as a group here.
+ * Returns the entry of @m's list at which @m's part of the chip's list starts. A turn may be too
+ * short for all channels of a long list, and the chip begins with the first entry. So a list of
+ * more than GROUPS_PER_SLICE groups starts further on in each turn. A channel outside of groups
+ * counts as a group here.
  */
 static u32 first_group(const struct kvgpu_machine *m)
 {
@@ -76,9 +76,8 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu)
 }
 
 /*
- * When @m is suspended while the chip is shared (it has the lists of all vGPUs),
- * vmach_list_resident() is false at once, but the chip's list has @m's entries (slice.merged) until
- * that list is written again. Until then a change of @m's list has to be written, too.
+ * When @m is suspended while the chip is shared, its list is resident no more, but the chip's list
+ * has its entries (slice.merged) until that is written again. Until then changes are written, too.
  */
 int vmach_runlist_update(struct kvgpu_machine *m)
 {

@@ -253,7 +253,6 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
 	xa_init_flags(&m->ids.chans, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&m->mem.grctxs);
 	memset(m->ids.block, 0xff, sizeof(m->ids.block));
-	m->ids.max_blocks = vmach_id_blocks_get(v);
 	memset(m->runl.htsg, 0xff, sizeof(m->runl.htsg));
 	mutex_lock(&v->lock);
 	ret = vmach_memory_init(v);

@@ -10,7 +10,7 @@
  * contents when they begin. A fetch copies one page, or more if it continues where the last fetch
  * ended. Tables in system memory are read through the VFIO core.
  *
- * vgpu->lock is held, except in vmach_memory_fini(). S1 and S4 are promises of docs/invariants.md.
+ * S1 and S4 are promises of docs/invariants.md.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -75,10 +75,7 @@ void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 
 /* ------------------------------------------------------------------ read the guest's memory */
 
-/*
- * Copies the page of the partition at offset @off to m->mem.stage. If that page follows the last
- * copy, copies up to STAGE_SIZE bytes from that page on. Returns 0 or -EFAULT.
- */
+/* Copies the page of the partition at offset @off, and maybe more, to m->mem.stage. */
 static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 {
 	struct kvgpu_machine *m = v->m;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pins of guest memory. "The core" here is VFIO's container in the kernel, vfio_iommu_type1.c. A
- * page is pinned by vfio_pin_pages() and mapped for DMA before an entry points to it. Such an entry
- * is in a shadow page table or in the table of a window (a vGPU's slice of BAR1 or BAR3). A page is
- * released in this order: the entry is removed, the removal is written to video memory, the TLB is
- * invalidated (vmach_shadow_settle()), the GPU's L2 cache is written back, the DMA mapping is
- * removed, the page is unpinned. So the GPU can't reach a page after it is unpinned (S2 of
- * docs/invariants.md).
+ * page is pinned by vfio_pin_pages() and mapped for DMA before an entry of a shadow page table or
+ * of a window points to it. A page is released in this order: the entry is removed, the removal is
+ * written to video memory, the TLB is invalidated (vmach_shadow_settle()), the GPU's L2 cache is
+ * written back, the DMA mapping is removed, the page is unpinned. So the GPU can't reach a page
+ * after it is unpinned (S2 of docs/invariants.md).
  *
  * The last three steps need not happen while the guest waits for its TLB's invalidate. A page for
  * which only these steps are left is called *due*: it is marked in m->pin.pages, and a work item
@@ -17,15 +16,8 @@
  * The work item may wait in VFIO for the container's lock, for as long as the VMM likes. So these
  * work items have a workqueue of their own (chip->wq.unpin).
  *
- * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and may take
- * the mmap_lock, with vgpu->lock held. Other paths take these locks as follows:
- * - A page fault on a mapping of a vGPU holds the mmap_lock. It may take map_lock, and vma_lock
- *   inside map_lock. No code pins under map_lock or vma_lock.
- * - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped. It
- *   takes vgpu->lock. So it may wait for a pin, which needs iommu->lock and mmap_lock; the caller
- *   of .dma_unmap holds neither.
- * docs/locking.md has the order of the core's own locks. The core calls .dma_unmap again while
- * pages in the range are pinned: unmap.c.
+ * The core calls .dma_unmap again while pages in the range are pinned: unmap.c. docs/locking.md has
+ * the order of its locks.
  */
 #include <linux/dma-mapping.h>
 #include <linux/iommu.h>
@@ -71,9 +63,8 @@ static bool page_in_reach(struct device *dev, struct page *page)
 }
 
 /*
- * Tells whether DMA address @at leads to @page itself. The address may lead to a bounce buffer,
- * which is not the guest's memory. With swiotlb=force each page gets one if no IOMMU translates the
- * card's addresses.
+ * Tells whether DMA address @at leads to @page itself, and not to a bounce buffer. With
+ * swiotlb=force each page gets one if no IOMMU translates the card's addresses.
  */
 static bool dma_leads_to(struct device *dev, dma_addr_t at, struct page *page)
 {
@@ -143,8 +134,8 @@ static void refused_pin_count(struct kvgpu_machine *m)
 
 /*
  * Pins @nr pages from @iova on, into m->pin.batch. Returns how many were pinned, from the first on,
- * or an error if none was. If the vGPU uses iommufd (compat_pins_alone()), pins each page by a call
- * of its own, because iommufd unpins pages only in the same pieces as they were pinned.
+ * or an error if none was. iommufd (compat_pins_alone()) unpins pages only in the same pieces as
+ * they were pinned, so each of its pages is pinned by a call of its own.
  */
 static int pin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 {

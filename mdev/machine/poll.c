@@ -19,8 +19,6 @@
  *
  * A GP_GET that has moved tells of *progress*, as does an engine at work: the policy parks
  * vGPUs that make none (sched/vgpu.c). A vGPU that has work without progress waits for a semaphore.
- *
- * This code runs in the slicer's thread. It never takes vgpu->lock, and only reads the card.
  */
 #include "mdev/machine/internal.h"
 

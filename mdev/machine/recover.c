@@ -4,9 +4,8 @@
  * engine that the channel holds usable for the other vGPUs again. After that an event for the guest
  * is queued (event.c).
  *
- * Recovery runs in the slicer's thread (slice.c). It takes no vgpu->lock, which a thread may hold
- * for long. Its waits for the chip (wait.h) are bounded. The reset of an engine loses the context
- * that is loaded on it.
+ * Recovery runs in the slicer's thread (slice.c). Its waits for the chip (wait.h) are bounded. The
+ * reset of an engine loses the context that is loaded on it.
  *
  * The order (nouveau nvkm_runl_rc(), gk110/facts.md): disable the channel, submit a runlist
  * without it, block the runlist (PBDMAs then get no channel from it), preempt, reset the engines
@@ -169,7 +168,7 @@ static u8 told_engine(const struct kvgpu_chan *c)
 	return c->fault.engine;
 }
 
-/* Queues an event for the guest that says why the channel ended, in the guest's ids. */
+/* Tells the guest why the channel ended. */
 static void guest_tell(struct kvgpu_chan *c, u8 why)
 {
 	struct kvgpu_machine *m = c->vgpu->m;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls of the VFIO face (the files in mdev/ itself) into a vGPU's register file (mmio-trap/): the
- * level and edge of the guest's interrupt, and words of the configuration space, which BAR0 shows
- * too.
- *
- * vgpu->lock is held.
+ * level and edge of the guest's interrupt, and words of the configuration space.
  */
 #include "mdev/machine/internal.h"
 

@@ -28,11 +28,8 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 
-	/*
-	 * As many entries as channel ids. So the lists of all vGPUs together fit into the chip's
-	 * list (CHIP_RUNL_MAX).
-	 */
-	m->runl.max = m->ids.max_blocks * KVGPU_ID_BLOCK;
+	/* so the lists of all vGPUs together fit into the chip's list (CHIP_RUNL_MAX) */
+	m->runl.max = vmach_id_blocks_get(v) * KVGPU_ID_BLOCK;
 	m->runl.entries = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	m->runl.published = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	return m->runl.entries && m->runl.published ? 0 : -ENOMEM;
@@ -48,8 +45,7 @@ void vmach_runlists_fini(struct kvgpu_vgpu *v)
 
 /*
  * Returns the chip's id of the guest's group @id, and takes a free id if the group has none yet.
- * -1: none is free, or the vGPU has its share. Call it for a group with a channel in the guest's
- * list.
+ * -1: none is free, or the vGPU has its share: as many groups as channels.
  */
 static int map_group(struct kvgpu_vgpu *v, u16 id)
 {
@@ -59,8 +55,7 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 
 	if (*h >= 0)
 		return *h;
-	/* a vGPU may have as many groups as channels */
-	if (v->m->runl.nr_tsgs >= v->m->ids.max_blocks * KVGPU_ID_BLOCK)
+	if (v->m->runl.nr_tsgs >= v->m->runl.max)
 		return -1;
 	spin_lock(&chip->event_lock);
 	while (n < GK110_FIFO_NR_TSG && chip->has_id[1][n])
@@ -278,10 +273,7 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u16 count, struct kvgpu_gaddr li
 	v->m->runl.nr = runlist_fetch(v, list, nr, v->m->runl.entries);
 	if (v->m->runl.nr != nr)
 		kvgpu_mdev_fault_note(v, "runlist can't be read", -1, list.addr, nr);
-	/*
-	 * .listed still tells which channels the previous list has. The guest may have changed the
-	 * instance block of a channel that the previous list does not have: read the block again.
-	 */
+	/* the guest may have changed the block of a channel that the list before did not have */
 	xa_for_each(&v->m->ids.chans, id, c)
 		if (!c->guest.listed && !fatal_signal_pending(current))
 			vmach_chan_resync(c);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the machine's state into debugfs files (debugfs.c). The format may change.
- *
- * kvgpu_machine_vgpu_show() takes vgpu->lock, whose holder may wait for the VMM: the reader can be
- * interrupted meanwhile. The other functions take event_lock, kvgpu_machine_gpu_show() slicer->lock
- * inside of it.
+ * Prints the machine's state into debugfs files (debugfs.c). The format may change. A reader that
+ * waits for vgpu->lock, whose holder may wait for the VMM, can be interrupted.
  */
 #include <linux/seq_file.h>
 

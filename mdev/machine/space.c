@@ -15,9 +15,6 @@
  * If a sync changes entries, the guest's register access that caused the sync completes after the
  * card's TLB was invalidated (or the card was lost). Calls that take memory away (.dma_unmap,
  * close, reset) remove entries and call vmach_shadow_settle(), without a sync.
- *
- * vgpu->lock is held in all functions here. gpu->lock and map_lock are not held: a sync reads and
- * pins the guest's memory (docs/locking.md).
  */
 #include <linux/slab.h>
 

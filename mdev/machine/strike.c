@@ -14,8 +14,6 @@
  * from a register that names one channel at a time. The suspension ends when the guest resets the
  * device or loads its driver again (PFIFO is reset), when the vGPU is opened again, or when the
  * admin clears it.
- *
- * The slicer adds and clears strikes, with slicer->lock.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"

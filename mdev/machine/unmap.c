@@ -28,8 +28,6 @@
  * when it has asked more than 100 times; kernels differ in when that count begins anew. So when one
  * thread has asked for IOAS_ROUNDS areas, whichever vGPUs it asked, the vGPU that it asks then
  * releases all memory, and pins none until the thread has left.
- *
- * vgpu->lock is held when a vGPU is asked or opened, and when it pins.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cred.h>

@@ -4,8 +4,6 @@
  * card's BAR1 and BAR3, show memory through the guest's own tables (or, in physical mode, the
  * partition). PRAMIN, 1 MiB of the guest's BAR0, is served by another 1 MiB of the card's BAR1.
  * Doorbells are the USERD areas of the vGPU's channels: a write there tells the card of new work.
- * The guest's tables may also name pages of the guest's system memory. gtt-shadow/ pins such a page
- * as it pins a page of an address space.
  *
  * The frame behind a page of a slice never changes. The host's table of the BAR (hw/bar.c) decides
  * what the frame shows, and a page without a translation by the guest shows the vGPU's scrap page.
@@ -17,10 +15,6 @@
  * of a window change, CPU mappings stay, as the frames do. So the pages of tables that these
  * entries did not show before are marked dirty: the CPU may reach them without a fault, through an
  * old mapping.
- *
- * vgpu->lock is held, except in vmach_windows_fini() and kvgpu_machine_pfn_find(), which needs
- * map_lock. The callers of the other functions hold no lock inside vgpu->lock, because these
- * functions take map_lock or remove CPU mappings.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -35,10 +29,7 @@ static u64 scrap_pte(const struct kvgpu_vgpu *v)
 	return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->m->mem.scrap.at.v >> GMMU_ADDR_SHIFT);
 }
 
-/*
- * Returns the page of the partition to which entry @pte leads, or NO_PAGE. @pte is an entry of the
- * host's table of BAR1 or BAR3 (hw/bar.c), for a slice.
- */
+/* Returns the page of the partition to which @pte, an entry of a slice, leads, or NO_PAGE. */
 static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
 {
 	u64 page = FIELD_GET(GMMU_PTE_ADDR, pte) - (v->part.v >> GMMU_ADDR_SHIFT);
@@ -56,20 +47,21 @@ static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
  */
 static void win_changed(struct kvgpu_vgpu *v, struct machine_win *w, u32 first, u32 last)
 {
-	kvgpu_hw_bar_set(&v->gpu->hw, w->bar, w->first + first, w->pte + first, last - first + 1);
+	kvgpu_hw_bar_set(&v->gpu->hw, w->bar, (v->slice[w->bar] >> PAGE_SHIFT) + first,
+			 w->pte + first, last - first + 1);
 	w->stale = true;
 	w->show_first = min(w->show_first, first);
 	w->show_last = max(w->show_last, last);
 }
 
-/* Syncs a window in virtual mode; vmach_windows_stale() then writes the changed entries out. */
+/* Syncs a window in virtual mode; vmach_windows_stale() writes the changed entries out. */
 static void win_sync_one(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	kvgpu_shadow_win_sync(&v->m->mem.shadow, w->win, w->guest.pd, w->guest.limit, w->pages,
 			      scrap_pte(v), w->pte);
 }
 
-/* As win_sync_one(): makes the window show the partition from its start on: physical mode. */
+/* The same for physical mode: the window shows the partition from its start on. */
 static void win_show_linear(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	kvgpu_shadow_win_set_linear(&v->m->mem.shadow, w->win, w->pages, scrap_pte(v), w->pte);
@@ -139,9 +131,7 @@ void vmach_windows_show(struct kvgpu_vgpu *v)
 
 /* ---------------------------------- the guest's commands: bind a BAR, move PRAMIN and doorbells */
 
-/*
- * Reads the words of instance block @inst that name the page directory and the limit of its space.
- */
+/* Reads the page directory and the limit of a space from instance block @inst. */
 static int read_space(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst, struct kvgpu_gaddr *pd,
 		      u64 *limit)
 {
@@ -243,10 +233,7 @@ void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hblock, u32 page)
 
 /* -------------------------------- accesses of the CPU: find the frame of a page, read and write */
 
-/*
- * Returns the guest's group of eight channel ids whose doorbells are at offset @off of BAR1, or -1
- * if no doorbells are shown there.
- */
+/* Returns the guest's id block whose doorbells are at offset @off of BAR1, or -1: none's. */
 static int userd_group(const struct kvgpu_vgpu *v, u64 off)
 {
 	u64 g = (off - v->m->view.userd_bar1) >> PAGE_SHIFT;
@@ -275,15 +262,12 @@ struct view_page {
 	void __iomem *cpu; /* the host's mapping of the frame */
 };
 
-/*
- * Finds the page that is at offset @off of a region. map_lock is held. Returns 0, or -EFAULT if no
- * page of the region is there.
- */
+/* Finds the page at offset @off of a region. -EFAULT: none of the region is there. */
 static int page_find(const struct kvgpu_vgpu *v, unsigned int region, u64 off, struct view_page *p)
 {
 	const struct kvgpu_machine *m = v->m;
 	const struct machine_win *w = win_of(v->m, region);
-	u64 i = off >> PAGE_SHIFT;
+	u64 i = off >> PAGE_SHIFT, userd;
 	int g;
 
 	lockdep_assert_held(&v->map_lock);
@@ -299,9 +283,10 @@ static int page_find(const struct kvgpu_vgpu *v, unsigned int region, u64 off, s
 		return -EFAULT;
 	g = w->bar == KVGPU_BAR1 ? userd_group(v, off) : -1;
 	p->page = g < 0 ? w->shows[i] : m->view.userd_page[g];
-	p->pfn = (v->gpu->hw.bar[w->bar].phys >> PAGE_SHIFT) +
-		 (g < 0 ? w->first + i : m->ids.block[g]);
-	p->cpu = g < 0 ? w->cpu + off : m->view.userd_cpu + ((u64)m->ids.block[g] << PAGE_SHIFT);
+	userd = g < 0 ? 0 : (u64)m->ids.block[g] << PAGE_SHIFT;
+	p->pfn = (v->gpu->hw.bar[w->bar].phys + (g < 0 ? v->slice[w->bar] + off : userd)) >>
+		 PAGE_SHIFT;
+	p->cpu = g < 0 ? w->cpu + off : m->view.userd_cpu + userd;
 	return 0;
 }
 
@@ -348,10 +333,7 @@ void kvgpu_machine_fault_serve(struct kvgpu_vgpu *v, unsigned int region, u64 of
 		vmach_mmu_hide(v);
 }
 
-/*
- * Writes @len bytes to the card's BAR1 or BAR3, 4 or 8 aligned bytes by one store: a doorbell must
- * not arrive in pieces.
- */
+/* Writes to a BAR of the card, 4 or 8 aligned bytes by one store: a doorbell may be there. */
 static void view_store(void __iomem *to, const void *buf, size_t len)
 {
 	if (len == 8 && IS_ALIGNED((unsigned long)to, 8))
@@ -417,7 +399,6 @@ static int win_init(struct kvgpu_vgpu *v, enum kvgpu_bar bar)
 
 	w->bar = bar;
 	w->pages = size >> PAGE_SHIFT;
-	w->first = v->slice[bar] >> PAGE_SHIFT;
 	w->show_first = NO_PAGE;
 	w->pte = kvcalloc(w->pages, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	w->shows = kvmalloc_array(w->pages, sizeof(u32), GFP_KERNEL_ACCOUNT);
