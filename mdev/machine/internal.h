@@ -725,12 +725,6 @@ static inline void vmach_stage_drop(struct kvgpu_machine *m)
 	m->mem.stage.len = 0;
 }
 
-/* needs no lock */
-static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
-{
-	return &v->gpu->hw.pdev->dev;
-}
-
 /* returns the space of the guest's directory @pd, and counts a user of it; NULL: can't be made */
 struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);
 /*

@@ -130,10 +130,9 @@ void kvgpu_machine_fault_serve(struct kvgpu_vgpu *v, unsigned int region, u64 of
 bool kvgpu_machine_pfn_find_plain(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 				  unsigned long *pfn);
 /*
- * Does a read() or write() of the VMM at bytes [@off, @off + @len) of a region: accesses the frame
- * that kvgpu_machine_pfn_find() finds, by the host's own mapping, and marks what it shows dirty.
- * Returns 0; -EINVAL if the bytes are not inside one page; -EFAULT if no page of the region is
- * there.
+ * Does a read() or write() of the VMM at bytes [@off, @off + @len) of a region, inside one page:
+ * accesses the frame that kvgpu_machine_pfn_find() finds, by the host's own mapping, and marks what
+ * it shows dirty. Returns 0, or -EFAULT if no page of the region is there.
  */
 int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
 			     size_t len, bool write);

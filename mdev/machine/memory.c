@@ -6,9 +6,9 @@
  * shadows up to date with the guest's tables (space.c).
  *
  * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
- * buffer in system memory (m->mem.stage). A sync and a command of the guest drop the buffer's
- * contents when they begin. A fetch copies one page, or more if it continues where the last fetch
- * ended. Tables in system memory are read through the VFIO core.
+ * buffer in system memory (m->mem.stage). Its contents are dropped when a command of the guest
+ * begins, and when marks of written pages are taken (dirty.c). A fetch copies one page, or more if
+ * it continues where the last fetch ended. Tables in system memory are read through the VFIO core.
  *
  * S1 and S4 are promises of docs/invariants.md.
  */
@@ -232,6 +232,7 @@ static const struct kvgpu_shadow_ops machine_shadow_ops = {
 
 int vmach_memory_init(struct kvgpu_vgpu *v)
 {
+	struct device *dev = &v->gpu->hw.pdev->dev;
 	struct kvgpu_machine *m = v->m;
 	u32 pages = vmach_part_pages_count(v);
 	struct kvgpu_shadow_cfg cfg = {
@@ -248,8 +249,7 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 	INIT_LIST_HEAD(&m->mem.spaces);
 	INIT_LIST_HEAD(&m->mem.dead_images);
 	INIT_LIST_HEAD(&m->mem.freed);
-	m->mem.stage.cpu =
-		dma_alloc_coherent(vmach_dma_dev_get(v), STAGE_SIZE, &m->mem.stage.dma, GFP_KERNEL);
+	m->mem.stage.cpu = dma_alloc_coherent(dev, STAGE_SIZE, &m->mem.stage.dma, GFP_KERNEL);
 	m->mem.shadow_mem = kvzalloc(kvgpu_shadow_size(&cfg), GFP_KERNEL_ACCOUNT);
 	m->dirty.tables = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
 	m->dirty.log = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
@@ -275,7 +275,7 @@ void vmach_memory_fini(struct kvgpu_vgpu *v)
 	kvfree(m->dirty.tables);
 	kvfree(m->mem.shadow_mem);
 	if (m->mem.stage.cpu)
-		dma_free_coherent(vmach_dma_dev_get(v), STAGE_SIZE, m->mem.stage.cpu,
+		dma_free_coherent(&v->gpu->hw.pdev->dev, STAGE_SIZE, m->mem.stage.cpu,
 				  m->mem.stage.dma);
 	vmach_pins_fini(v);
 	vmach_unmap_fini(m);

@@ -90,7 +90,7 @@ static bool page_is_memory(struct page *page)
  */
 static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 {
-	struct device *dev = vmach_dma_dev_get(v);
+	struct device *dev = &v->gpu->hw.pdev->dev;
 	dma_addr_t at;
 	int ret;
 
@@ -116,7 +116,7 @@ static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
 	void *entry = xa_erase(&v->m->pin.pages, iova >> PAGE_SHIFT);
 
 	if (!WARN_ON_ONCE(!entry))
-		dma_unmap_page(vmach_dma_dev_get(v), (dma_addr_t)xa_to_value(entry) << PAGE_SHIFT,
+		dma_unmap_page(&v->gpu->hw.pdev->dev, (dma_addr_t)xa_to_value(entry) << PAGE_SHIFT,
 			       PAGE_SIZE, DMA_BIDIRECTIONAL);
 }
 

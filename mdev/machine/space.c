@@ -155,12 +155,10 @@ void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool 
 	struct kvgpu_space *sp;
 
 	m->flush.owed = vmach_flush_take(v);
-	vmach_stage_drop(m);
 	list_for_each_entry(sp, &m->mem.spaces, node)
 		if (behind ? kvgpu_shadow_as_is_behind(sp->as) : kvgpu_shadow_as_is_due(sp->as, pd))
 			space_sync(v, sp);
 	vmach_windows_sync(v, pd, behind);
-	vmach_stage_drop(m);
 	vmach_shadow_settle(v);
 	if (m->flush.owed) /* no read of tables and no change of entries has done it */
 		vmach_writes_flush(v, false);
@@ -186,8 +184,6 @@ void vmach_mmu_show(struct kvgpu_vgpu *v)
 
 void vmach_space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 {
-	vmach_stage_drop(v->m);
 	space_sync(v, sp);
-	vmach_stage_drop(v->m);
 	vmach_shadow_settle(v);
 }

@@ -363,8 +363,6 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 	lockdep_assert_held(&v->lock);
 	if (write && region == kvgpu_bar_number(KVGPU_BAR1) && is_doorbell(v, off, len))
 		atomic64_inc(&v->m->view.doorbells_trapped);
-	if (len > PAGE_SIZE - offset_in_page(off))
-		return -EINVAL;
 	mutex_lock(&v->map_lock);
 	ret = page_find(v, region, off & PAGE_MASK, &p);
 	if (!ret)
