@@ -536,8 +536,7 @@ static void chan_unbind_hw(void *arg)
 
 	/* a list that the chip gets from now on leaves it out, and recovery leaves it alone */
 	WRITE_ONCE(c->dead, true);
-	if (vmach_runlist_drop_dead(c->vgpu->m))
-		vmach_runlist_update(c->vgpu->m);
+	vmach_runlist_drop_dead(c->vgpu->m);
 	vmach_wait_begin(&w, gpu);
 	faulted = vmach_fault_charge(c);
 	evicted = vmach_disabled_evict(&w, c);

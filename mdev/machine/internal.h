@@ -253,30 +253,22 @@ struct kvgpu_chip {
 		struct machine_budget budget;
 		bool off, held;
 	} nonstall;
-	/* bit per channel id of the chip: the channel waits for .recover; atomic */
+	/* by the chip's id: channels that wait for recovery; atomic */
 	DECLARE_BITMAP(recover_chans, KVGPU_MAX_CHAN);
-	/*
-	 * .event: for machine->event.work and .alarm; .unpin: for pin.work, which may wait for VFIO
-	 */
+	/* .event: for machine->event.work and .alarm; .unpin: for pin.work */
 	struct {
 		struct workqueue_struct *event, *unpin;
 	} wq;
 	u64 merge[CHIP_RUNL_MAX]; /* a vGPU's or the chip's list in the making; for the slicer */
 	struct machine_slicer slicer;
-	/*
-	 * .size: bytes of the host's pool for all vGPUs together. .dummy_page: slices of BARs and
-	 * doorbells that a vGPU has given back show it.
-	 */
+	/* .size: bytes for all vGPUs. .dummy_page: what a vGPU has given back of BARs shows it. */
 	struct {
 		u64 size;
 		struct kvgpu_vram dummy_page;
 	} pool;
 	/* The card has failed. .lost: bus mastering is off; .going: it may be; no lock. */
 	bool lost, going;
-	/*
-	 * Under .lock, in ns. .base: PTIMER minus ktime. .last: the latest time returned. .taken:
-	 * ktime of the chip's last answer.
-	 */
+	/* .lock; ns. .base: PTIMER minus ktime. .last: returned last. .taken: ktime of .base */
 	struct {
 		spinlock_t lock;
 		u64 base, last, taken;
@@ -317,9 +309,8 @@ struct kvgpu_chan {
 	bool held; /* disabled on the chip while its block or its group changes */
 	bool driven_off; /* found dead, and the slicer has served a request since */
 	/*
-	 * For the slicer. .get: GP_GET at the last poll of this channel, if .valid. .idle: when the
-	 * channel table was last read for this channel, it told of no work, and GP_PUT was
-	 * .idle_put.
+	 * For the slicer. .get: GP_GET at the last poll of this channel, if .valid. .idle: the
+	 * channel table told of no work when it was read last, and GP_PUT was .idle_put.
 	 */
 	struct {
 		bool valid, idle;
@@ -428,19 +419,15 @@ struct kvgpu_machine {
 	 * guest has mapped no memory. .l2_clean: L2 was written back since the last
 	 * vmach_shadow_settle(). .scrubbed: the partition is all zeros. .spaces: kvgpu_space.
 	 * .grctxs: kvgpu_grctx with users. .dead_images: without users. .freed: table_memory that
-	 * is not back in the pool yet. .flushes: TLB invalidates for the vGPU's spaces.
-	 * .spaces_kept: times that vmach_space_put() kept a use of a space. The last two are also
-	 * read without locks.
+	 * is not back in the pool yet. .flushes: TLB invalidates for spaces. .spaces_kept: uses of
+	 * spaces that vmach_space_put() kept. The last two are also read without locks.
 	 */
 	struct {
 		struct kvgpu_shadow shadow;
 		void *shadow_mem;
 		struct kvgpu_vram scrap;
 		struct kvgpu_reg_slot *slots;
-		/*
-		 * Buffer for reads of the partition. It has .len bytes from offset .at of the
-		 * partition. .next: the offset at which a read in sequence would continue.
-		 */
+		/* has .len bytes from .at of the partition; a read in sequence goes on at .next */
 		struct {
 			u8 *cpu;
 			dma_addr_t dma;
@@ -524,10 +511,10 @@ struct kvgpu_machine {
 	/*
 	 * The runlist: runlist.c. A guest has one (mmio-trap/), and the chip's list for it is GR's.
 	 * .entries, .nr: the list that the guest submitted last. .htsg: guest's id of a TSG -> the
-	 * chip's; -1: none. .nr_tsgs: number of TSGs with an id of the chip. .tsgs: scratch: the
-	 * guest's TSGs that are not in use any more (drop_groups()), or in the new list
-	 * (list_id_map()). .max: most entries of the list, headers of TSGs included: the vGPU's
-	 * share of channel ids. .published, .published_nr: entries to run; for the slicer.
+	 * chip's; -1: none; .nr_tsgs: how many have one. .tsgs: scratch: TSGs that are not in use
+	 * any more (drop_groups()), or in the new list (list_id_map()). .max: most entries, and
+	 * TSGs with an id: the vGPU's share of channel ids. .published, .published_nr: entries to
+	 * run; for the slicer.
 	 */
 	struct {
 		u64 *entries;
@@ -542,10 +529,10 @@ struct kvgpu_machine {
 	spinlock_t event_lock; /* protects .event.queue, .put and .get */
 	/*
 	 * Events and interrupts for the guest: event.c. .told: the event that is delivered now.
-	 * .signals: for signals to the VMM. .pending: bits PENDING_*, set without vgpu->lock. .irq_changed:
-	 * kvgpu_mdev_irq_update() is due; vgpu->lock. .waits: the guest's driver waits for a
-	 * NON_STALL_INTERRUPT; written under vgpu->lock. .gone: queue .work and .alarm no more; no
-	 * lock. .intrs: the vGPU's interrupts; chip->event_lock.
+	 * .signals: budget for signals to the VMM. .pending: bits PENDING_*, set without
+	 * vgpu->lock. .irq_changed: kvgpu_mdev_irq_update() is due. .waits: the guest's driver
+	 * waits for a NON_STALL_INTERRUPT; also read without a lock. .gone: queue .work and .alarm
+	 * no more; no lock. .intrs: the vGPU's interrupts; chip->event_lock.
 	 */
 	struct {
 		struct machine_event queue[EVENTS], told;
@@ -678,11 +665,8 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chan *c);
  * switch waits.
  */
 bool vmach_list_resident(const struct kvgpu_machine *m);
-/*
- * Removes the entries of dead channels from @m's list, and headers of groups that are empty then.
- * True: call vmach_runlist_update() afterwards.
- */
-bool vmach_runlist_drop_dead(struct kvgpu_machine *m);
+/* Removes dead channels from @m's list, with headers of groups that are empty then. */
+void vmach_runlist_drop_dead(struct kvgpu_machine *m);
 /* Writes the chip's list. Returns 0, or an error if the card was lost for it. */
 int vmach_runlist_merge(struct kvgpu_gpu *gpu);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */

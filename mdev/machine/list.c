@@ -94,7 +94,7 @@ static int live_id(void *ctx, bool tsg, u16 id)
 	return tsg || (c && !c->dead) ? id : -1;
 }
 
-bool vmach_runlist_drop_dead(struct kvgpu_machine *m)
+void vmach_runlist_drop_dead(struct kvgpu_machine *m)
 {
 	struct kvgpu_chip *chip = m->v->gpu->chip;
 	u32 was = m->runl.published_nr;
@@ -103,5 +103,6 @@ bool vmach_runlist_drop_dead(struct kvgpu_machine *m)
 	m->runl.published_nr = kvgpu_shadow_runlist_build(m->runl.published, was, live_id, chip,
 							  SLICE_US, chip->merge, was);
 	memcpy(m->runl.published, chip->merge, m->runl.published_nr * sizeof(u64));
-	return m->runl.published_nr < was;
+	if (m->runl.published_nr < was)
+		vmach_runlist_update(m);
 }

@@ -51,8 +51,7 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
 /* unbinds all channels, removes all shadows, unpins all guest memory */
 void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
 /*
- * Does the same as kvgpu_machine_vgpu_close(), then clears strikes and suspension, and makes
- * registers and windows as after power-on. Video memory keeps its contents. After this, and after
+ * Closes and opens, but video memory keeps its contents. After this, and after
  * kvgpu_machine_vgpu_open(), the caller sets the words of the configuration space by
  * kvgpu_machine_config_set(), and calls kvgpu_mdev_irq_update().
  */
@@ -108,8 +107,6 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  * changes the frame of a page does so under map_lock, and removes the CPU mappings afterwards. Code
  * that changes the note of what a frame shows marks what the frame shows then.
  *
- * The page of the MMU's registers, in region 0, has a frame of the vGPU's own memory.
- *
  * Context: page fault without vgpu->lock; vgpu->map_lock held. Does not sleep.
  * Return: 0; -EAGAIN if the caller must call kvgpu_machine_fault_serve() first; or -EFAULT if no
  *   page of the region is at @off; a page fault then ends in SIGBUS. Where the guest has mapped no
@@ -117,10 +114,9 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  */
 int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn);
 /*
- * Call it with vgpu->lock for a page fault for which kvgpu_machine_pfn_find() has returned -EAGAIN.
- * For the page of the MMU's registers it brings shadows up to date, so that the page can be mapped;
- * for a page of a guest's table it unmaps the MMU's page (dirty.c). Another thread may undo that
- * before the next fault.
+ * Call it with vgpu->lock for a page fault for which kvgpu_machine_pfn_find() has returned -EAGAIN:
+ * shows or hides the page of the MMU's registers (dirty.c). Another thread may undo that before the
+ * next fault.
  */
 void kvgpu_machine_fault_serve(struct kvgpu_vgpu *v, unsigned int region, u64 off);
 /*

@@ -204,8 +204,7 @@ static void group_kill(struct kvgpu_chan *c)
 		trace_kvgpu_chan(o->vgpu->id, o->gchid.v, o->hchid.v, KVGPU_CHAN_KILLED);
 		vmach_hchan_enable(o, false);
 	}
-	if (vmach_runlist_drop_dead(c->vgpu->m))
-		vmach_runlist_update(c->vgpu->m);
+	vmach_runlist_drop_dead(c->vgpu->m);
 }
 
 /* ASKED: a guest's act or a fault; HANGS; WAITED: it waits behind one that hangs */
