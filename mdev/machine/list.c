@@ -53,12 +53,7 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu)
 	if (vmach_gpu_lost(gpu))
 		return 0;
 	list_for_each_entry(m, &chip->live, node) {
-		/*
-		 * The second condition only guards chip->merge. It is true wherever the first is,
-		 * because the lists of all vGPUs that fit on a card fit into the chip's list.
-		 */
-		m->slice.merged = vmach_list_resident(m) &&
-				  m->runl.published_nr <= CHIP_RUNL_MAX - nr;
+		m->slice.merged = vmach_list_resident(m);
 		if (!m->slice.merged)
 			continue;
 		/* the chip may load channels of this list as soon as it has the list */

@@ -51,7 +51,7 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
 /* unbinds all channels, removes all shadows, unpins all guest memory */
 void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
 /*
- * Closes and opens, but video memory keeps its contents. After this, and after
+ * Does what close and open do, but video memory keeps its contents. After this, and after
  * kvgpu_machine_vgpu_open(), the caller sets the words of the configuration space by
  * kvgpu_machine_config_set(), and calls kvgpu_mdev_irq_update().
  */

@@ -24,15 +24,12 @@
 
 /* most channels of one vGPU whose USERD one poll reads */
 #define MAX_POLLED 16
-/* most reads of the channel table for one vGPU in one poll */
-#define MAX_ASKS 8
 
 /*
  * Tells whether channel @c has work. Sets *@moved to true if GP_GET has changed since the last poll
- * at this channel. *@asks: number of reads of the channel table that this poll may still make for
- * the vGPU; counted down here. If a read would be needed and none is left, returns true.
+ * at this channel.
  */
-static bool chan_work(struct kvgpu_chan *c, bool *moved, u32 *asks)
+static bool chan_work(struct kvgpu_chan *c, bool *moved)
 {
 	struct kvgpu_hw *hw = &c->vgpu->gpu->hw;
 	u32 get, put, st;
@@ -45,9 +42,6 @@ static bool chan_work(struct kvgpu_chan *c, bool *moved, u32 *asks)
 		return true;
 	if (c->poll.idle && put == c->poll.idle_put)
 		return false;
-	if (!*asks)
-		return true;
-	--*asks;
 	st = FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(hw, c->hchid));
 	/* ON_ENG: the channel has no work, only its context is still on an engine */
 	c->poll.idle = st == PCCSR_STATUS_IDLE || st == PCCSR_STATUS_ON_ENG;
@@ -63,7 +57,7 @@ static bool chan_work(struct kvgpu_chan *c, bool *moved, u32 *asks)
 static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 {
 	struct machine_slice *sl = &m->slice;
-	u32 nr = m->runl.published_nr, n, polled = 0, asks = MAX_ASKS;
+	u32 nr = m->runl.published_nr, n, polled = 0;
 	struct kvgpu_chan *c;
 	bool any = false;
 
@@ -77,7 +71,7 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 		if (!c || c->vgpu != m->v || c->dead || !READ_ONCE(c->guest.enabled))
 			continue;
 		polled++;
-		if (!chan_work(c, moved, &asks))
+		if (!chan_work(c, moved))
 			continue;
 		any = true;
 		sl->found.quiet = 0;
