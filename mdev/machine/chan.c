@@ -106,8 +106,8 @@ static int id_block_take(struct kvgpu_vgpu *v, u16 g)
 }
 
 /*
- * Gives all id blocks of the vGPU back. Unless the card is lost, the card's doorbells of
- * these ids show chip->pool.dummy_page afterwards: a page of the host that no vGPU has.
+ * Gives all id blocks of the vGPU back. The card's doorbells of these ids show a page of the host
+ * afterwards that no vGPU has.
  */
 static void id_blocks_give(struct kvgpu_vgpu *v)
 {
@@ -135,12 +135,9 @@ static void id_blocks_give(struct kvgpu_vgpu *v)
 /*
  * Takes a chip's id for the channel. Makes the card's doorbells of the id's block show the
  * guest's USERD page, and the guest's BAR1 show those doorbells. If channels of one id block
- * have USERD in different pages, the doorbells show the page of the channel that was bound last. In
- * the page, USERD has to be at offset id % KVGPU_ID_BLOCK * USERD_SIZE. Returns:
- * - 0
- * - -EINVAL: USERD is not in the vGPU's partition of video memory, or not at that offset
- * - -EIO: the card's doorbells could not be changed, and the card was lost
- * - the error of id_block_take()
+ * have USERD in different pages, the doorbells show the page of the channel that was bound last.
+ * -EINVAL: USERD is not in the vGPU's partition of video memory, or not where the id has it in a
+ * page. -EIO: the card's doorbells could not be changed, and the card was lost.
  */
 static int take_userd(struct kvgpu_chan *c)
 {
@@ -170,10 +167,7 @@ static int take_userd(struct kvgpu_chan *c)
 
 /* ------------------------------- read a guest's instance block, write the shadow instance block */
 
-/*
- * Reads the guest's instance block into @block, of RAMIN_SIZE bytes, and decodes it into @g.
- * Returns 0, or an error if it can't be read or used.
- */
+/* Reads the guest's instance block into @block, of RAMIN_SIZE bytes, and decodes it into @g. */
 static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *g)
 {
 	const char *why;
@@ -186,10 +180,7 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 	ret = kvgpu_shadow_inst_decode(block, g, &why);
 	g->limit = min(g->limit, NO_CONTEXT_VA - 1);
 	if (!ret && g->gr_ctx && !g->gr_ctx_virtual)
-		/*
-		 * the host replaces the guest's context image by its own, and can do so only at a
-		 * virtual address
-		 */
+		/* there the host could not replace the guest's context image by its own */
 		ret = -EINVAL;
 	return ret;
 }
@@ -350,11 +341,6 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	ended_images_put(v);
 	/* recovery may have ended @c meanwhile; then ended_images_put() has set c->gr to NULL */
 	gr = c->gr;
-	/*
-	 * vmach_grctx_get() reads the guest's patch list (pairs of register and value that FECS
-	 * writes), which it finds by the host's copies of the guest's page tables: bring these up
-	 * to date first
-	 */
 	vmach_space_sync(v, c->space);
 	c->gr = g->gr_ctx ? vmach_grctx_get(v, c->space, g->gr_ctx, g->limit) : NULL;
 	if (g->gr_ctx && !c->gr)

@@ -42,9 +42,8 @@ static bool bar_take(struct kvgpu_vgpu *v)
 	u32 *w = flush_word_of(v, FLUSH_BAR);
 
 	/*
-	 * Acquire: vmach_flush_take() reads flush.served after this word. If another thread has
-	 * cleared the word by xchg(), that thread had set flush.served before. So
-	 * vmach_flush_take() finds flush.served set, unless the flush of that thread is done.
+	 * Acquire: vmach_flush_take() reads flush.served after this word. A thread that clears the
+	 * word has set flush.served before, and has it set until its flush is done.
 	 */
 	return (smp_load_acquire(w) & FLUSH_TRIGGER) && (xchg(w, 0) & FLUSH_TRIGGER);
 }
@@ -57,11 +56,9 @@ bool vmach_flush_take(struct kvgpu_vgpu *v)
 
 /*
  * Tells whether the guest has asked for the L2 flush of register @reg. If so, replaces TRIGGER by
- * BUSY in the word. A TRIGGER that the guest sets before l2_end() stays for the next call.
- *
- * If the guest changes the word between the read and the cmpxchg(), leaves the word as it is, and
- * the request to the next call: the guest may have written 0, and a BUSY in place of that 0 would
- * never be cleared. There is no second try, because a guest may change the word again and again.
+ * BUSY in the word. A TRIGGER that the guest sets before l2_end() stays for the next call, as does
+ * a word that it changes between the read and the cmpxchg(): it may do so again and again, and a
+ * BUSY in place of its 0 would never be cleared.
  */
 static bool l2_begin(struct kvgpu_vgpu *v, u32 reg)
 {
@@ -90,11 +87,7 @@ void vmach_flush_page_serve(struct kvgpu_vgpu *v)
 	bool bar, invalidate, dirty;
 
 	if (test_and_set_bit_lock(0, &v->m->flush.served)) {
-		/*
-		 * The other thread may have taken requests, and its flushes may not be done. Do
-		 * them here, too. A TRIGGER that the other thread has not seen stays for the next
-		 * call.
-		 */
+		/* the other thread may have taken requests, and its flushes may not be done */
 		vmach_writes_flush(v, true);
 		return;
 	}

@@ -781,9 +781,9 @@ void vmach_windows_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool
 bool vmach_windows_stale(struct kvgpu_vgpu *v);
 /*
  * Invalidates the card's TLB for each BAR in which entries of a window have changed. Call it when
- * these entries have reached video memory. Returns 0 or a negative error code.
+ * these entries have reached video memory.
  */
-int vmach_windows_invalidate(struct kvgpu_vgpu *v);
+void vmach_windows_invalidate(struct kvgpu_vgpu *v);
 /* Call it last: page faults, and the notes of written pages, follow the windows' entries. */
 void vmach_windows_show(struct kvgpu_vgpu *v);
 void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual,

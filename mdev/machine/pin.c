@@ -168,9 +168,8 @@ static void unpin_page_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 	u32 i;
 
 	/*
-	 * Write L2's lines of these pages back before the pages get another use. Flush first what
-	 * CPUs have written through windows: a write that was translated before the BAR's TLB was
-	 * invalidated may still be on its way to L2.
+	 * L2's lines of these pages first, and before them what CPUs have written through windows:
+	 * a write that was translated before the BAR's TLB was invalidated may be on its way to L2
 	 */
 	if (!m->mem.l2_clean)
 		vmach_writes_flush(v, true);
@@ -241,10 +240,7 @@ static int pages_pin(struct kvgpu_vgpu *v, const iova_t *iova, u32 nr, u64 *dma)
 	/* a thread unmaps guest memory (unmap.c), or VFIO has refused too many pins */
 	if (atomic_read(&m->pin.forbidden_by) || refused_pins(m) >= REFUSALS_MAX)
 		return -EBUSY;
-	/*
-	 * Release the due pages at these addresses. If a limit may be near, release all due pages:
-	 * they count for the VMM's limit of locked memory, and for max_pinned.
-	 */
+	/* if a limit may be near, all due pages: they count for it, as for max_pinned */
 	if (refused_pins(m) ||
 	    m->mem.shadow.stats.pinned + m->pin.nr_due + nr > m->mem.shadow.cfg.max_pinned)
 		vmach_due_pages_unpin(v, 0, U64_MAX);

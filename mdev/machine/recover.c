@@ -151,9 +151,9 @@ bool vmach_disabled_evict(struct machine_wait *w, struct kvgpu_chan *c)
 /* ------------------------------------------------- end channels: disable, evict, tell the guest */
 
 /*
- * Returns the engine on which @c hangs, as the guest will be told. nouveau's reset of a graphics
- * engine that it has never used ends in a division by zero (6.12, gf117_gr_init_zcull()). So the
- * hang of a channel without a graphics context is reported on a copy engine.
+ * Returns the engine on which @c hangs, as the guest will be told: of a channel without a graphics
+ * context a copy engine, because nouveau's reset of a graphics engine that it has never used ends
+ * in a division by zero (6.12, gf117_gr_init_zcull()).
  */
 static u8 told_engine(const struct kvgpu_chan *c)
 {

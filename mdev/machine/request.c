@@ -253,7 +253,6 @@ int vmach_preempt_now(struct kvgpu_gpu *gpu, struct machine_hid hid, unsigned in
 	return ret;
 }
 
-/* Returns the ns after which the turn of @p ends. */
 static u64 turn_length(const struct machine_slicer *s, const struct machine_preempt *p)
 {
 	return s->sw.waits && p != &s->sw.leave ? YIELD_NS : PREEMPT_TURN_MS * NSEC_PER_MSEC;

@@ -120,8 +120,7 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v)
 		vmach_writes_flush(v, false);
 		m->flush.owed = false;
 	}
-	if (vmach_windows_invalidate(v))
-		vmach_gpu_declare_lost(v->gpu, "a BAR's TLB was not invalidated");
+	vmach_windows_invalidate(v);
 	list_for_each_entry(sp, &m->mem.spaces, node)
 		if (sp->flush)
 			space_invalidate(v, sp);

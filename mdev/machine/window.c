@@ -91,17 +91,16 @@ bool vmach_windows_stale(struct kvgpu_vgpu *v)
 	return any;
 }
 
-int vmach_windows_invalidate(struct kvgpu_vgpu *v)
+void vmach_windows_invalidate(struct kvgpu_vgpu *v)
 {
 	struct machine_win *w;
-	int ret = 0;
 
 	for (w = v->m->view.win; w < v->m->view.win + KVGPU_NR_BARS; w++) {
-		if (w->stale && !vmach_gpu_lost(v->gpu))
-			ret = kvgpu_hw_bar_invalidate(&v->gpu->hw, w->bar) ?: ret;
+		if (w->stale && !vmach_gpu_lost(v->gpu) &&
+		    kvgpu_hw_bar_invalidate(&v->gpu->hw, w->bar))
+			vmach_gpu_declare_lost(v->gpu, "a BAR's TLB was not invalidated");
 		w->stale = false;
 	}
-	return ret;
 }
 
 /*
