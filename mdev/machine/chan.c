@@ -508,9 +508,6 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
  * engine or a PBDMA. So a channel that is loaded is driven off first. If that and a reset of the
  * runlist's engines do not help, the card is lost: memory that the chip may still use must not get
  * another use.
- *
- * The channel is still in the tables by id and by instance block afterwards. Call unbound_settle()
- * before it leaves them.
  */
 static void chan_unbind_hw(void *arg)
 {
@@ -558,8 +555,9 @@ static void chan_unbind_hw(void *arg)
 
 /*
  * MMU faults and GR exceptions name the shadow instance block by its address, and that memory may
- * soon be the block of another channel. Waits, for a bounded time, until faults of block @inst, or
- * with KVGPU_HW_ALL_INST of all unbound channels, are handled.
+ * soon be the block of another channel. So before the channel leaves the tables by id and by block,
+ * this waits, for a bounded time, until faults of block @inst, or with KVGPU_HW_ALL_INST of all
+ * unbound channels, are handled.
  */
 static void unbound_settle(struct kvgpu_gpu *gpu, u64 inst)
 {

@@ -79,10 +79,9 @@ struct machine_budget {
 
 /*
  * A preempt that waits for its end (request.c). .ns: its time with the register, and WAIT_NS of
- * each wait for it at most; .turn_from: .ns when it was added. .asked,
- * .began: ktime, ns, of the last wait and turn.
- * When its turn is over, it is off the list, and the slicer calls .over() with what
- * kvgpu_hw_preempt_wait() has returned; .over() may add it again.
+ * each wait for it at most; .turn_from: .ns when it was added. .asked, .began: ktime, ns, of the
+ * last wait and turn. When its turn is over, it is off the list, and the slicer calls .over() with
+ * what kvgpu_hw_preempt_wait() has returned; .over() may add it again.
  */
 struct machine_preempt {
 	struct list_head node; /* in slicer->preempts */

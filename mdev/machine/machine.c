@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine behind a vGPU's registers: its life, and the entry for register accesses. In the life
- * of a vGPU:
- *
- * create: the partition is filled with zeros (scrubbed). The windows show only the scrap page, a
- *   page of the host's video memory.
- * open: if the vGPU was open before, its partition is scrubbed. Registers and windows are as after
- *   power-on.
- * close: no channel of the vGPU is left on the chip, or the card was lost. No page of the guest is
- *   pinned.
- * remove: the partition is scrubbed, unless the card has failed.
- *
- * machine.h says for each function which locks are held.
+ * The machine behind a vGPU's registers: its life, and the entry for register accesses. machine.h
+ * says what holds after each step of that life.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -347,12 +337,14 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 
 /* ----------------------------------- set up, start, stop and free the machine's state of a card */
 
-static void destroy_queues(struct kvgpu_chip *chip)
+void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu)
 {
-	if (chip->wq.unpin)
-		destroy_workqueue(chip->wq.unpin);
-	if (chip->wq.event)
-		destroy_workqueue(chip->wq.event);
+	if (gpu->chip->wq.unpin)
+		destroy_workqueue(gpu->chip->wq.unpin);
+	if (gpu->chip->wq.event)
+		destroy_workqueue(gpu->chip->wq.event);
+	kvfree(gpu->chip);
+	gpu->chip = NULL;
 }
 
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
@@ -361,12 +353,12 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 
 	if (!chip)
 		return -ENOMEM;
+	gpu->chip = chip;
 	/* not bound to a CPU, so that a slow work item does not delay the items of other vGPUs */
 	chip->wq.event = alloc_workqueue("kvgpu-events", WQ_UNBOUND | WQ_HIGHPRI, 0);
 	chip->wq.unpin = alloc_workqueue("kvgpu-unpin", WQ_UNBOUND, 0);
 	if (!chip->wq.event || !chip->wq.unpin) {
-		destroy_queues(chip);
-		kvfree(chip);
+		kvgpu_machine_gpu_fini(gpu);
 		return -ENOMEM;
 	}
 	chip->gpu = gpu;
@@ -376,7 +368,6 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 	spin_lock_init(&chip->time.lock);
 	vmach_nonstall_init(chip);
 	vmach_slicer_init(chip);
-	gpu->chip = chip;
 	return 0;
 }
 
@@ -399,11 +390,4 @@ void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu)
 {
 	vmach_slicer_stop(gpu);
 	kvgpu_hw_vram_free(&gpu->hw, &gpu->chip->pool.dummy_page);
-}
-
-void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu)
-{
-	destroy_queues(gpu->chip);
-	kvfree(gpu->chip);
-	gpu->chip = NULL;
 }

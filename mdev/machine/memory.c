@@ -9,8 +9,6 @@
  * buffer in system memory (m->mem.stage). Its contents are dropped when a command of the guest
  * begins, and when marks of written pages are taken (dirty.c). A fetch copies one page, or more if
  * it continues where the last fetch ended. Tables in system memory are read through the VFIO core.
- *
- * S1 and S4 are promises of docs/invariants.md.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -46,8 +44,8 @@ MODULE_PARM_DESC(
  * Allocates @size bytes, rounded up to pages, from the vGPU's part of the host's pool. Returns 0,
  * -ENOMEM, or -EIO on a card that was cut off from system memory (vmach_gpu_declare_lost()). On
  * such a card a loaded channel may use tables that went back to the pool, and would take new
- * contents for entries (S1). The card was lost before such tables went back to the pool. So a check
- * after the allocation is enough.
+ * contents for entries (S1 of docs/invariants.md). The card was lost before such tables went back
+ * to the pool. So a check after the allocation is enough.
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {

@@ -115,11 +115,10 @@ static void note_unused_groups(struct kvgpu_machine *m)
 
 /*
  * Gives back the chip's ids of groups that are not in the guest's list and that no channel of the
- * vGPU is in: no channel can be loaded under such an id. But the interrupt thread may have read
- * the id from an engine's status before the last channel left. Later that thread looks up the
- * channels that have the id. If another vGPU took the id in between, the report would be that
- * vGPU's. So this function waits for the interrupt thread, once for all these ids, before it gives
- * them back. It waits with vgpu->lock alone: the guest that drops groups is the one to wait.
+ * vGPU is in: no channel can be loaded under such an id. But the interrupt thread may have read the
+ * id from an engine's status before the last channel left, and may look up whose it is when another
+ * vGPU has it. So this function waits for that thread first, once for all these ids, and with
+ * vgpu->lock alone: the guest that drops groups is the one to wait.
  */
 static void drop_groups(struct kvgpu_vgpu *v)
 {

@@ -455,9 +455,8 @@ void vmach_windows_close(struct kvgpu_vgpu *v)
 }
 
 /*
- * Makes all pages of a slice show chip->pool.dummy_page, a page that no vGPU owns. Another device
- * may still reach the slice through an IOMMU. If the slice kept showing the vGPU's scrap page, the
- * device would find there what the scrap page's memory is used for next.
+ * Another device may still reach the slice through an IOMMU: makes it show a page that no vGPU has,
+ * because the memory of the scrap page will get another use.
  */
 static void slice_show_nowhere(struct kvgpu_vgpu *v, enum kvgpu_bar bar, u64 slice, u64 size)
 {
