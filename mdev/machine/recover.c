@@ -226,7 +226,10 @@ static void chan_end(struct kvgpu_chan *c, struct machine_hid hid, u8 why, enum 
 	vmach_chan_evict(&w, hid);
 	if (cause == HANGS)
 		vmach_strike_add(m, "watchdog");
-	else if (w.resets && cause == ASKED && why == EVENT_SCHED)
+	else if (cause == WAITED)
+		/* the resets are due to what it waited for */
+		w.resets = w.blocked_ns = 0;
+	else if (w.resets && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
 	else
 		/* other requests had to wait: a long eviction does as much harm as a reset */
