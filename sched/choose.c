@@ -69,7 +69,7 @@ static struct survey sched_survey_take(const struct kvgpu_sched *s)
 		if (e->suspended)
 			continue;
 		v.owes |= ent_owes(s, e);
-		v.parked |= e->park.on && e->work;
+		v.parked |= e->work && !e->runnable;
 		if (!vsched_ent_wants(s, e))
 			continue;
 		v.wants++;
@@ -216,7 +216,7 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 	e = out->shared ? NULL : out->ent;
 	/* a vGPU that did not have the chip alone before has time to make progress (vgpu.c) */
 	if (e && e != s->alone)
-		e->park.idle = false;
+		e->park.since = 0;
 	s->alone = e;
 }
 

@@ -61,7 +61,7 @@ struct kvgpu_sched_ent {
 	u32 fixed_ppm; /* entitlement under FIXED_SHARE; 1..KVGPU_SCHED_PPM */
 	struct list_head node;
 	bool runnable, suspended, throttled;
-	bool work, progress; /* as in the last kvgpu_sched_note() */
+	bool work; /* as in the last kvgpu_sched_note(); if not runnable then, it is parked */
 	u64 busy_ns; /* sum of the ns of its kvgpu_sched_charge() calls */
 	u64 slices; /* turns that it was given while another vGPU could run */
 	u32 share; /* by the policy */
@@ -73,12 +73,11 @@ struct kvgpu_sched_ent {
 	/* .woke_busy: .busy_ns when it last woke. .slept_at: when it last ceased to be runnable. */
 	u64 woke_busy, slept_at;
 	/*
-	 * .idle: since .since it has work and the chip alone, and makes no progress, while another
-	 * vGPU could use the chip. .ns: length of its last parking, which ends at .until; 0: it
-	 * made progress since.
+	 * .since: it has work and the chip alone, and makes no progress, while another vGPU could
+	 * use the chip; 0: not so. .ns: length of its last parking, which ends at .until. All are
+	 * 0 after progress.
 	 */
 	struct {
-		bool on, idle;
 		u64 since, ns, until;
 	} park;
 };

@@ -15,6 +15,8 @@
  * that waits for each of its jobs would have next to nothing beside long work that can't be
  * interrupted. It pays for the time for which it has the chip as for any other.
  */
+#include <linux/string.h>
+
 #include "sched/internal.h"
 
 /* A vGPU is parked if it has had the chip alone, and made no progress, for this long, ns. */
@@ -93,12 +95,12 @@ void vsched_hold_stop(struct kvgpu_sched *s)
 	wish_note(s, s->current_ent, !s->current_ent->suspended);
 }
 
-/* Tells whether @e, which has just run out of work, holds the chip. */
+/* Tells whether @e, which is not runnable any more, holds the chip: not if it was parked. */
 static bool ent_holds(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
 	const struct kvgpu_sched_ent *o;
 
-	if (s->current_ent != e || !s->started || !e->quick || e->park.on || e->suspended ||
+	if (s->current_ent != e || !s->started || !e->quick || e->work || e->suspended ||
 	    e->throttled || s->hold.left <= 0 || !vsched_others_can_run(s))
 		return false;
 	list_for_each_entry(o, &s->ents, node)
@@ -143,43 +145,35 @@ void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e,
 void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool progress)
 {
 	e->work = work;
-	e->progress = progress;
+	if (progress)
+		memset(&e->park, 0, sizeof(e->park));
 }
 
-static bool ent_competes(const struct kvgpu_sched_ent *e)
+static bool ent_competes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
-	return e->work && !e->park.on;
+	return e->work && s->at >= e->park.until;
 }
 
 /* Tells whether @e has work and is neither parked nor throttled nor suspended. */
-static bool ent_misses_chip(const struct kvgpu_sched_ent *e)
+static bool ent_misses_chip(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
-	return ent_competes(e) && !e->throttled && !e->suspended;
+	return ent_competes(s, e) && !e->throttled && !e->suspended;
 }
 
 /* Decides whether @e is parked. @others: number of other vGPUs that miss the chip. */
 static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 others)
 {
-	if (e->progress) {
-		e->park.on = e->park.idle = false;
-		e->park.ns = 0;
-		return;
-	}
-	if (e->park.on)
-		e->park.on = others && s->at < e->park.until;
-	if (s->alone != e || !e->work || !others) {
-		e->park.idle = false;
-		return;
-	}
-	if (!e->park.idle)
+	if (!others)
+		e->park.until = 0;
+	if (!others || !e->work || s->alone != e)
+		e->park.since = 0;
+	else if (!e->park.since)
 		e->park.since = s->at;
-	e->park.idle = true;
-	if (s->at - e->park.since < IDLE_NS)
+	if (!e->park.since || s->at - e->park.since < IDLE_NS)
 		return;
-	e->park.idle = false;
+	e->park.since = 0;
 	e->park.ns = clamp(e->park.ns * 2, PARK_MIN_NS, PARK_MAX_NS);
 	e->park.until = vsched_time_add(s->at, e->park.ns);
-	e->park.on = true;
 }
 
 void kvgpu_sched_polled(struct kvgpu_sched *s, u64 now)
@@ -189,13 +183,13 @@ void kvgpu_sched_polled(struct kvgpu_sched *s, u64 now)
 
 	vsched_catch_up(s, now);
 	list_for_each_entry(e, &s->ents, node)
-		missing += ent_misses_chip(e);
+		missing += ent_misses_chip(s, e);
 	list_for_each_entry(e, &s->ents, node)
-		vgpu_park(s, e, missing - ent_misses_chip(e));
+		vgpu_park(s, e, missing - ent_misses_chip(s, e));
 	/*
 	 * vsched_runnable_set() may end a turn, and so move a vGPU to the end of s->ents. The loop
 	 * may meet that vGPU a second time, and changes nothing then.
 	 */
 	list_for_each_entry_safe(e, next, &s->ents, node)
-		vsched_runnable_set(s, e, ent_competes(e), now);
+		vsched_runnable_set(s, e, ent_competes(s, e), now);
 }

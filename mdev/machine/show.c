@@ -21,7 +21,7 @@ static void show_machine(struct seq_file *s, struct machine_slicer *sl,
 		m->v->id, e->weight, e->cap, kvgpu_sched_entitlement(&sl->sched, e), e->busy_ns,
 		(s64)(e->vtime - sl->sched.vclock), e->slices, m->slice.on_chip ? " on-chip" : "",
 		m->slice.found.work ? " work" : "", m->slice.charge.busy ? " busy" : "",
-		e->park.on ? " parked" : "", e->suspended ? " suspended" : "",
+		e->work && !e->runnable ? " parked" : "", e->suspended ? " suspended" : "",
 		e->throttled ? " throttled" : "");
 	spin_unlock(&sl->lock);
 }

@@ -157,7 +157,7 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 	if (c->shared) {
 		/* while a vGPU has a shared chip, no parked vGPU has work: it could run, too */
 		for (i = 0; c->ent && i < MAX_NR; i++)
-			check(!f.b[i].present || f.b[i].suspended || !f.e[i].park.on ||
+			check(!f.b[i].present || f.b[i].suspended || f.e[i].runnable ||
 			      !f.e[i].work);
 		check(wants <= 1 && may == wants);
 		for (i = 0; i < MAX_NR; i++)
@@ -205,24 +205,25 @@ static void add(u32 i)
 static void poll_all(void)
 {
 	u32 often = byte() & 1 ? 1 : 7, bits, i;
-	bool was[MAX_NR], had = f.s.alone;
+	bool was[MAX_NR], gets_on[MAX_NR] = {}, had = f.s.alone, parked;
 
 	for (i = 0; i < MAX_NR; i++) {
-		was[i] = f.e[i].park.on;
+		was[i] = f.now < f.e[i].park.until;
 		if (!f.b[i].present)
 			continue;
 		bits = byte();
-		kvgpu_sched_note(&f.e[i], bits & 1, (bits & 1) && (bits >> 1 & often));
+		gets_on[i] = (bits & 1) && (bits >> 1 & often);
+		kvgpu_sched_note(&f.e[i], bits & 1, gets_on[i]);
 	}
 	kvgpu_sched_polled(&f.s, f.now);
 	for (i = 0; i < MAX_NR; i++) {
 		if (!f.b[i].present)
 			continue;
-		f.b[i].runnable = f.e[i].work && !f.e[i].park.on;
-		check(!f.e[i].park.on || !f.e[i].progress);
+		parked = f.now < f.e[i].park.until;
+		f.b[i].runnable = f.e[i].work && !parked;
+		check(!parked || !gets_on[i]);
 		/* only the vGPU that has the chip alone can have been parked by this poll */
-		check(!f.e[i].park.on || was[i] ||
-		      (had && (f.s.at < f.e[i].park.until || f.now == ~0ull)));
+		check(!parked || was[i] || had);
 		check(f.e[i].park.ns <= 32000000);
 	}
 }

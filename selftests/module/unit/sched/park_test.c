@@ -15,6 +15,11 @@ struct bench {
 	u64 now;
 };
 
+static bool parked(const struct kvgpu_sched_ent *e)
+{
+	return e->work && !e->runnable;
+}
+
 static void set_up(struct bench *b)
 {
 	u32 i;
@@ -69,14 +74,14 @@ static u64 parked_for(struct bench *b)
 	u64 at;
 
 	until_first_has_it(b);
-	while (!b->e[0].park.on) {
+	while (!parked(&b->e[0])) {
 		poll_all(b, MS / 4, WAITS, WAITS);
 		assert_true(++polls <= 3);
 	}
 	assert_int_equal(polls, 3); /* three polls: parked after more than half a millisecond */
 	assert_false(b->e[0].runnable);
 	assert_ptr_equal(b->c.ent, &b->e[1]);
-	for (at = b->now; b->e[0].park.on;)
+	for (at = b->now; parked(&b->e[0]);)
 		poll_all(b, MS / 4, WAITS, RUNS);
 	return b->now - at;
 }
@@ -104,9 +109,9 @@ TEST(work_ends_it)
 	until_first_has_it(&b);
 	for (i = 0; i < 3; i++)
 		poll_all(&b, MS / 4, WAITS, WAITS);
-	assert_true(b.e[0].park.on);
+	assert_true(parked(&b.e[0]));
 	poll_all(&b, MS / 4, RUNS, WAITS);
-	assert_false(b.e[0].park.on);
+	assert_false(parked(&b.e[0]));
 	assert_true(b.e[0].runnable);
 	assert_int_equal(parked_for(&b), 2 * MS);
 }
@@ -124,15 +129,15 @@ TEST(looks_do_not_count)
 	until_first_has_it(&b);
 	for (i = 0; i < 499; i++) {
 		poll_all(&b, 1000, WAITS, WAITS);
-		assert_false(b.e[0].park.on);
+		assert_false(parked(&b.e[0]));
 	}
 	poll_all(&b, 1000, RUNS, WAITS);
-	for (i = 0; i < 500; i++) {
+	for (i = 0; i < 499; i++) {
 		poll_all(&b, 1000, WAITS, WAITS);
-		assert_false(b.e[0].park.on);
+		assert_false(parked(&b.e[0]));
 	}
 	poll_all(&b, 1000, WAITS, WAITS);
-	assert_true(b.e[0].park.on);
+	assert_true(parked(&b.e[0]));
 }
 
 /*
@@ -148,7 +153,7 @@ TEST(no_work_is_no_wait)
 	until_first_has_it(&b);
 	for (i = 0; i < 3; i++)
 		poll_all(&b, MS / 4, WAITS, WAITS);
-	assert_true(b.e[0].park.on);
+	assert_true(parked(&b.e[0]));
 	poll_all(&b, MS / 4, WAITS, RUNS);
 	/* on a shared chip the parked vGPU could take half of the time unseen */
 	assert_false(b.c.shared);
@@ -166,13 +171,13 @@ TEST(alone_it_may_wait)
 	set_up(&b);
 	for (i = 0; i < 100; i++) {
 		poll_all(&b, MS, WAITS, NONE);
-		assert_false(b.e[0].park.on);
+		assert_false(parked(&b.e[0]));
 		assert_ptr_equal(b.c.ent, &b.e[0]);
 	}
 	/* two vGPUs wait, and each is a reason to park the other: one is parked, never both */
 	for (i = 0; i < 1000; i++) {
 		poll_all(&b, MS, WAITS, WAITS);
-		assert_false(b.e[0].park.on && b.e[1].park.on);
+		assert_false(parked(&b.e[0]) && parked(&b.e[1]));
 	}
 }
 
@@ -187,7 +192,7 @@ TEST(each_turn_begins_anew)
 		until_first_has_it(&b);
 		/* one poll, which is so late that it ends the turn */
 		poll_all(&b, KVGPU_SCHED_SLICE_DEFAULT + MS, WAITS, WAITS);
-		assert_false(b.e[0].park.on);
+		assert_false(parked(&b.e[0]));
 		if (b.c.ent == &b.e[1])
 			turns++;
 		else
@@ -210,8 +215,7 @@ static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, u64 stall, u64 period
 
 static void never_open(struct sim_gpu *g)
 {
-	assert_false(g->choice.shared && g->vgpu[0].ent.park.on && g->vgpu[0].ent.work &&
-		     g->choice.ent);
+	assert_false(g->choice.shared && parked(&g->vgpu[0].ent) && g->choice.ent);
 }
 
 /*
