@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sched/: decides which vGPU's channels are on an engine's runlist, and for how long; and the steps
- * when a channel does not leave the chip. Pure: it has no clock (the caller passes the monotonic
- * time in ns as @now; a time before that of an earlier call counts as equal to it), no lock (the
- * caller holds one lock for all calls of one struct kvgpu_sched that may change it), and no
- * allocation. The driver (mdev/machine/) reports which vGPUs have work and how long each had the
- * engine. The policy answers which lists of channels the chip should have: one vGPU's, all, or
- * none. A struct kvgpu_sched knows no engine: one divides the time of one runlist.
+ * sched/: decides which vGPU's channels are on an engine's runlist, and for how long. Pure: it has
+ * no clock (the caller passes the monotonic time in ns as @now; a time before that of an earlier
+ * call counts as equal to it), no lock (the caller holds one for all calls of one struct
+ * kvgpu_sched that may change it), no allocation. A struct kvgpu_sched knows no engine: one divides
+ * the time of one runlist.
  *
  * Words: a vGPU is *present* from kvgpu_sched_add() to kvgpu_sched_remove(). It is *runnable* while
- * it has work that the chip could do and is not parked, and *suspended* when it may not run in any
- * case. It is *parked* for a while if it had the chip alone, and work, but made no progress
- * (vgpu.c). It *holds* the chip if it keeps that for a moment after its work has ended (vgpu.c).
- * Its *entitlement* is the part of the GPU's time that it gets if all vGPUs are runnable. A vGPU
- * that has used up what it may have (its cap; under equal and fixed share its entitlement) is
+ * it has work that the chip could do and is not *parked* for its waits (vgpu.c), and *suspended*
+ * when it may not run in any case. It *holds* the chip if it keeps that for a moment after its work
+ * has ended (vgpu.c). Its *entitlement* is its part of the GPU's time if all vGPUs are runnable. A
+ * vGPU that has used up its limit (its cap; under equal and fixed share its entitlement) is
  * *throttled* until some of that has come back. A vGPU *wants to run* if it is runnable or holds
  * the chip, and is not suspended. It *can run* if it wants to run and is not throttled. It *sleeps*
- * if it does not want to run, and *wakes* when it wants to run again.
- *
- * In a *turn* one vGPU has the chip alone. While several vGPUs can run, a turn takes about a slice
- * or less (choose.c). A *poll* is the driver's reading of the chip's state (mdev/machine/poll.c).
+ * if it does not want to run, and *wakes* when it wants to run again. In a *turn* one vGPU has the
+ * chip alone. A *poll* is the driver's reading of the chip's state (mdev/machine/poll.c).
  *
  * Use: after any event (the time for a poll has come, a turn has ended, a vGPU has work or has no
  * more, a knob was changed) the driver calls, in this order: kvgpu_sched_charge(), for each vGPU
@@ -246,66 +241,5 @@ u64 kvgpu_sched_sample_mean(const struct kvgpu_sched_watch *w);
  * kvgpu_sched_gap(), because a guest must not know when the rest ends.
  */
 u64 kvgpu_sched_rest(u64 used, u64 random);
-
-/* ------------ a channel that does not leave the chip; strikes and the budget of resets (hang.c) */
-
-/* The caller serialises the calls for one struct kvgpu_hang, kvgpu_strikes or kvgpu_resets. */
-
-/* a preempt is late after this time, ns, or half of the watchdog's time if that is shorter */
-#define KVGPU_HANG_POLL_NS 100000000ull
-
-enum kvgpu_hang_step {
-	KVGPU_HANG_WAIT,
-	/*
-	 * Once, when the preempt is late: poll for a pending interrupt whose message to the CPU may
-	 * have been lost. The engine may wait until it is handled.
-	 */
-	KVGPU_HANG_POLL,
-	/* the watchdog's time is over: end the channel, or its group (TSG), that stays */
-	KVGPU_HANG_RECOVER,
-};
-
-struct kvgpu_hang { /* state of one preempt under way */
-	u64 since; /* ns; when the preempt began */
-	bool polled;
-};
-
-void kvgpu_sched_hang_begin(struct kvgpu_hang *h, u64 now);
-/* Returns the step that is due at @now, ns. The caller asks again soon. */
-enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns, u64 now);
-
-/*
- * Strikes (mdev/machine/strike.c) are forgiven one by one, each after KVGPU_STRIKE_FORGIVEN_NS. A
- * vGPU that reaches KVGPU_STRIKES_MAX is suspended.
- */
-#define KVGPU_STRIKES_MAX	 8u
-#define KVGPU_STRIKE_FORGIVEN_NS 30000000000ull
-
-struct kvgpu_strikes { /* all zero: no strikes */
-	/* strikes that were not forgiven when .count was last changed, KVGPU_STRIKES_MAX at most */
-	u32 count;
-	u64 total; /* strikes added so far, forgiven strikes included */
-	/*
-	 * ns; begin of a period of KVGPU_STRIKE_FORGIVEN_NS, at whose end a strike is forgiven and
-	 * the next period begins. A new strike begins a period only if there was none left.
-	 */
-	u64 last;
-};
-
-/* Adds a strike. Returns true if there are now KVGPU_STRIKES_MAX strikes. */
-bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now);
-
-/* The budget of what is a strike only beyond it, "resets" here (mdev/machine/strike.c). */
-#define KVGPU_RESETS_BURST	 32u
-#define KVGPU_RESET_FORGOTTEN_NS 500000000ull
-
-struct kvgpu_resets { /* all zero: no resets */
-	/* resets that were not forgotten at the last reset, KVGPU_RESETS_BURST at most */
-	u32 count;
-	u64 at; /* ns; for each KVGPU_RESET_FORGOTTEN_NS since .at one reset is forgotten */
-};
-
-/* Counts a reset. Returns true if the reset is beyond the budget. The count stops at the budget. */
-bool kvgpu_sched_reset_add(struct kvgpu_resets *r, u64 now);
 
 #endif

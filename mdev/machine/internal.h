@@ -92,15 +92,15 @@ struct machine_preempt {
 
 /*
  * A switch. .waits: the chip has an empty list until the .nr channels and groups .loaded have left
- * (slice.c). The *present* one is .loaded[.at]: its vGPU pays. .leave: its preempt. .first, .began:
- * ktime, ns, at which the switch began, and the wait for the present one.
+ * (slice.c). The *present* one is .loaded[.at]: its vGPU pays. .leave: its preempt. .polled: it was
+ * late. .first, .began: ktime, ns, at which the switch began, and the wait for the present one.
  */
 struct machine_switch {
 	bool waits;
 	u32 nr, at;
 	struct machine_loaded loaded[MAX_LOADED];
 	struct machine_preempt leave;
-	struct kvgpu_hang hang;
+	bool polled;
 	u64 first, began;
 };
 
@@ -113,7 +113,7 @@ enum { SLICER_POLL, SLICER_RECOVER, SLICER_SAMPLED };
  * others. Times: ktime, ns.
  */
 struct machine_slicer {
-	/* protects .sched, and slice.ent and slice.strikes of the vGPUs */
+	/* protects .sched, and slice.ent and slice.forgiven of the vGPUs */
 	spinlock_t lock;
 	struct kvgpu_sched sched;
 	unsigned int watchdog_ms;
@@ -191,17 +191,21 @@ struct machine_slicer {
  * Time slices of one vGPU; times in ns. For the slicer, except where noted; others read some.
  */
 struct machine_slice {
-	/* slicer->lock; the slicer alone writes ent.suspended and strikes */
+	/* slicer->lock; the slicer alone writes ent.suspended and .forgiven */
 	struct kvgpu_sched_ent ent;
-	struct kvgpu_strikes strikes;
 	/* a channel of the vGPU may be loaded; also read without a lock */
 	bool on_chip;
 	/* the chip's list has the vGPU's list */
 	bool merged;
 	u32 turn; /* number of turns as slicer->lists.owner (list.c) */
 	u64 end_at; /* ktime, ns: a suspended vGPU's next channel is ended then; 0: never */
-	/* count of engine resets and long evictions; beyond a budget each is a strike */
-	struct kvgpu_resets resets;
+	/*
+	 * strike.c: ktimes, ns, at which all .strikes of .total will be forgiven, and all engine
+	 * resets and long evictions forgotten
+	 */
+	struct {
+		u64 total, strikes, resets;
+	} forgiven;
 	/*
 	 * Of the last poll, see poll.c. .work: the vGPU has work. .unsaid: GP_GET and GP_PUT tell
 	 * of none, but an engine was seen at work for it. .progress: it makes progress.

@@ -36,6 +36,8 @@
 #define WATCHDOG_MS 2000
 /* the chip's own timeout of a context switch is this much longer than the watchdog's time */
 #define SWITCH_TIMEOUT_EXTRA_MS 1000
+/* a preempt is late after this time, or half of the watchdog's time if that is shorter */
+#define LATE_NS (100ull * NSEC_PER_MSEC)
 
 /* most ns of a switch that are nobody's; with short slices that adds up (MO59) */
 #define LEAST_MAX_NS (300ull * NSEC_PER_USEC)
@@ -359,7 +361,7 @@ static void leave_begin(struct kvgpu_chip *chip)
 	}
 	leave_payer_set(chip);
 	sw->leave = (struct machine_preempt){ .hid = sw->loaded[sw->at].hid, .over = leave_over };
-	kvgpu_sched_hang_begin(&sw->hang, 0);
+	sw->polled = false;
 	vmach_preempt_add(chip, &sw->leave);
 }
 
@@ -378,28 +380,28 @@ static void leave_end(struct kvgpu_chip *chip, bool hangs)
 }
 
 /*
- * A turn of the present channel's preempt is over. sched/hang.c says when to look for an unserved
- * interrupt, and when the watchdog's time is over: that of turns at the preempt register, and
- * WAIT_NS of each wait for a turn at most (request.c). The slicer may evict another channel
- * meanwhile, for seconds, and the chip forgets the preempt.
+ * A turn of the present channel's preempt is over. When it is late the slicer looks once for a
+ * pending interrupt whose message to the CPU may have been lost: the engine may wait until it is
+ * handled. When the watchdog's time is over the channel is ended. The time is that of turns at the
+ * preempt register, and WAIT_NS of each wait for a turn at most (request.c): the slicer may evict
+ * another channel meanwhile, for seconds, and the chip forgets the preempt.
  */
 static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret)
 {
 	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
 	struct machine_switch *sw = &chip->slicer.sw;
-	enum kvgpu_hang_step step;
+	const struct machine_loaded *l = &sw->loaded[sw->at];
 
 	if (ret != -ETIMEDOUT || vmach_gpu_lost(chip->gpu)) {
 		leave_end(chip, false);
 		return;
 	}
-	step = kvgpu_sched_hang_next(&sw->hang, watchdog, p->ns);
-	if (step != KVGPU_HANG_WAIT)
-		trace_kvgpu_hang(sw->loaded[sw->at].vgpu, p->hid.tsg, p->hid.id,
-				 step == KVGPU_HANG_RECOVER, p->ns);
-	if (step == KVGPU_HANG_POLL)
+	if (!sw->polled && p->ns >= min(watchdog / 2, LATE_NS)) {
+		trace_kvgpu_hang(l->vgpu, p->hid.tsg, p->hid.id, false, p->ns);
 		kvgpu_hw_intr_poll(&chip->gpu->hw);
-	if (step == KVGPU_HANG_RECOVER) {
+		sw->polled = true;
+	} else if (sw->polled && p->ns >= watchdog) {
+		trace_kvgpu_hang(l->vgpu, p->hid.tsg, p->hid.id, true, p->ns);
 		leave_end(chip, true);
 		return;
 	}

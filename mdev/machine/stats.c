@@ -30,7 +30,7 @@ void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *s
 		.preempt_ns = READ_ONCE(sl->preempts.ns),
 		.preempt_ns_max = READ_ONCE(sl->preempts.max),
 		.doorbells_trapped = atomic64_read(&v->m->view.doorbells_trapped),
-		.strikes = READ_ONCE(sl->strikes.total),
+		.strikes = READ_ONCE(sl->forgiven.total),
 		.weight = READ_ONCE(sl->ent.weight),
 		.cap = READ_ONCE(sl->ent.cap),
 		.runnable = READ_ONCE(sl->found.work),

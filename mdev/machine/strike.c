@@ -6,7 +6,8 @@
  * and when a channel was ended for too many interrupts. It also gets a strike when a channel that
  * was ended for another reason than an MMU fault left an engine only by a reset. A vGPU has a
  * budget for resets after an MMU fault or at the unbind of a channel, and for long evictions of
- * channels that were ended (kvgpu_sched_reset_add()). Each of these beyond the budget is a strike.
+ * channels that were ended. Each of these beyond the budget is a strike. Strikes are forgiven, and
+ * resets forgotten, one after the other.
  *
  * A vGPU with too many strikes is suspended. The slicer takes its channels off the chip, and all
  * its enabled channels are ended, also channels that its guest enables later. The guest is told of
@@ -20,26 +21,44 @@
 
 /* ms from the end of one channel of a suspended vGPU to the end of the next */
 #define END_EVERY_MS 50
+/* a vGPU that has as many is suspended */
+#define STRIKES_MAX 8
+#define STRIKE_NS   (30 * NSEC_PER_SEC) /* in which one is forgiven */
+/* the budget of resets and long evictions */
+#define RESETS_MAX 32
+#define RESET_NS   (500 * NSEC_PER_MSEC) /* in which one is forgotten */
+
+/*
+ * Adds one to those that will be gone at ktime *@gone, one each @each ns. Returns how many there
+ * are now.
+ */
+static u64 one_more(u64 *gone, u64 each, u64 now)
+{
+	*gone = max(*gone, now) + each;
+	return div64_u64(*gone - now + each - 1, each);
+}
 
 void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
 	struct machine_slicer *s = &gpu->chip->slicer;
 	bool suspend;
-	u64 now = ktime_get_ns();
+	u64 now = ktime_get_ns(), nr;
 
 	vmach_slicer_assert(gpu);
 	spin_lock(&s->lock);
-	suspend = kvgpu_sched_strike_add(&m->slice.strikes, now) && !m->slice.ent.suspended;
+	m->slice.forgiven.total++;
+	nr = one_more(&m->slice.forgiven.strikes, STRIKE_NS, now);
+	suspend = nr >= STRIKES_MAX && !m->slice.ent.suspended;
 	if (suspend)
 		kvgpu_sched_set_suspended(&s->sched, &m->slice.ent, true, now);
 	spin_unlock(&s->lock);
-	trace_kvgpu_strike(m->v->id, why, m->slice.strikes.total, suspend);
+	trace_kvgpu_strike(m->v->id, why, m->slice.forgiven.total, suspend);
 	if (!suspend)
 		return;
-	kvgpu_mdev_fault_note(m->v, "suspended", -1, 0, m->slice.strikes.count);
-	dev_warn_ratelimited(m->v->vdev.dev, "suspended after %u strikes, the last one: %s\n",
-			     m->slice.strikes.count, why);
+	kvgpu_mdev_fault_note(m->v, "suspended", -1, 0, nr);
+	dev_warn_ratelimited(m->v->vdev.dev, "suspended after %llu strikes, the last one: %s\n", nr,
+			     why);
 	s->lists.stale = true;
 	/* the guest is told of the channel that hung first */
 	m->slice.end_at = now + END_EVERY_MS * NSEC_PER_MSEC;
@@ -48,9 +67,12 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 
 void vmach_resets_note(struct kvgpu_machine *m, u32 nr)
 {
-	while (nr--)
-		if (kvgpu_sched_reset_add(&m->slice.resets, ktime_get_ns()))
-			vmach_strike_add(m, "too many engine resets");
+	while (nr--) {
+		if (one_more(&m->slice.forgiven.resets, RESET_NS, ktime_get_ns()) <= RESETS_MAX)
+			continue;
+		m->slice.forgiven.resets -= RESET_NS;
+		vmach_strike_add(m, "too many engine resets");
+	}
 }
 
 void vmach_storm_strike(struct kvgpu_chan *c)
@@ -72,7 +94,7 @@ static void strikes_clear(void *arg)
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
 	spin_lock(&s->lock);
-	m->slice.strikes.count = 0;
+	m->slice.forgiven.strikes = 0;
 	if (m->slice.ent.suspended) {
 		kvgpu_sched_set_suspended(&s->sched, &m->slice.ent, false, ktime_get_ns());
 		s->lists.stale = true;

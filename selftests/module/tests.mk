@@ -80,11 +80,10 @@ $(O)/fuzzobj/selftests/module/unit/gtt-shadow/%.o: FUZZ_SAN := -O3
 # --- sched: on a simulated GPU and driver (selftests/module/sim)
 SCHED_SRC	:= $(wildcard sched/*.c)
 SCHED_TESTS	:= $(addprefix sched/,share_test cap_test wake_test fluid_test turn_test knob_test park_test owed_test capped_test policy_test)
-UNIT_TESTS += $(SCHED_TESTS) sched/hang_test sched/gap_test
+UNIT_TESTS += $(SCHED_TESTS) sched/gap_test
 $(foreach t,$(SCHED_TESTS),$(eval SRC_$(t) := $(SCHED_SRC) selftests/module/sim/gpu.c))
 # simulations of hours of GPU time
 $(addprefix $(O)/asan/,sched/%.o selftests/module/sim/%.o): SAN_CFLAGS += -O2
-SRC_sched/hang_test	:= sched/hang.c
 SRC_sched/gap_test	:= sched/gap.c
 LIBS_sched/gap_test	:= -lm
 FUZZ_TESTS += sched/sched_fuzz
