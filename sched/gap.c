@@ -11,19 +11,6 @@
 #include "sched/internal.h"
 
 /*
- * Mean gaps, ns; kvgpu_sched_sample_mean() chooses one. Rows of
- * selftests/module/harness/topics/shares.c have the first two. The last is for vGPUs without
- * channels, too: their guests may ask for a flush, which is done after a sample.
- */
-#define SAMPLE_NS	 1000000ull
-#define SAMPLE_QUIET_NS	 4000000ull
-#define SAMPLE_ALONE_NS	 10000000ull
-#define SAMPLE_ASLEEP_NS 50000000ull
-/* ns without work after which samples may be fewer */
-#define QUIET_NS    1000000000ull
-#define REST_MAX_NS 10000000ull
-
-/*
  * ln 2, and the factor CURVE of an approximation, both in units of 2^-16. For x in 0..1, -log2(1 -
  * x / 2) differs by less than 0.009 from x - CURVE x (1 - x).
  */
@@ -49,22 +36,4 @@ u64 kvgpu_sched_gap(u64 mean, u64 random)
 	u64 gap = min(mean, (u64)1 << 40) * minus_ln(random) >> 16;
 
 	return min(max(gap, mean / KVGPU_GAP_MIN), mean * KVGPU_GAP_MAX);
-}
-
-u64 kvgpu_sched_sample_mean(const struct kvgpu_sched_watch *w)
-{
-	bool quiet = w->idle_ns > QUIET_NS;
-
-	if (w->alternates)
-		return SAMPLE_NS;
-	if (w->bound > 1 || w->limited)
-		return quiet ? SAMPLE_QUIET_NS : SAMPLE_NS;
-	if (w->bound)
-		return quiet ? SAMPLE_ASLEEP_NS : SAMPLE_ALONE_NS;
-	return w->any ? SAMPLE_ASLEEP_NS : 0;
-}
-
-u64 kvgpu_sched_rest(u64 used, u64 random)
-{
-	return kvgpu_sched_gap(min(2 * min(used, REST_MAX_NS), REST_MAX_NS), random);
 }

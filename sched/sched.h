@@ -219,27 +219,4 @@ int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy_id *out);
  */
 u64 kvgpu_sched_gap(u64 mean, u64 random);
 
-/*
- * The facts that the mean time between samples depends on. None of them tells which vGPU the last
- * sample found at work: a vGPU that is sampled sooner after a sample that saw it at work would be
- * charged too little.
- */
-struct kvgpu_sched_watch {
-	/* not ->shared, a vGPU has just left the chip, or an interrupt is masked until a poll */
-	bool alternates;
-	bool any; /* there is a vGPU */
-	u32 bound; /* number of vGPUs that have bound a channel, now or a short time ago */
-	bool limited; /* the policy or a cap may limit the GPU time of one that .bound counts */
-	u64 idle_ns; /* ns since work was last seen */
-};
-
-/* Returns the mean time between samples, in ns; 0: no samples. */
-u64 kvgpu_sched_sample_mean(const struct kvgpu_sched_watch *w);
-/*
- * Returns for how many ns the driver should leave the CPU and its locks to other threads after a
- * poll that took @used ns. The average is about 2 * @used, up to a limit. The time is drawn by
- * kvgpu_sched_gap(), because a guest must not know when the rest ends.
- */
-u64 kvgpu_sched_rest(u64 used, u64 random);
-
 #endif

@@ -42,6 +42,18 @@
 /* most ns of a switch that are nobody's; with short slices that adds up (MO59) */
 #define LEAST_MAX_NS (300ull * NSEC_PER_USEC)
 /*
+ * Mean times between samples, ns; rows of selftests/module/harness/topics/shares.c have the first
+ * two. The last is for vGPUs without channels, too: their guests may ask for a flush, which is done
+ * after a sample.
+ */
+#define SAMPLE_NS	 (1ull * NSEC_PER_MSEC)
+#define SAMPLE_QUIET_NS	 (4ull * NSEC_PER_MSEC)
+#define SAMPLE_ALONE_NS	 (10ull * NSEC_PER_MSEC)
+#define SAMPLE_ASLEEP_NS (50ull * NSEC_PER_MSEC)
+/* ns without work after which samples may be fewer */
+#define QUIET_NS    (1ull * NSEC_PER_SEC)
+#define REST_MAX_NS (10ull * NSEC_PER_MSEC)
+/*
  * ns for which a vGPU counts as one with channel ids after it has given them back. A vGPU that
  * waits for so long can work for one rest of slicer_main() before a nearer sample is drawn: 10 ms
  * on the average at most, which is 0.1 %.
@@ -217,17 +229,21 @@ static bool vgpu_limited(const struct machine_slicer *s, const struct kvgpu_mach
 	       READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
 }
 
-/* Returns the mean time between samples, in ns; 0: no samples, because the card has no vGPU. */
+/*
+ * Returns the mean time between samples, in ns; 0: no samples, because the card has no vGPU. It
+ * does not depend on whom the last sample found at work: a vGPU that is sampled sooner after a
+ * sample that saw it at work would be charged too little.
+ */
 static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_sched_watch w = {
-		.alternates = vmach_nonstall_poll(chip, now) || !s->lists.shared,
-		.any = !list_empty(&chip->live),
-		.idle_ns = now > s->poll.worked ? now - s->poll.worked : 0,
-	};
+	bool quiet = now > s->poll.worked + QUIET_NS, limited = false;
 	struct kvgpu_machine *m;
+	u32 bound = 0;
 
+	/* an interrupt is masked until a poll; vGPUs alternate on the chip */
+	if (vmach_nonstall_poll(chip, now) || !s->lists.shared)
+		return SAMPLE_NS;
 	list_for_each_entry(m, &chip->live, node) {
 		/*
 		 * Skip a vGPU that has no channel ids and had none lately. .list_nr would not do,
@@ -237,10 +253,14 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 		 */
 		if (!READ_ONCE(m->ids.nr_blocks) && now > READ_ONCE(m->ids.given) + IDS_COUNT_NS)
 			continue;
-		w.bound++;
-		w.limited |= vgpu_limited(s, m);
+		bound++;
+		limited |= vgpu_limited(s, m);
 	}
-	return kvgpu_sched_sample_mean(&w);
+	if (bound > 1 || limited)
+		return quiet ? SAMPLE_QUIET_NS : SAMPLE_NS;
+	if (bound)
+		return quiet ? SAMPLE_ASLEEP_NS : SAMPLE_ALONE_NS;
+	return list_empty(&chip->live) ? 0 : SAMPLE_ASLEEP_NS;
 }
 
 /*
@@ -264,7 +284,8 @@ static void serve_flushes(struct kvgpu_chip *chip)
 }
 
 /*
- * Draws the time at which the thread's rest ends. The end of a turn ends the rest, too. But if
+ * Draws the time at which the thread's rest ends: a guest must not know it. On average the rest is
+ * twice as long as the poll, up to a limit. The end of a turn ends it, too. But if
  * polls take more than a quarter of a turn, the thread first rests for as long as it owes: twice
  * the mean time of a poll, less what it rested more before, REST_SAVED_NS at most. So it works for
  * less than half of the time, and mostly for a third at most. Neither short turns among long ones
@@ -272,7 +293,8 @@ static void serve_flushes(struct kvgpu_chip *chip)
  */
 static u64 rest_end(struct machine_slicer *s)
 {
-	u64 end = s->rest.from + kvgpu_sched_rest(s->rest.used, get_random_u64()), turn, length;
+	u64 mean = min(2 * s->rest.used, REST_MAX_NS), turn, length;
+	u64 end = s->rest.from + kvgpu_sched_gap(mean, get_random_u64());
 
 	s->rest.used_mean = s->rest.used_mean - s->rest.used_mean / 8 + s->rest.used / 8;
 	s->rest.owed -= (s64)(s->rest.from - s->rest.used - s->rest.before);
@@ -311,7 +333,6 @@ static void turn_over(struct kvgpu_chip *chip)
 /* The switch has ended: all channels are off the chip. Writes the list that comes next. */
 static void switch_end(struct kvgpu_chip *chip)
 {
-	struct kvgpu_sched_watch alternates = { .alternates = true };
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
 
@@ -320,7 +341,7 @@ static void switch_end(struct kvgpu_chip *chip)
 		WRITE_ONCE(m->slice.on_chip, false);
 	s->sw.waits = false;
 	lists_load(chip);
-	vmach_samples_set(chip, s->samples.charged, kvgpu_sched_sample_mean(&alternates));
+	vmach_samples_set(chip, s->samples.charged, SAMPLE_NS);
 	turn_over(chip);
 }
 
@@ -463,7 +484,7 @@ static void slicer_sleep(struct machine_slicer *s, unsigned long kicked, u64 unt
  * failed, waits for a preempt for some us if one is under way, and makes a poll when that is due
  * and no switch waits. While one waits, guests' flushes and NON_STALL_INTERRUPTs are seen to. After
  * a poll it rests: it makes no further one for longer if the poll and its flushes took longer
- * (kvgpu_sched_rest()). Without rests, guests could keep the thread busy, because they can cause
+ * (rest_end()). Without rests, guests could keep the thread busy, because they can cause
  * any number of kicks. A switch counts as rest.
  */
 static int slicer_main(void *arg)
