@@ -236,10 +236,14 @@ CARD_ATTR(chip_interrupts, "%llu", READ_ONCE(gpu->hw.stats.intrs))
 static ssize_t policy_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			    size_t len)
 {
-	enum kvgpu_sched_policy_id policy;
-	int ret = kvgpu_sched_policy_parse(buf, &policy);
+	unsigned int policy = 0;
+	int ret;
 
-	ret = ret ?: kvgpu_machine_gpu_knob_set(dev_get_drvdata(dev), MACHINE_POLICY, policy);
+	while (policy < KVGPU_SCHED_NR_POLICIES &&
+	       !sysfs_streq(buf, kvgpu_sched_policies[policy].name))
+		policy++;
+	/* -EINVAL if it is none of them */
+	ret = kvgpu_machine_gpu_knob_set(dev_get_drvdata(dev), MACHINE_POLICY, policy);
 	return ret ?: len;
 }
 static DEVICE_ATTR_RW(policy);

@@ -3,7 +3,6 @@
  * The policies, what they entitle a vGPU to, and the admin's knobs: policy, slice, weights, caps.
  */
 #include <linux/errno.h>
-#include <linux/string.h>
 
 #include "sched/internal.h"
 
@@ -25,22 +24,6 @@ const struct kvgpu_sched_policy kvgpu_sched_policies[KVGPU_SCHED_NR_POLICIES] = 
 				      .share = share_by_memory,
 				      .total = KVGPU_SCHED_PPM },
 };
-
-int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy_id *out)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(kvgpu_sched_policies); i++) {
-		size_t len = strlen(kvgpu_sched_policies[i].name);
-
-		if (!strncmp(text, kvgpu_sched_policies[i].name, len) &&
-		    (!text[len] || !strcmp(text + len, "\n"))) {
-			*out = i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
 
 /* ------------------------------------------------------------------ entitlements */
 

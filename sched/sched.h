@@ -204,11 +204,6 @@ u64 kvgpu_sched_turn_end(const struct kvgpu_sched *s);
  */
 u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
-/*
- * kvgpu_sched_policy_parse() accepts a newline after the name of a policy, and returns -EINVAL for
- * other text.
- */
-int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy_id *out);
 /* -------------------------------------------------------- draw the times of samples (gap.c) */
 
 #define KVGPU_GAP_MIN 64u

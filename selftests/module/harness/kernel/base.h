@@ -285,6 +285,7 @@ u64 harness_random(void);
 /* ------------------------------------------------ words of others that need no more than a name */
 
 int kstrtouint(const char *text, unsigned int base, unsigned int *out);
+bool sysfs_streq(const char *text, const char *name);
 #define sysfs_emit(buf, ...) snprintf(buf, PAGE_SIZE, __VA_ARGS__)
 
 #define module_param(name, type, perm) unsigned int *const harness_param_##name = &name

@@ -52,6 +52,13 @@ int kstrtouint(const char *text, unsigned int base, unsigned int *out)
 	return 0;
 }
 
+bool sysfs_streq(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(text, name, len) && (!text[len] || !strcmp(text + len, "\n"));
+}
+
 int request_firmware(const struct firmware **fw, const char *name, struct device *dev)
 {
 	static struct fwbuild made;

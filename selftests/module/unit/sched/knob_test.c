@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * vGPUs that come and go, the admin's knobs while vGPUs run, entitlements, and names of policies.
+ * vGPUs that come and go, the admin's knobs while vGPUs run, and entitlements.
  */
 #include <errno.h>
 #include <selftests/unit_test.h>
@@ -61,45 +61,6 @@ TEST(add_takes_the_nearest_value)
 	assert_int_equal(e[1].weight, 10000);
 	assert_int_equal(e[1].cap, 100);
 	assert_int_equal(e[1].fixed_ppm, 1000000);
-}
-
-TEST(names)
-{
-	static const char *const good[] = { "best-effort", "equal-share", "fixed-share" };
-	static const char *const bad[] = {
-		"",
-		"\n",
-		"best",
-		"best-effort ",
-		" best-effort",
-		"best-effort\n\n",
-		"Best-effort",
-		"best-effort\nx",
-		"best-effort2",
-		"fixed",
-		"equal-share\t",
-		"0",
-		"best-effort\r\n",
-	};
-	enum kvgpu_sched_policy_id p;
-	char line[32];
-	u32 i;
-
-	for (i = 0; i < 3; i++) {
-		assert_string_equal(kvgpu_sched_policies[i].name, good[i]);
-		p = 77;
-		assert_int_equal(kvgpu_sched_policy_parse(good[i], &p), 0);
-		assert_int_equal(p, i);
-		p = 77;
-		strcat(strcpy(line, good[i]), "\n");
-		assert_int_equal(kvgpu_sched_policy_parse(line, &p), 0);
-		assert_int_equal(p, i);
-	}
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		p = 77;
-		assert_int_equal(kvgpu_sched_policy_parse(bad[i], &p), -EINVAL);
-		assert_int_equal(p, 77);
-	}
 }
 
 /* ------------------------------------------------------------------ entitlements */
