@@ -30,6 +30,8 @@ static void clock_tick(struct kvgpu_sched *s, u64 now)
 	list_for_each_entry(e, &s->ents, node) {
 		kvgpu_bucket_fill(&e->limit, dt);
 		kvgpu_bucket_fill(&e->wakes, dt);
+		kvgpu_bucket_fill(&e->hold, dt);
+		kvgpu_bucket_close(&e->hold);
 	}
 	if (s->total && !vsched_others_can_run(s) &&
 	    !(s->current_ent && vsched_ent_can_run(s, s->current_ent)))
@@ -110,10 +112,12 @@ void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns
 
 void vsched_hold_end(struct kvgpu_sched *s)
 {
-	u64 from = s->hold_end - vsched_hold_ns(s);
+	struct kvgpu_sched_ent *e = s->current_ent;
 
-	if (s->hold_end)
-		kvgpu_bucket_take(&s->hold, s->at - min(s->at, from), SCHED_HOLD_NS);
+	if (!s->hold_end)
+		return;
+	kvgpu_bucket_take(&s->hold, s->at - e->slept_at, SCHED_HOLD_NS);
+	kvgpu_bucket_take(&e->hold, s->at - e->slept_at, SCHED_HOLD_NS);
 	s->hold_end = 0;
 }
 

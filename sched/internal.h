@@ -26,7 +26,8 @@
  * served at once, however long others' work is, and one that needs its share is not. vclock can't
  * decide this: it stands still while the last vGPUs of a round wait for their turns.
  *
- * kvgpu_sched.hold: real time for which vGPUs may hold an idle chip (vgpu.c).
+ * .hold of the GPU: real time for which vGPUs may hold the idle chip (vgpu.c). .hold of a vGPU is
+ * its part of that by share, which no other one uses up.
  */
 #ifndef KVGPU_SCHED_INTERNAL_H
 #define KVGPU_SCHED_INTERNAL_H
@@ -48,6 +49,8 @@
 /* vGPUs may hold the chip for SCHED_HOLD_NS, and SCHED_HOLD_PPM of the time: 100 ms in any 2 s */
 #define SCHED_HOLD_NS  20000000ll
 #define SCHED_HOLD_PPM 40000u
+/* longest pause, ns, over which one holds it */
+#define SCHED_HOLD_MAX(s) ((s)->slice_ns / 4)
 /* length of a round, ns, if no turn becomes shorter than vsched_turn_min(), or is cut to a slice */
 #define SCHED_ROUND(slice) ((slice)*7 / 2)
 #define SCHED_SHORTEST	   5u /* divisor of a slice: vsched_turn_min() */
@@ -74,12 +77,6 @@ static inline u64 vsched_to_clock(const struct kvgpu_sched_ent *e, u64 ns)
 static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 {
 	return max(s->slice_ns / SCHED_SHORTEST, (u64)KVGPU_SCHED_SLICE_MIN);
-}
-
-/* Returns the longest pause, ns, over which a vGPU holds the chip. */
-static inline u64 vsched_hold_ns(const struct kvgpu_sched *s)
-{
-	return s->slice_ns / 4;
 }
 
 static inline bool vsched_ent_wants(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)

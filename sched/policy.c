@@ -91,11 +91,16 @@ static void limit_set(struct kvgpu_sched_ent *e, u32 ppm)
 	e->limit.depth = max(ppm * SCHED_LIMIT_NS, SCHED_RELEASE_MIN * KVGPU_BUCKET_NS);
 }
 
-static void wakes_set(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+static void wakes_and_holds_set(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 {
-	e->wakes.ppm = min(div_u64((u64)e->share * KVGPU_SCHED_PPM, s->total), 1000000ull);
+	u64 ppm = clamp(div_u64((u64)e->share * KVGPU_SCHED_PPM, s->total), 1ull, 1000000ull);
+
+	e->wakes.ppm = ppm;
 	e->wakes.depth = (s64)vsched_turn_min(s) * KVGPU_BUCKET_NS;
 	kvgpu_bucket_close(&e->wakes);
+	e->hold.ppm = max(div_u64(ppm * SCHED_HOLD_PPM, KVGPU_SCHED_PPM), 1ull);
+	e->hold.depth = ppm * SCHED_HOLD_NS;
+	kvgpu_bucket_close(&e->hold);
 }
 
 void vsched_knobs_apply(struct kvgpu_sched *s)
@@ -110,7 +115,7 @@ void vsched_knobs_apply(struct kvgpu_sched *s)
 	}
 	list_for_each_entry(e, &s->ents, node) {
 		limit_set(e, s->policy->keeps ? kvgpu_sched_entitlement(s, e) : cap_ppm(e));
-		wakes_set(s, e);
+		wakes_and_holds_set(s, e);
 	}
 	vsched_clocks_settle(s);
 }

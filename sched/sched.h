@@ -61,8 +61,8 @@ struct kvgpu_sched_ent {
 	u64 slices; /* turns that it was given while another vGPU could run */
 	u32 share; /* by the policy */
 	u64 vtime; /* its clock (internal.h) */
-	/* the GPU time that it may use; the wake-ups by which it may go first (internal.h) */
-	struct kvgpu_bucket limit, wakes;
+	/* internal.h: GPU time that it may use; wake-ups by which it may go first; holds */
+	struct kvgpu_bucket limit, wakes, hold;
 	/* .front: goes first, for one turn. .quick: the last pause was short enough to hold. */
 	bool front, quick;
 	/* .woke_busy: .busy_ns when it last woke. .slept_at: when it last ceased to be runnable. */
@@ -127,7 +127,7 @@ struct kvgpu_sched { /* times in ns */
 	 */
 	bool started;
 	u64 turn_start, slice_end, switch_ns, switch_used;
-	/* time for which vGPUs may hold the chip; until then .current_ent holds it, or 0 */
+	/* for the holds of all vGPUs together; until then .current_ent holds the chip, or 0 */
 	struct kvgpu_bucket hold;
 	u64 hold_end;
 };
@@ -203,8 +203,6 @@ u64 kvgpu_sched_turn_end(const struct kvgpu_sched *s);
  * entitlements of the other vGPUs.
  */
 u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
-
-/* -------------------------------------------------------- draw the times of samples (gap.c) */
 
 #define KVGPU_GAP_MIN 64u
 #define KVGPU_GAP_MAX 4u

@@ -10,10 +10,10 @@
  * parked while no other vGPU could use the chip. The time for which the vGPU was idle decides, not
  * the number of polls, which another vGPU can cause.
  *
- * *Holds.* A vGPU whose work ends in its turn keeps the chip for vsched_hold_ns() if its last pause
- * was as short, it goes before all others, and something is left in s->hold. Without that a client
- * that waits for each of its jobs would have next to nothing beside long work that can't be
- * interrupted. It pays for the time for which it has the chip as for any other.
+ * *Holds.* A vGPU whose work ends in its turn keeps the chip for a moment if its last pause was
+ * short, it goes before all others, and the buckets of holds allow that. Without it a client that
+ * waits for each of its jobs would have next to nothing beside long work that can't be interrupted.
+ * It pays for the time for which it has the chip as for any other.
  */
 #include <linux/string.h>
 
@@ -47,6 +47,7 @@ void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
 		/* no debt */
 		.limit.left = 1ll << 60,
 		.wakes.left = 1ll << 60,
+		.hold.left = 1ll << 60,
 	};
 	list_add_tail(&e->node, &s->ents);
 	s->nr_ents++;
@@ -95,13 +96,25 @@ void vsched_hold_stop(struct kvgpu_sched *s)
 	wish_note(s, s->current_ent, !s->current_ent->suspended);
 }
 
+/* Returns for how many ns @e may hold the chip: others that pause keep their parts. */
+static u64 hold_left(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+{
+	const struct kvgpu_sched_ent *o;
+	s64 left = s->hold.left;
+
+	list_for_each_entry(o, &s->ents, node)
+		if (o != e && o->quick)
+			left -= max(o->hold.left, (s64)0);
+	return min(div_u64(max(left, (s64)0), KVGPU_BUCKET_NS), SCHED_HOLD_MAX(s));
+}
+
 /* Tells whether @e, which is not runnable any more, holds the chip: not if it was parked. */
 static bool ent_holds(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
 	const struct kvgpu_sched_ent *o;
 
 	if (s->current_ent != e || !s->started || !e->quick || e->work || e->suspended ||
-	    e->throttled || s->hold.left <= 0 || !vsched_others_can_run(s))
+	    e->throttled || !hold_left(s, e) || !vsched_others_can_run(s))
 		return false;
 	list_for_each_entry(o, &s->ents, node)
 		if (o != e && vsched_ent_can_run(s, o) && vsched_ent_goes_before(s, o, e))
@@ -119,13 +132,13 @@ void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool 
 	before = vsched_ent_wants(s, e);
 	e->runnable = runnable;
 	if (runnable)
-		e->quick = s->at - e->slept_at < s->slice_ns / 2;
+		e->quick = e->slept_at && s->at - e->slept_at < s->slice_ns / 2;
 	else
 		e->slept_at = s->at;
 	if (s->hold_end && s->current_ent == e)
 		vsched_hold_stop(s);
 	else if (!runnable && ent_holds(s, e))
-		s->hold_end = vsched_time_add(s->at, vsched_hold_ns(s));
+		s->hold_end = vsched_time_add(s->at, hold_left(s, e));
 	wish_note(s, e, before);
 }
 

@@ -102,25 +102,29 @@ TEST(one_that_waits_for_its_jobs)
 }
 
 /*
- * vGPU 1 pauses, beside vGPU 0, which always works in pieces of @piece ns that can't be
- * interrupted. Returns the millionths of the time that vGPU 1 has. *@idle: most ns of any 2 s for
- * which vGPU 1 held the idle GPU; *@least: what vGPU 0 has at least in any 10 s.
+ * vGPU 1 pauses, and vGPU 2, if @third is not NULL, beside vGPU 0, which always works in pieces of
+ * @piece ns that can't be interrupted. Returns the millionths of the time that vGPU 1 has. *@idle:
+ * most ns of any 2 s for which they held the idle GPU; *@least: what vGPU 0 has at least in any
+ * 10 s.
  */
-static u32 beside_pieces(struct sim_work work, u64 piece, u64 *idle, u32 *least)
+static u32 beside_pieces(struct sim_work work, const struct sim_work *third, u64 piece, u64 slice,
+			 u64 *idle, u32 *least)
 {
 	u64 held[200] = {}, before = 0;
-	struct sim_vgpu *v = sim_vgpus(2, piece);
+	struct sim_vgpu *v = sim_vgpus(3, piece);
 	struct sim_gpu g;
 	u32 i, most;
 
 	v[0].work.piece = piece;
 	v[1].work = work;
-	sim_init(&g, &sim_ideal, v, 2, 0);
+	v[2].work = third ? *third : v[2].work;
+	sim_init(&g, &sim_ideal, v, third ? 3 : 2, 0);
+	assert_int_equal(kvgpu_sched_set_slice(&g.sched, slice), 0);
 	*idle = 0;
 	for (i = 0; i < 200; i++) {
 		sim_run(&g, 100 * SIM_MS);
-		held[i] = v[1].held - before;
-		before = v[1].held;
+		held[i] = v[1].held + v[2].held - before;
+		before += held[i];
 		most = i < 19 ? 0 : i - 19;
 		for (u64 sum = 0; most <= i; most++)
 			*idle = max(*idle, sum += held[most]);
@@ -143,7 +147,7 @@ TEST(who_pauses_has_its_part_beside_long_pieces)
 	u64 idle;
 
 	for (i = 0; i < 2; i++) {
-		has = beside_pieces(work, rows[i].piece, &idle, &least);
+		has = beside_pieces(work, NULL, rows[i].piece, SLICE, &idle, &least);
 		print_message("# pieces of %u ms: %u ppm, %u ms idle in 2 s\n",
 			      (u32)(rows[i].piece / SIM_MS), has, (u32)(idle / SIM_MS));
 		assert_true(has >= rows[i].least);
@@ -163,13 +167,30 @@ TEST(pauses_on_purpose_gain_nothing)
 		for (p = 0; p < 5; p++) {
 			beside_pieces((struct sim_work){ SIM_LOOP, .len = len[l],
 							 .period = pause[p] },
-				      100000, &idle, &least);
+				      NULL, 100000, SLICE, &idle, &least);
 			if (least < 460000 || idle > 100 * SIM_MS)
 				fail_msg(
 					"%u us of work, pauses of %u us: the other has %u ppm, %u ms idle in 2 s",
 					(u32)(len[l] / 1000), (u32)(pause[p] / 1000), least,
 					(u32)(idle / SIM_MS));
 		}
+}
+
+/* The time for which vGPUs may hold the idle GPU is theirs by share, and as long as promised. */
+TEST(nobody_uses_up_the_pauses_of_others)
+{
+	const struct sim_work work = { SIM_LOOP, .len = 5 * SIM_MS, .period = 300000 },
+			      drains = { SIM_LOOP, .len = 20000, .period = 900000 },
+			      slowly = { SIM_LOOP, .len = 5 * SIM_MS, .period = 24 * SIM_MS };
+	u32 has, least;
+	u64 idle;
+
+	has = beside_pieces(work, &drains, 100 * SIM_MS, SLICE, &idle, &least);
+	print_message("# %u ppm, %u ms idle in 2 s\n", has, (u32)(idle / SIM_MS));
+	assert_true(has >= 180000 && idle <= 100 * SIM_MS);
+	beside_pieces(slowly, &drains, 100000, KVGPU_SCHED_SLICE_MAX, &idle, &least);
+	print_message("# slices of 100 ms: %u ms idle in 2 s\n", (u32)(idle / SIM_MS));
+	assert_true(idle <= 100 * SIM_MS);
 }
 
 TEST(no_rhythm_gains)
