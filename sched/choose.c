@@ -15,9 +15,11 @@
  * slice, the driver is asked to poll again soon, at intervals that grow.
  *
  * While one vGPU alone can run there are no turns, and another vGPU that wakes gets the chip at
- * once. So a vGPU that sleeps before its turn is as long as the shortest turn pays for the switch
- * to it. Otherwise a vGPU that wakes again and again, and does next to nothing, would take the time
- * of these switches from the vGPU that works.
+ * once. So a vGPU that sleeps before its turn is as long as the shortest turn, or as four switches,
+ * pays for the switch to it. Otherwise a vGPU that wakes again and again, and does next to nothing,
+ * would take the time of these switches from the vGPU that works. Else who left the chip pays, as
+ * far as it had more than SCHED_FREE_PPM of the GPU by that. Who left pays so in any case if it has
+ * a cap, because nobody's time is beyond that.
  */
 #include "sched/internal.h"
 
@@ -34,15 +36,16 @@ struct survey {
 
 static bool ent_owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
-	return e->throttled ||
-	       (!vsched_ent_wants(s, e) && vsched_clock_ahead(e->vtime, s->vclock) >
-						   (s64)vsched_to_clock(e, vsched_turn_min(s)));
+	u64 most = vsched_ent_may_front(e) ? vsched_turn_min(s) : 0;
+
+	return e->throttled || (!vsched_ent_wants(s, e) && vsched_clock_ahead(e->vtime, s->vclock) >
+								   (s64)vsched_to_clock(e, most));
 }
 
 /*
  * Of the vGPUs that can run and are about equal to @behind, returns the one that has waited
- * longest: the first in s->ents, because a vGPU goes to the end when a turn of it that had started
- * ends.
+ * longest: the first in s->ents, because a vGPU goes to the end when it has the chip without turns,
+ * and when a turn of it that had started ends.
  */
 static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s,
 					       struct kvgpu_sched_ent *behind)
@@ -87,16 +90,28 @@ static struct survey sched_survey_take(const struct kvgpu_sched *s)
 	return v;
 }
 
+/* Has the vGPUs before and after the switch to the turn that ends pay for it. */
+static void switch_pay(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+{
+	u64 had = min(s->at - s->turn_start, KVGPU_SCHED_DEBT_MAX);
+	bool soon = !vsched_ent_wants(s, e) && had < max(vsched_turn_min(s), 4 * s->switch_ns);
+
+	if (soon)
+		vsched_ent_pay(e, s->switch_ns);
+	if (s->left && (!soon || s->left->cap < KVGPU_SCHED_CAP_NONE))
+		vsched_ent_pay(s->left, s->switch_ns - min(s->switch_ns, s->left_free));
+	s->left = e;
+	s->left_free = div_u64(had * SCHED_FREE_PPM, min(e->limit.ppm, e->wakes.ppm));
+}
+
 void vsched_turn_end(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e = s->current_ent;
-	u64 least = vsched_turn_min(s);
 
 	vsched_hold_end(s);
 	s->current_ent = NULL;
 	if (s->started) {
-		if (!vsched_ent_wants(s, e) && s->at - s->turn_start < least)
-			vsched_ent_pay(e, min(s->switch_ns, least));
+		switch_pay(s, e);
 		e->front = false;
 		list_move_tail(&e->node, &s->ents);
 	}
@@ -129,7 +144,11 @@ static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)
 {
 	s->started = false;
-	out->ent = v->next;
+	s->left = out->ent = v->next;
+	s->left_free = KVGPU_SCHED_NEVER;
+	/* it does not wait: another one that wakes and is about equal goes before it */
+	if (v->next)
+		list_move_tail(&v->next->node, &s->ents);
 	out->turns = false;
 	out->shared = v->wants == v->can_run && !v->owes && !(v->parked && v->next);
 	out->until = v->next ? vsched_exhaust_time(s, v->next) : KVGPU_SCHED_NEVER;
@@ -231,7 +250,8 @@ u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now)
 							    KVGPU_SCHED_NEVER));
 	if (!s->started) {
 		s->switch_ns = s->at - s->turn_start;
-		s->switch_ns -= min(s->switch_ns, s->switch_used);
+		s->switch_ns = min(s->switch_ns - min(s->switch_ns, s->switch_used),
+				   KVGPU_SCHED_SWITCH_MAX);
 		s->slice_end = vsched_time_add(s->at, s->slice_end - s->turn_start);
 		s->turn_start = s->at;
 		s->started = true;

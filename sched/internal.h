@@ -51,6 +51,8 @@
 #define SCHED_HOLD_PPM 40000u
 /* longest pause, ns, over which one holds it */
 #define SCHED_HOLD_MAX(s) ((s)->slice_ns / 4)
+/* so much of the GPU may a vGPU have beyond its part by the time in which it leaves (S5) */
+#define SCHED_FREE_PPM 40000u
 /* length of a round, ns, if no turn becomes shorter than vsched_turn_min(), or is cut to a slice */
 #define SCHED_ROUND(slice) ((slice)*7 / 2)
 #define SCHED_SHORTEST	   5u /* divisor of a slice: vsched_turn_min() */
@@ -87,6 +89,12 @@ static inline bool vsched_ent_wants(const struct kvgpu_sched *s, const struct kv
 static inline bool vsched_ent_can_run(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
 	return vsched_ent_wants(s, e) && !e->throttled;
+}
+
+/* True: @e goes to the front if it wakes now. */
+static inline bool vsched_ent_may_front(const struct kvgpu_sched_ent *e)
+{
+	return e->wakes.left >= e->wakes.depth / 2;
 }
 
 /* True: @a goes before @b if both can run. */

@@ -39,6 +39,8 @@
 #define KVGPU_SCHED_SLICE_MAX	  100000000ull
 #define KVGPU_SCHED_SLICE_DEFAULT 4000000ull
 #define KVGPU_SCHED_PPM		  1000000u
+/* most ns of a switch for which kvgpu_sched_charge() is not called: choose.c says who pays */
+#define KVGPU_SCHED_SWITCH_MAX 1000000ull
 /* Most GPU time, ns, that a vGPU can owe. Debts beyond it are dropped. */
 #define KVGPU_SCHED_DEBT_MAX 10000000000ull
 #define KVGPU_SCHED_NEVER    (~0ull)
@@ -122,11 +124,13 @@ struct kvgpu_sched { /* times in ns */
 	struct kvgpu_sched_ent *alone;
 	/*
 	 * .started: .current_ent has the chip. .turn_start: when the turn under way was decided,
-	 * or, if .started, started. .slice_end: when it ends. .switch_ns: length of the switch
-	 * before it; 0: no switch. .switch_used: what was charged since the decision.
+	 * or, if .started, started. .slice_end: when it ends. .switch_ns: part of the switch before
+	 * it that was charged to nobody. .switch_used: what was charged since the decision. .left:
+	 * who had the chip before, or NULL; for .left_free of .switch_ns it need not pay.
 	 */
+	struct kvgpu_sched_ent *left;
 	bool started;
-	u64 turn_start, slice_end, switch_ns, switch_used;
+	u64 turn_start, slice_end, switch_ns, switch_used, left_free;
 	/* for the holds of all vGPUs together; until then .current_ent holds the chip, or 0 */
 	struct kvgpu_bucket hold;
 	u64 hold_end;

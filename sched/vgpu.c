@@ -63,6 +63,8 @@ void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 no
 	}
 	if (s->alone == e)
 		s->alone = NULL;
+	if (s->left == e)
+		s->left = NULL;
 	s->nr_ents--;
 	list_del_init(&e->node);
 	e->runnable = false;
@@ -83,7 +85,7 @@ static void wish_note(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool bef
 	if (before)
 		return;
 	e->woke_busy = e->busy_ns;
-	e->front = e->wakes.left >= e->wakes.depth / 2;
+	e->front = vsched_ent_may_front(e);
 	if (vsched_ent_can_run(s, e))
 		vsched_turn_cut(s, e);
 }

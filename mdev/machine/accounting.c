@@ -12,12 +12,15 @@
 #include "mdev/machine/internal.h"
 #include "mdev/machine/wait.h"
 
-/* Charges @m for @ns, all of them before @now. slicer->acct_lock is held for writing. */
-static void time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
+/*
+ * Charges @m for @ns, all of them before @now. It had the chip for @free ns more, of which sched/
+ * says who pays. slicer->acct_lock is held for writing.
+ */
+static void time_charge(struct kvgpu_machine *m, u64 ns, u64 free, u64 now)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
-	atomic64_add(ns, &m->gpu_ns);
+	atomic64_add(ns + free, &m->gpu_ns);
 	spin_lock(&s->lock);
 	kvgpu_sched_charge(&s->sched, &m->slice.ent, ns, now);
 	spin_unlock(&s->lock);
@@ -38,21 +41,21 @@ void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
+	u64 ns, free = 0;
 	bool any = false;
-	u64 ns;
 
-	if (!s->samples.paused && s->samples.charged < s->samples.free_until)
-		s->samples.charged = min(now, s->samples.free_until);
 	if (now <= s->samples.charged)
 		return;
-	ns = now - s->samples.charged;
+	if (!s->samples.paused && s->samples.charged < s->samples.free_until)
+		free = min(now, s->samples.free_until) - s->samples.charged;
+	ns = now - s->samples.charged - free;
 	list_for_each_entry(m, &chip->live, node) {
 		if (!is_charged(m))
 			continue;
-		time_charge(m, ns, now);
+		time_charge(m, ns, free, now);
 		any = true;
 	}
-	s->samples.busy_ns += any ? ns : 0;
+	s->samples.busy_ns += any ? ns + free : 0;
 	s->samples.paid_ns += any ? ns : 0;
 	s->samples.charged = now;
 }
@@ -70,7 +73,7 @@ void vmach_payer_set(struct kvgpu_chip *chip, const struct kvgpu_machine *payer,
 	list_for_each_entry(m, &chip->live, node) {
 		/* who was seen pays until the next sample: the time to it, on average */
 		if (!s->samples.payer && m->slice.charge.busy && s->samples.mean != ~0ull)
-			time_charge(m, s->samples.mean, now);
+			time_charge(m, s->samples.mean, 0, now);
 		m->slice.charge.busy = false;
 	}
 	WRITE_ONCE(s->samples.payer, payer);
@@ -83,15 +86,14 @@ u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)
 	struct kvgpu_machine *m = v->m;
 	unsigned int seq;
 	s64 ns, reported;
-	u64 from, now;
+	u64 now;
 
 	do {
 		seq = read_seqbegin(&s->acct_lock);
 		ns = atomic64_read(&m->gpu_ns);
-		from = max(READ_ONCE(s->samples.charged), READ_ONCE(s->samples.free_until));
 		now = ktime_get_ns();
-		if (is_charged(m) && now > from)
-			ns += now - from;
+		if (is_charged(m) && now > READ_ONCE(s->samples.charged))
+			ns += now - READ_ONCE(s->samples.charged);
 	} while (read_seqretry(&s->acct_lock, seq));
 	reported = atomic64_read(&m->slice.charge.reported);
 	do {
@@ -147,7 +149,7 @@ void vmach_unpaid_charge(struct kvgpu_machine *m, u64 ns)
 
 	if (!ns)
 		return;
-	time_charge(m, ns, s->samples.charged);
+	time_charge(m, ns, 0, s->samples.charged);
 	s->samples.paid_ns += ns;
 }
 

@@ -176,7 +176,7 @@ struct machine_slicer {
 	 * vGPUs are charged. .busy_ns: ns for which the card was busy. .paid_ns: ns for which some
 	 * vGPU was charged. .paused: how many waits for the chip are under way: samples do not
 	 * count. .payer: pays for all of the time; NULL: who is seen at work does. .free_until:
-	 * up to then, ktime in ns, a switch is nobody's.
+	 * up to then, ktime in ns, sched/ says who pays.
 	 */
 	struct {
 		struct task_struct *thread;
@@ -684,9 +684,9 @@ int vmach_runlist_update(struct kvgpu_machine *m);
  */
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now);
 /*
- * Settles. From now on @payer pays, but for the next @free_ns, which are nobody's. NULL: who is
- * seen at work does. Who was seen until now pays for the mean time to the next sample. For the
- * slicer.
+ * Settles. From now on @payer pays, but for the next @free_ns, of a switch: sched/ says who does.
+ * NULL: who is seen at work pays. Who was seen until now pays for the mean time to the next sample.
+ * For the slicer.
  */
 void vmach_payer_set(struct kvgpu_chip *chip, const struct kvgpu_machine *payer, u64 free_ns);
 

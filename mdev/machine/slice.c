@@ -38,9 +38,6 @@
 #define SWITCH_TIMEOUT_EXTRA_MS 1000
 /* a preempt is late after this time, or half of the watchdog's time if that is shorter */
 #define LATE_NS (100ull * NSEC_PER_MSEC)
-
-/* most ns of a switch that are nobody's; with short slices that adds up (MO59) */
-#define LEAST_MAX_NS (300ull * NSEC_PER_USEC)
 /*
  * Mean times between samples, ns; rows of selftests/module/harness/topics/shares.c have the first
  * two. The last is for vGPUs without channels, too: their guests may ask for a flush, which is done
@@ -376,7 +373,7 @@ static void leave_begin(struct kvgpu_chip *chip)
 				min3(ktime_get_ns() - sw->first,
 				     m->slice.preempts.least + m->slice.preempts.least / 16 +
 					     NSEC_PER_USEC,
-				     LEAST_MAX_NS);
+				     KVGPU_SCHED_SWITCH_MAX);
 		switch_end(chip);
 		return;
 	}

@@ -206,7 +206,7 @@ static u64 piece_end(const struct sim_gpu *g)
 
 /*
  * While vGPUs take turns, the owner pays from the time on at which its list is on the chip until it
- * has left; what each switch takes at least is nobody's. Else each vGPU pays for what it ran.
+ * is to be saved; who pays for that is the policy's. Else each vGPU pays for what it ran.
  */
 static void charge(struct sim_gpu *g)
 {

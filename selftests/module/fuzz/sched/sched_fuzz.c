@@ -132,6 +132,7 @@ static void check_accounts(void)
 	      (f.s.current_ent && !f.s.current_ent->runnable && !f.s.current_ent->suspended));
 	check(!f.s.current_ent || f.b[f.s.current_ent - f.e].present);
 	check(!f.s.alone || f.b[f.s.alone - f.e].present);
+	check(!f.s.left || f.b[f.s.left - f.e].present);
 }
 
 static void check_choice(const struct kvgpu_sched_choice *c)

@@ -90,7 +90,7 @@ DO(pieces, for (c = 3; c < 3 + a; c++) {
 
 enum { POLLS, KICKS, STOPS, WARNED, BUDGET, AFTER, FLUSHES, RESTS, UNLISTS, BLOCKS, GIVES_BACK,
        UNBINDS, REGROUPS, OTHER_ENGINE, LEAVES, OWNS, MANY_LEAVE, TURNS,
-       LONG_UNLISTED, WAITER, EVICTED, EVICTED_UNBINDS, KERNELS, TELLS };
+       LONG_UNLISTED, WAITER, EVICTED, EVICTED_UNBINDS, KERNELS, TELLS, WAKES };
 
 /* a turn in which nothing is done, after which the other one is chosen */
 #define EMPTY_TURN(j) { open }, { tells, 1, P }, { tells, 1 }, { kicks, 0, j }, { sleeps, 20 }, \
@@ -152,6 +152,8 @@ static const struct step scripts[][24] = {
 	[KERNELS] = { { rings, 1 }, { kicks }, { holds, N }, { frees }, { rings }, { kicks },
 		{ sleeps, M } },
 	[TELLS] = { { tells, 1 }, { sleeps, 1000 } },
+	[WAKES] = { { tells, 1 }, { kicks }, { alone, 5000 }, { on }, { sleeps, N }, { off },
+		{ tells }, { kicks }, { sleeps, 20 } },
 };
 /* clang-format on */
 
@@ -292,6 +294,46 @@ static void unreported(const struct scene *s)
 		harness_sleep(20 * MS);
 	}
 }
+
+/* Each leave of a channel 1 takes .arg[1] us, of the worker's .arg[2] us: its context is saved. */
+static void save_slowly(u32 reg, u32 val)
+{
+	u32 i;
+
+	if (reg != PFIFO_PREEMPT || val & PFIFO_PREEMPT_TSG)
+		return;
+	for (i = 0; i < scene->vgpus; i++)
+		if (FIELD_GET(PFIFO_PREEMPT_ID, val) == id_of(i, 1) && chip_loaded(id_of(i, 1)))
+			chip_hold(id_of(i, 1), scene->arg[i == W ? 2 : 1] * US);
+}
+
+static void saves_slowly(const struct scene *s)
+{
+	u32 i;
+
+	for (i = 0; i < s->vgpus; i++)
+		work_second(i);
+	chip_before_write = save_slowly;
+	harness_sleep(1500 * MS);
+}
+
+static u64 useful[WORLD_VGPUS];
+
+/* A role: notes for whom GR works, and saves no context. */
+static void meters_use(const struct role *r)
+{
+	u64 last = harness_now;
+	u32 i;
+
+	for (; scene_goes_on(); last = harness_now) {
+		harness_sleep(10 * US);
+		for (i = 0; i < scene->vgpus; i++)
+			if (work_runs(i) && !chip_is_stuck() && !chip.preempting)
+				useful[i] += harness_now - last;
+	}
+}
+
+MEASURE(useful, "use of GR", useful[vgpu], PART);
 
 /*
  * The worker waits for a semaphore (.arg[1]), while the last vGPU pays for a long kernel, and
@@ -503,6 +545,17 @@ static void third(const struct role *r)
 	  .roles = { METER, { honest, 0 }, { honest, 1 } }, \
 	  .must = { { &m_had, 0, 100, (s) + SAVED_IN(2000, (s) / 10) + MORE, MORE_THAN_SHARE }, \
 		    { &m_had, 1, AT_LEAST((s) - 60), LESS_THAN_SHARE } } }
+/* The worker wakes again and again, for .arg[0] us of work. A leave of others takes @save us. */
+#define WAKES_BESIDE(n, set_, us, save, least) \
+	{ ROW(n, 2, 4000, set_, saves_slowly, us, save), \
+	  .roles = { { tricks, 0, WAKES }, { honest, 1 }, { meters_use } }, \
+	  .must = { { &m_useful, 1, AT_LEAST(least), LESS_THAN_SHARE }, \
+		    { &m_count, 0, AT_LEAST(3), "the trick is not played" } } }
+/* Leaves take 0.3 ms, those of others a little more. */
+#define LEAVES_SLOWLY(n, set_, most) \
+	{ ROW(n, 2, 4000, set_, saves_slowly, 0, 320, 300), \
+	  .roles = { METER, { honest, 0 }, { honest, 1 } }, \
+	  .must = { { &m_had, 0, 1, (most) + MORE, MORE_THAN_SHARE } } }
 #define WALK(k) \
 	{ "walk " #k, 3, PLAIN(), { .seed = 1 + (k), .oversleep_ns = 3000 }, .ms = 1500, \
 	  .arg = { k }, .slow = (k) > 2, .before = walk_begin, \
@@ -584,6 +637,16 @@ static const struct scene table[] = {
 	SAVED("saves beside a long kernel, fixed", 2, 195, "-1 policy fixed-share", 9500, 1),
 	SAVED("saves beside a helper", 3, 333, EQUAL, 3800, 1),
 	SAVED("saves beside a light helper", 3, 476, EQUAL " 2 weight 10", 15000, 1),
+
+	WAKES_BESIDE("wakes for nothing", NULL, 0, 1000, 500 - MORE),
+	WAKES_BESIDE("wakes for nothing, a cap of 10 %", "0 cap 10", 0, 1000,
+		     900 - SAVED_IN(4000, 10) - MORE),
+	WAKES_BESIDE("wakes for nothing, weight 25", "0 weight 25", 0, 380, 800 - MORE),
+	WAKES_BESIDE("wakes for nothing, equal share", EQUAL, 0, 380, 500 - MORE),
+	WAKES_BESIDE("wakes for 0.85 ms, weight 25", "0 weight 25", 850, 380, 800 - MORE),
+	LEAVES_SLOWLY("leaves slowly, slices of 0.5 ms", "-1 slice_us 500 0 weight 25", 200),
+	LEAVES_SLOWLY("leaves slowly, slices of 0.5 ms and a cap", "-1 slice_us 500 0 cap 30",
+		      300 + SAVED_IN(4000, 30)),
 
 	{ "a long poll now and then", 2, PLAIN(), { .oversleep_ns = 20 * US }, .ms = 36000,
 	  .first = STEPS({ slow_flushes, 72 }, { sleeps, 500000 }),

@@ -443,9 +443,9 @@ TEST(a_moment_without_work)
 }
 
 /*
- * vGPU 0 works alone, then vGPU 1 wakes. The switch to vGPU 1 takes 300 us, in
- * 100 us of which vGPU 0 works. vGPU 1 works for @ns
- * and sleeps, or is throttled by its cap. Returns what vGPU 1 paid, ns.
+ * vGPU 0 works alone, then vGPU 1 wakes. The switch to vGPU 1 takes 300 us, in 100 us of which
+ * vGPU 0 works. vGPU 1 works for @ns and sleeps, or is throttled by its cap. Returns what vGPU 1
+ * paid, ns.
  */
 static u64 paid_for_turn(enum kvgpu_sched_policy_id policy, u64 ns, bool held)
 {
