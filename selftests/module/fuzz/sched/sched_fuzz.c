@@ -102,7 +102,7 @@ static void charge(u32 i, u64 ns)
 {
 	kvgpu_sched_charge(&f.s, &f.e[i], ns, f.now);
 	f.b[i].busy += ns;
-	f.b[i].left -= ns;
+	f.b[i].left -= min(ns, KVGPU_BUCKET_MOST / KVGPU_BUCKET_NS);
 	if (f.b[i].left < -(double)KVGPU_SCHED_DEBT_MAX)
 		f.b[i].left = -(double)KVGPU_SCHED_DEBT_MAX;
 }
