@@ -101,7 +101,7 @@ static void switch_pay(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 	if (s->left && (!soon || s->left->cap < KVGPU_SCHED_CAP_NONE))
 		vsched_ent_pay(s->left, s->switch_ns - min(s->switch_ns, s->left_free));
 	s->left = e;
-	s->left_free = div_u64(had * SCHED_FREE_PPM, min(e->limit.ppm, e->wakes.ppm));
+	s->left_free = div_u64(had * SCHED_FREE_PPM, min(e->limit.ppm, s->turn_ppm));
 }
 
 void vsched_turn_end(struct kvgpu_sched *s)
@@ -131,6 +131,7 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 
 	s->current_ent = v->next;
 	s->turn_start = s->at;
+	s->turn_ppm = max(div64_u64((u64)v->next->share * KVGPU_SCHED_PPM, v->share), 1ull);
 	s->slice_end = vsched_time_add(s->at, turn);
 	s->switch_ns = s->switch_used = 0;
 }
@@ -145,7 +146,7 @@ static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 {
 	s->started = false;
 	s->left = out->ent = v->next;
-	s->left_free = KVGPU_SCHED_NEVER;
+	s->left_free = v->next && v->next->cap < KVGPU_SCHED_CAP_NONE ? 0 : KVGPU_SCHED_NEVER;
 	/* it does not wait: another one that wakes and is about equal goes before it */
 	if (v->next)
 		list_move_tail(&v->next->node, &s->ents);

@@ -124,12 +124,14 @@ struct kvgpu_sched { /* times in ns */
 	struct kvgpu_sched_ent *alone;
 	/*
 	 * .started: .current_ent has the chip. .turn_start: when the turn under way was decided,
-	 * or, if .started, started. .slice_end: when it ends. .switch_ns: part of the switch before
-	 * it that was charged to nobody. .switch_used: what was charged since the decision. .left:
-	 * who had the chip before, or NULL; for .left_free of .switch_ns it need not pay.
+	 * or, if .started, started. .turn_ppm: part by share of .current_ent then. .slice_end: when
+	 * it ends. .switch_ns: part of the switch before it that was charged to nobody.
+	 * .switch_used: what was charged since the decision. .left: who had the chip before, or
+	 * NULL; for .left_free of .switch_ns it need not pay.
 	 */
 	struct kvgpu_sched_ent *left;
 	bool started;
+	u32 turn_ppm;
 	u64 turn_start, slice_end, switch_ns, switch_used, left_free;
 	/* for the holds of all vGPUs together; until then .current_ent holds the chip, or 0 */
 	struct kvgpu_bucket hold;
