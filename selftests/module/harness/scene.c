@@ -11,8 +11,14 @@
 
 const struct scene *scene;
 u64 scene_count[8];
-const char *scene_asked;
+static const char *asked;
 static u64 began, ends;
+
+bool scene_ask(const char *step, bool is)
+{
+	asked = step;
+	return is;
+}
 
 bool scene_goes_on(void)
 {
@@ -83,7 +89,7 @@ static void take(const struct step *first, u32 vgpu)
 	for (s = first; s && s->act; s++) {
 		FAIL_ON(!s->act(vgpu + s->i, s->a, s->b, s->c),
 			"%s: step %td, %s(0x%llx, 0x%llx), is not so", scene->name, s - first,
-			scene_asked, s->a, s->b);
+			asked, s->a, s->b);
 		if (!scene->roles[1].act)
 			world_check(scene->name);
 	}

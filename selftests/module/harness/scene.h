@@ -18,14 +18,12 @@ struct step {
 	u64 a, b, c;
 	u32 i; /* beyond the role's .vgpu */
 };
-/* clang-format off */
-/* Functions of steps: one does something, one asks whether something is so. */
-#define DO(name, ...) static bool name(u32 i, u64 a, u64 b, u64 c) { __VA_ARGS__; return true; }
-#define ASK(name, ...) \
-	static bool name(u32 i, u64 a, u64 b, u64 c) { scene_asked = #name; return __VA_ARGS__; }
+/* The head of a step's function. */
+#define STEP(name) static bool name(u32 i, u64 a, u64 b, u64 c)
+/* Whether @is: a row that fails names the last step that asked. */
+#define ASK(is) scene_ask(__func__, is)
+bool scene_ask(const char *step, bool is);
 #define STEPS(...) ((const struct step[]){ __VA_ARGS__, {} })
-/* clang-format on */
-extern const char *scene_asked; /* the last one */
 
 struct role {
 	void (*act)(const struct role *r); /* a thread of the VMM */

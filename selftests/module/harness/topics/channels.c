@@ -40,15 +40,27 @@ enum { PBDMA_HAS, GR_HAS, COPIES_HAVE };
 static u16 somewhere;
 
 /* clang-format off */
-DO(is_only_on, struct context *on[] = { &chip.pbdma[0], &chip.engine[0], &chip.engine[1] };
-   struct context had = chip.pbdma[0]; had.id = CHIP_NOBODY; somewhere = id_of(i, a);
-   for (c = 0; c < 3; c++) on[c]->chid = NO_CHAN;
-   *on[b] = had;
-   if (b == COPIES_HAVE) chip_switch(somewhere, 20 * MS);
-   scene_count[0] = 1)
-DO(waits, UNTIL(scene_count[0]))
-DO(leaves, chip.pbdma[0].chid = chip.engine[0].chid = chip.engine[1].chid = NO_CHAN)
-ASK(stays_ended, !chip.chan[somewhere].enabled)
+STEP(is_only_on)
+{
+	struct context *on[] = { &chip.pbdma[0], &chip.engine[0], &chip.engine[1] };
+	struct context had = chip.pbdma[0];
+	had.id = CHIP_NOBODY;
+	somewhere = id_of(i, a);
+	for (c = 0; c < 3; c++)
+		on[c]->chid = NO_CHAN;
+	*on[b] = had;
+	if (b == COPIES_HAVE)
+		chip_switch(somewhere, 20 * MS);
+	scene_count[0] = 1;
+	return true;
+}
+STEP(waits) { UNTIL(scene_count[0]); return true; }
+STEP(leaves)
+{
+	chip.pbdma[0].chid = chip.engine[0].chid = chip.engine[1].chid = NO_CHAN;
+	return true;
+}
+STEP(stays_ended) { return ASK(!chip.chan[somewhere].enabled); }
 /* clang-format on */
 
 /* ------------------------------------------------------------------ groups */
@@ -73,16 +85,29 @@ static u64 was;
 #define DIRECTORY (*(u64 *)chip_vram(chip.chan[members[0]].inst + GMMU_INST_PDB_LO))
 
 /* clang-format off */
-DO(must_rest, members[0] = id_of(0, 1); members[1] = id_of(0, 2); harness_sleep(20 * MS);
-   was = DIRECTORY; chip_before_write = rests)
+STEP(must_rest)
+{
+	members[0] = id_of(0, 1);
+	members[1] = id_of(0, 2);
+	harness_sleep(20 * MS);
+	was = DIRECTORY;
+	chip_before_write = rests;
+	return true;
+}
 /* channel 1 does, with .a in another space */
-ASK(goes_on, chip.chan[members[0]].enabled && (!a || DIRECTORY != was))
+STEP(goes_on) { return ASK(chip.chan[members[0]].enabled && (!a || DIRECTORY != was)); }
 /* until the channel of its group is ended */
-DO(copies_storm, chip.copies_tsg = true; chip_copies(admin_chan(i, a).tsg, NEVER);
-   for (b = 0; b < 4000 && admin_chan_lives(i, a); b++) {
-	   chip_copy_raise(2, 0);
-	   UNTIL(!chip_copy_raised()); })
-DO(is_ended, UNTIL(!admin_chan_lives(i, a)))
+STEP(copies_storm)
+{
+	chip.copies_tsg = true;
+	chip_copies(admin_chan(i, a).tsg, NEVER);
+	for (b = 0; b < 4000 && admin_chan_lives(i, a); b++) {
+		chip_copy_raise(2, 0);
+		UNTIL(!chip_copy_raised());
+	}
+	return true;
+}
+STEP(is_ended) { UNTIL(!admin_chan_lives(i, a)); return true; }
 /* clang-format on */
 
 /*
@@ -102,12 +127,25 @@ static void reads_late(u32 reg)
 }
 
 static int tsg;
-DO(reads_id_late, tsg = admin_chan(0, 1).tsg; chip.copies_tsg = true; irq_has_read = reads_late;
-   reads_left = a)
-DO(copy_fails, chip_copies(tsg, harness_now + 1000 * MS);
-   chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8); UNTIL(has_read))
-DO(switch_stays, chip_switch(tsg, 1000 * MS); chip_alarm(); UNTIL(has_read))
-ASK(has_its_id, admin_chan(i, 1).tsg == tsg)
+STEP(reads_id_late)
+{
+	tsg = admin_chan(0, 1).tsg;
+	chip.copies_tsg = true;
+	irq_has_read = reads_late;
+	reads_left = a;
+	return true;
+}
+STEP(copy_fails)
+{
+	chip_copies(tsg, harness_now + 1000 * MS);
+	chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8);
+	UNTIL(has_read);
+	return true;
+}
+/* clang-format off */
+STEP(switch_stays) { chip_switch(tsg, 1000 * MS); chip_alarm(); UNTIL(has_read); return true; }
+STEP(has_its_id) { return ASK(admin_chan(i, 1).tsg == tsg); }
+/* clang-format on */
 
 /* Interrupts of an idle unit, for which the interrupt thread sleeps again and again. */
 static bool calm;
@@ -119,7 +157,9 @@ static void idle_unit(void *arg)
 			chip_pbdma_raise(1, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
 }
 
-DO(idle_storm, task_new("an idle unit", idle_unit, NULL))
+/* clang-format off */
+STEP(idle_storm) { task_new("an idle unit", idle_unit, NULL); return true; }
+/* clang-format on */
 
 /* ------------------------------------------------------------------ lists */
 
@@ -163,12 +203,16 @@ static const char *listed(void)
 
 /* clang-format off */
 /* .a: the text. A channel of a list that is blocked is not loaded. */
-DO(is_listed, const char *want = (const char *)a;
-   FAIL_ON(strcmp(listed(), want), "S5: the chip's list has \"%s\", and not \"%s\"", listed(),
-	   want);
-   g_preempt(G, false, 1);
-   FAIL_ON(!*want && chip_loaded(id_of(0, 1)),
-	   "S4: a runlist is blocked, and a channel is loaded from it"))
+STEP(is_listed)
+{
+	const char *want = (const char *)a;
+	FAIL_ON(strcmp(listed(), want), "S5: the chip's list has \"%s\", and not \"%s\"", listed(),
+		want);
+	g_preempt(G, false, 1);
+	FAIL_ON(!*want && chip_loaded(id_of(0, 1)),
+		"S4: a runlist is blocked, and a channel is loaded from it");
+	return true;
+}
 #define LISTED(text) { is_listed, (u64)(text) }
 /* clang-format on */
 
@@ -301,10 +345,17 @@ static void unbinds_while_reads_fail(const struct role *r)
 	}
 }
 
-DO(is_on, UNTIL(chip_loaded(id_of(i, a))); chip_look("the chip has seen the page"))
-DO(fills_queue, chip_mem_ops(id_of(i, a)))
-DO(reads_ones, chip.ones = a)
-ASK(all_read, chip_look("after the unmap"), !chip.ones)
+STEP(is_on)
+{
+	UNTIL(chip_loaded(id_of(i, a)));
+	chip_look("the chip has seen the page");
+	return true;
+}
+/* clang-format off */
+STEP(fills_queue) { chip_mem_ops(id_of(i, a)); return true; }
+STEP(reads_ones) { chip.ones = a; return true; }
+STEP(all_read) { chip_look("after the unmap"); return ASK(!chip.ones); }
+/* clang-format on */
 
 /* ------------------------------------------------------------------ who waits for whom */
 

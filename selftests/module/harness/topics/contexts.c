@@ -260,16 +260,26 @@ static void chooses(u32 reg, u32 val)
 	}
 }
 
-DO(context, write_context(a, NULL, 0, 0))
-DO(runs_with, run(a, 1, b))
-DO(run_to, for (c = 2; c <= a; c++) run(c, 1, VA_CTX))
+/* clang-format off */
+STEP(context) { write_context(a, NULL, 0, 0); return true; }
+STEP(runs_with) { run(a, 1, b); return true; }
+STEP(run_to) { for (c = 2; c <= a; c++) run(c, 1, VA_CTX); return true; }
 /* The channel has an image at .b. */
-ASK(has_image, show(0, a).ctx == b && image_size(show(0, a).pd, b))
-DO(is_held, UNTIL(chip_hold(id_of(0, a), b))) /* ns */
-DO(is_driven_off, UNTIL(!chip.chan[id_of(0, a)].enabled && chip.preempting))
-DO(is_chosen, next.id = id_of(0, a); UNTIL(chip_fault(next.id, 0x1000));
-   chip_before_write = chooses; UNTIL(next.at == 2))
-DO(is_loaded, NEEDS(next.at == 3))
+STEP(has_image) { return ASK(show(0, a).ctx == b && image_size(show(0, a).pd, b)); }
+STEP(is_held) { UNTIL(chip_hold(id_of(0, a), b)); return true; } /* ns */
+STEP(is_driven_off) { UNTIL(!chip.chan[id_of(0, a)].enabled && chip.preempting); return true; }
+/* clang-format on */
+STEP(is_chosen)
+{
+	next.id = id_of(0, a);
+	UNTIL(chip_fault(next.id, 0x1000));
+	chip_before_write = chooses;
+	UNTIL(next.at == 2);
+	return true;
+}
+/* clang-format off */
+STEP(is_loaded) { NEEDS(next.at == 3); return true; }
+/* clang-format on */
 
 /* clang-format off */
 

@@ -98,13 +98,20 @@ static void again(u32 reg)
 	chip_pbdma_raise(0, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
 }
 
-DO(goes_on_again, irq_has_read = again; chip_nonstall();
-   chip_pbdma_raise(0, CHIP_NOBODY, PBDMA_INTR0_DEVICE))
-DO(serves_slowly, irq_has_read = reads_slowly)
+STEP(goes_on_again)
+{
+	irq_has_read = again;
+	chip_nonstall();
+	chip_pbdma_raise(0, CHIP_NOBODY, PBDMA_INTR0_DEVICE);
+	return true;
+}
+/* clang-format off */
+STEP(serves_slowly) { irq_has_read = reads_slowly; return true; }
 /* .a: a channel, or 0: nobody's */
-DO(interrupts, work_interrupts(a ? id_of(i, a) : CHIP_NOBODY, b))
-ASK(chip_has, chip.reg[a / 4] == b)
-ASK(ends_in_time, scene_goes_on() && (scene_stop(), true))
+STEP(interrupts) { work_interrupts(a ? id_of(i, a) : CHIP_NOBODY, b); return true; }
+STEP(chip_has) { return ASK(chip.reg[a / 4] == b); }
+STEP(ends_in_time) { return ASK(scene_goes_on() && (scene_stop(), true)); }
+/* clang-format on */
 
 /* Channels 2 to 9 fault, one after the other, and then all begin anew. */
 static void faults_often(const struct role *r)
@@ -186,11 +193,25 @@ static void ce_late(u32 reg)
 	WITHIN(5 * MS, 20 * US, gone);
 }
 
-DO(reports_late, chip_copies(id_of(0, 1), harness_now + 300 * US); irq_has_read = ce_late;
-   chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8); UNTIL(inside))
-DO(resets_meanwhile, neighbour_gets(id_of(0, 1)); gone = true)
+STEP(reports_late)
+{
+	chip_copies(id_of(0, 1), harness_now + 300 * US);
+	irq_has_read = ce_late;
+	chip_copy_raise(GK110_CE_INTR_LAUNCHERR, 8);
+	UNTIL(inside);
+	return true;
+}
+/* clang-format off */
+STEP(resets_meanwhile) { neighbour_gets(id_of(0, 1)); gone = true; return true; }
+/* clang-format on */
 /* The guest resets PFIFO while an interrupt is pending that would end the channel. */
-DO(resets_with_fatal, u16 id = id_of(0, 1); chip_pbdma_raise(0, id, FATAL); neighbour_gets(id))
+STEP(resets_with_fatal)
+{
+	u16 id = id_of(0, 1);
+	chip_pbdma_raise(0, id, FATAL);
+	neighbour_gets(id);
+	return true;
+}
 
 /* Interrupts of a tenant in its last second are not counted for the next tenant of the vGPU. */
 static void last_second(const struct role *r)
@@ -317,34 +338,80 @@ static void more_than_fit(const struct role *r)
 	}
 }
 
-DO(traps, chip_gr_trap(admin_chan(i, 1).inst, 0, a, b); harness_sleep(10 * MS))
-DO(bar1_faults, bar_fault(GMMU_UNIT_BAR1, admin_place(i).bar1 + a); harness_sleep(10 * MS))
-ASK(told_at, told_va(i, GMMU_UNIT_BAR1) == a)
+/* clang-format off */
+STEP(traps) { chip_gr_trap(admin_chan(i, 1).inst, 0, a, b); harness_sleep(10 * MS); return true; }
+/* clang-format on */
+STEP(bar1_faults)
+{
+	bar_fault(GMMU_UNIT_BAR1, admin_place(i).bar1 + a);
+	harness_sleep(10 * MS);
+	return true;
+}
+/* clang-format off */
+STEP(told_at) { return ASK(told_va(i, GMMU_UNIT_BAR1) == a); }
+/* clang-format on */
 /* The names of channel 1, and of its group 5 (.a), are not the chip's. */
-DO(has_other_names, struct admin_chan ac = admin_chan(i, 1);
-   NEEDS(ac.id != 1 && (a ? ac.tsg >= 0 && ac.tsg != 5 : ac.tsg < 0)))
+STEP(has_other_names)
+{
+	struct admin_chan ac = admin_chan(i, 1);
+	NEEDS(ac.id != 1 && (a ? ac.tsg >= 0 && ac.tsg != 5 : ac.tsg < 0));
+	return true;
+}
 /* The first engine's status that is not 0. It has the guest's ids, or another channel suffers. */
-DO(an_engine_is, for (b = c = 0; b < 4 && !c; b++) c = g_read(V(i), PFIFO_ENGINE_STATUS(b));
-   FAIL_ON(c != a, "S4: a guest is told of a hang by status 0x%llx, not 0x%llx", c, a))
+STEP(an_engine_is)
+{
+	for (b = c = 0; b < 4 && !c; b++)
+		c = g_read(V(i), PFIFO_ENGINE_STATUS(b));
+	FAIL_ON(c != a, "S4: a guest is told of a hang by status 0x%llx, not 0x%llx", c, a);
+	return true;
+}
 /* Errors of a vGPU: a trap in a GPC, an interrupt of its PBDMA (0: INTR1), one of a copy engine */
-DO(gpc_traps, chip_put(GR_TPC(0, 0, TPC_TRAP), a == GPCCS_TRAP_TPC(0) ? TPC_TRAP_MP : 0);
-   traps(i, a, GR_TRAP_GPC, 0))
-DO(pbdma_interrupts, chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
-   chip_put(PBDMA(0) + PBDMA_INTR1_EN, ~0u); chip_put(PBDMA(0) + PBDMA_INTR1, !a);
-   UNTIL(chip_pbdma_intr(id_of(i, 1), a)); harness_sleep(10 * MS);
-   chip_put(PBDMA(0) + PBDMA_INTR1, 0))
-DO(copy_interrupts, chip_copies(id_of(i, 1), harness_now + 5 * MS); chip_copy_raise(a, 8);
-   harness_sleep(10 * MS))
+STEP(gpc_traps)
+{
+	chip_put(GR_TPC(0, 0, TPC_TRAP), a == GPCCS_TRAP_TPC(0) ? TPC_TRAP_MP : 0);
+	traps(i, a, GR_TRAP_GPC, 0);
+	return true;
+}
+STEP(pbdma_interrupts)
+{
+	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
+	chip_put(PBDMA(0) + PBDMA_INTR1_EN, ~0u);
+	chip_put(PBDMA(0) + PBDMA_INTR1, !a);
+	UNTIL(chip_pbdma_intr(id_of(i, 1), a));
+	harness_sleep(10 * MS);
+	chip_put(PBDMA(0) + PBDMA_INTR1, 0);
+	return true;
+}
+STEP(copy_interrupts)
+{
+	chip_copies(id_of(i, 1), harness_now + 5 * MS);
+	chip_copy_raise(a, 8);
+	harness_sleep(10 * MS);
+	return true;
+}
 /* registers (ENTRIES()) */
-DO(have, while (b--) chip_put(((u64 *)a)[b], c))
-ASK(tells, !c || g_read(V(i), *(u64 *)a) == c)
-DO(tell_nothing, while (b--) FAIL_ON(g_read(V(i), ((u64 *)a)[b]),
-				     "S4: an error of a vGPU tells of another one's error"))
+/* clang-format off */
+STEP(have) { while (b--) chip_put(((u64 *)a)[b], c); return true; }
+STEP(tells) { return ASK(!c || g_read(V(i), *(u64 *)a) == c); }
+/* clang-format on */
+STEP(tell_nothing)
+{
+	while (b--)
+		FAIL_ON(g_read(V(i), ((u64 *)a)[b]),
+			"S4: an error of a vGPU tells of another one's error");
+	return true;
+}
 /* FECS_CHAN_ADDR keeps the block of the last context, whose memory is vGPU 0's by now. */
-DO(traps_nobody, chip_gr_trap(0, 0, GPCCS_TRAP_PROP, GR_TRAP_GPC);
-   chip_put(GR_FECS + FECS_CHAN_ADDR, FIELD_PREP(FECS_CHAN_INST, admin_chan(0, 1).inst >> 12));
-   harness_sleep(10 * MS))
-ASK(gr_goes_on, !chip.gr_halts)
+STEP(traps_nobody)
+{
+	chip_gr_trap(0, 0, GPCCS_TRAP_PROP, GR_TRAP_GPC);
+	chip_put(GR_FECS + FECS_CHAN_ADDR, FIELD_PREP(FECS_CHAN_INST, admin_chan(0, 1).inst >> 12));
+	harness_sleep(10 * MS);
+	return true;
+}
+/* clang-format off */
+STEP(gr_goes_on) { return ASK(!chip.gr_halts); }
+/* clang-format on */
 
 /* -------------------------------------------------------- GR's units end their exceptions */
 
@@ -375,9 +442,11 @@ static void latch(const struct role *r)
 }
 
 /* vGPU 0 has one error of the unit, and leaves; vGPU 1 gets GR, and does nothing wrong. */
-DO(has_one_error, error = stands = true)
-DO(is_next, scene_count[1] = i)
-DO(tells_if_it_stands, scene_count[2] = stands; scene_stop())
+/* clang-format off */
+STEP(has_one_error) { error = stands = true; return true; }
+STEP(is_next) { scene_count[1] = i; return true; }
+STEP(tells_if_it_stands) { scene_count[2] = stands; scene_stop(); return true; }
+/* clang-format on */
 #define ONE_ERROR                                                                   \
 	PLAYS(0, { before_write, (u64)cleared }, { has_one_error }, { sleeps, MS }, \
 	      { is_next, .i = 1 }, { unbinds, 1 }, { sleeps, 100 * MS }, { tells_if_it_stands })
@@ -491,24 +560,39 @@ static void all_forms(const struct role *r)
 	{ writes, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL | PFIFO_INTR_PBDMA }
 
 /* SET_IRQS (.a index, .b flags) with NONE or an eventfd (.c), which is not refused */
-ASK(sets, !set_irqs(i, a, b, 0, !(a == MSI && b & NONE), c) || scene->interleaved)
+STEP(sets) { return ASK(!set_irqs(i, a, b, 0, !(a == MSI && b & NONE), c) || scene->interleaved); }
 /* Eventfd .a has got .b signals since it was asked last. */
-ASK(got, user_eventfd_read(a) == b)
-DO(line_rises, chip_nonstall(); harness_sleep(3 * MS);
-   NEEDS(g_read(V(i), PFIFO_INTR) & PFIFO_INTR_NONSTALL))
-DO(line_falls, g_write(V(i), PFIFO_INTR, PFIFO_INTR_NONSTALL))
-DO(signals_fd, user_eventfd_write(a); harness_sleep(scene->interleaved ? 0 : 5 * MS))
-DO(closes_fd, user_eventfd_close(a))
-DO(cost, eventfd_cost(a, b)) /* ns */
-DO(pbdma_stops, chip_pbdma_intr(id_of(i, a), PBDMA_INTR0_DEVICE))
-DO(line_moves, for (c = 0; c < 3; c++, harness_sleep(4000)) {
-	   chip_nonstall();
-	   g_read(V(i), PFIFO_INTR);
-	   line_falls(i, 0, 0, 0); })
+STEP(got) { return ASK(user_eventfd_read(a) == b); }
+STEP(line_rises)
+{
+	chip_nonstall();
+	harness_sleep(3 * MS);
+	NEEDS(g_read(V(i), PFIFO_INTR) & PFIFO_INTR_NONSTALL);
+	return true;
+}
+STEP(line_falls) { g_write(V(i), PFIFO_INTR, PFIFO_INTR_NONSTALL); return true; }
+STEP(signals_fd)
+{
+	user_eventfd_write(a);
+	harness_sleep(scene->interleaved ? 0 : 5 * MS);
+	return true;
+}
+STEP(closes_fd) { user_eventfd_close(a); return true; }
+STEP(cost) { eventfd_cost(a, b); return true; } /* ns */
+STEP(pbdma_stops) { chip_pbdma_intr(id_of(i, a), PBDMA_INTR0_DEVICE); return true; }
+STEP(line_moves)
+{
+	for (c = 0; c < 3; c++, harness_sleep(4000)) {
+		chip_nonstall();
+		g_read(V(i), PFIFO_INTR);
+		line_falls(i, 0, 0, 0);
+	}
+	return true;
+}
 /* The vfio core does so, without the vGPU's lock, while an admin removes the device. */
-DO(is_removed, for (c = 0; c < 8; c++) V(i)->dev->ops->request(V(i)->dev, c))
-DO(next_tenant, world_close(i); setup_open(i))
-ASK(signalled_within, WITHIN(a, MS, signalled.nr))
+STEP(is_removed) { for (c = 0; c < 8; c++) V(i)->dev->ops->request(V(i)->dev, c); return true; }
+STEP(next_tenant) { world_close(i); setup_open(i); return true; }
+STEP(signalled_within) { return ASK(WITHIN(a, MS, signalled.nr)); }
 /* clang-format on */
 
 /* ---------------------------------------------------------- what a signal costs, and whom */

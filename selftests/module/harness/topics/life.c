@@ -24,7 +24,7 @@
 #include <linux/bitfield.h>
 
 #define SECRET	0x5ec4e7
-#define STEP	13 /* make check lets one in so many allocations fail */
+#define LETS_IN 13 /* make check lets one in so many allocations fail */
 #define MUST(x) FAIL_ON(!(x), "S6: %s: not so: %s", scene->name, #x)
 
 static const struct policy quiet = { .seed = 7 };
@@ -56,7 +56,7 @@ static void want_of_memory(const struct role *r)
 	struct policy p = quiet;
 	u64 n = 0, i;
 
-	for (i = 0; i <= 2 * n + 1; i += harness_all() || i < 2 ? 1 : STEP) {
+	for (i = 0; i <= 2 * n + 1; i += harness_all() || i < 2 ? 1 : LETS_IN) {
 		p.nomem_nth = i / 2;
 		p.nomem_rest = i % 2;
 		harness_policy(&p);
@@ -614,9 +614,11 @@ static void loses_the_card(const struct scene *s)
 	config_ns = s->arg[0];
 }
 
-DO(is_theirs, task_mm_set(theirs->mm))
-DO(loses, UNTIL_IN(5000 * MS, 200, admin_read(CARD, "lost")))
-ASK(takes_memory, container_unmap(theirs, SETUP_RAM, SETUP_RAM) == SETUP_RAM)
+/* clang-format off */
+STEP(is_theirs) { task_mm_set(theirs->mm); return true; }
+STEP(loses) { UNTIL_IN(5000 * MS, 200, admin_read(CARD, "lost")); return true; }
+STEP(takes_memory) { return ASK(container_unmap(theirs, SETUP_RAM, SETUP_RAM) == SETUP_RAM); }
+/* clang-format on */
 
 /* ------------------------------------------------------------------ the clock */
 

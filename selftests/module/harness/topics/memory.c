@@ -142,69 +142,123 @@ static bool slice_is_well(u32 bar, u64 off, u64 len, bool gone)
 /* clang-format off */
 
 /* What a guest and its VMM do beside the steps of steps.h, or what must be so. */
-DO(tlb_all, invalidate_all())
-DO(pramin, g_write(g, HOSTMEM_PRAMIN, a >> HOSTMEM_PRAMIN_BASE_SHIFT))
-DO(window, g_write(g, a == 1 ? HOSTMEM_BAR1 : HOSTMEM_BAR3, b))
-DO(stores, g_store64(g, a, b))
-DO(fills, store(a, b, c))
-DO(ram, ((u64 *)setup_c->ram)[a / 8] = b)
-ASK(ram_has, ((u64 *)setup_c->ram)[a / 8] == b)
-ASK(has, entry_of(a, b))
-ASK(lacks, !entry_of(a, b))
-ASK(as_stored, !entry_of(1, a) == !*(u64 *)chip_vram(place.part + G_TABLE(0) + 8 * a))
-DO(not_stale, for (b = 0; b < chip.nr_tlb; b++)
-   FAIL_ON(chip.tlb[b].pd == directory_of(a), "S2: a TLB has an entry of before"))
-DO(stale, chip.tlb[chip.nr_tlb].pd = directory_of(a); g_unbind(g, a); chip.nr_tlb++; g_bind(g, a))
-ASK(list_read, list_is_read(a) == b)
-ASK(pinned, container_pins(setup_c) == pins + a)
-ASK(pins_over, container_pins(setup_c) > a)
-DO(memory, container_map(setup_c, a, 0, RAM_PAGES * PAGE_SIZE))
-DO(ram_is_slow, setup_c->slow_ns = a)
-DO(limit, setup_c->lock_limit = a)
-ASK(warns, b = warned, warned = setup_c->warned, warned > b && warned - b <= a)
-DO(bounces, iommu_bounces = true)
-ASK(no_snoop, !world.pdev.no_snoop)
-DO(reach, iommu_kind = a; *(b ? &world.pdev.dev.bus_dma_limit : &world.pdev.dev.mask) =
-	   (frame_of(40) << PAGE_SHIFT) + 3 * PAGE_SIZE - 2)
-DO(holds, chip.copy_held = a)
-ASK(within, harness_now - began <= a)
+STEP(tlb_all) { invalidate_all(); return true; }
+STEP(pramin) { g_write(g, HOSTMEM_PRAMIN, a >> HOSTMEM_PRAMIN_BASE_SHIFT); return true; }
+STEP(window) { g_write(g, a == 1 ? HOSTMEM_BAR1 : HOSTMEM_BAR3, b); return true; }
+STEP(stores) { g_store64(g, a, b); return true; }
+STEP(fills) { store(a, b, c); return true; }
+STEP(ram) { ((u64 *)setup_c->ram)[a / 8] = b; return true; }
+STEP(ram_has) { return ASK(((u64 *)setup_c->ram)[a / 8] == b); }
+STEP(has) { return ASK(entry_of(a, b)); }
+STEP(lacks) { return ASK(!entry_of(a, b)); }
+STEP(as_stored)
+{
+	return ASK(!entry_of(1, a) == !*(u64 *)chip_vram(place.part + G_TABLE(0) + 8 * a));
+}
+STEP(not_stale)
+{
+	for (b = 0; b < chip.nr_tlb; b++)
+		FAIL_ON(chip.tlb[b].pd == directory_of(a), "S2: a TLB has an entry of before");
+	return true;
+}
+STEP(stale)
+{
+	chip.tlb[chip.nr_tlb].pd = directory_of(a);
+	g_unbind(g, a);
+	chip.nr_tlb++;
+	g_bind(g, a);
+	return true;
+}
+STEP(list_read) { return ASK(list_is_read(a) == b); }
+STEP(pinned) { return ASK(container_pins(setup_c) == pins + a); }
+STEP(pins_over) { return ASK(container_pins(setup_c) > a); }
+STEP(memory) { container_map(setup_c, a, 0, RAM_PAGES * PAGE_SIZE); return true; }
+STEP(ram_is_slow) { setup_c->slow_ns = a; return true; }
+STEP(limit) { setup_c->lock_limit = a; return true; }
+STEP(warns)
+{
+	b = warned;
+	warned = setup_c->warned;
+	return ASK(warned > b && warned - b <= a);
+}
+STEP(bounces) { iommu_bounces = true; return true; }
+STEP(no_snoop) { return ASK(!world.pdev.no_snoop); }
+STEP(reach)
+{
+	iommu_kind = a;
+	*(b ? &world.pdev.dev.bus_dma_limit : &world.pdev.dev.mask) =
+		(frame_of(40) << PAGE_SHIFT) + 3 * PAGE_SIZE - 2;
+	return true;
+}
+STEP(holds) { chip.copy_held = a; return true; }
+STEP(within) { return ASK(harness_now - began <= a); }
 /* The card goes while the host waits for a copy, which ends without having copied. */
-DO(goes, UNTIL(chip.copy_held && chip.copy_put);
-   the_pci_driver->err_handler->reset_prepare(&world.pdev))
-DO(lets_end, UNTIL(chip.no_master); chip.copy_held = false)
-ASK(maps, (at = mm_map(setup_mm, g->dev, a, b)))
-ASK(may_map, !mm_map(setup_mm, g->dev, a, b) == !c)
-ASK(moves, (at = mm_move(setup_mm, at, a)))
-DO(forks, mm_touch(mm_fork(setup_mm, a), at))
-DO(cuts, mm_unmap(setup_mm, at + a, b))
-DO(pokes, put(at + a, b))
-ASK(shows, shown(at + a) == b)
-ASK(huge, mm_touch_huge(setup_mm, at + a, c) == b)
-ASK(no_device, !mm_for_device(setup_mm, at + a))
-DO(touches, for (b = 0; b < a; b++) mm_touch(setup_mm, at + b * PAGE_SIZE))
+STEP(goes)
+{
+	UNTIL(chip.copy_held && chip.copy_put);
+	the_pci_driver->err_handler->reset_prepare(&world.pdev);
+	return true;
+}
+STEP(lets_end) { UNTIL(chip.no_master); chip.copy_held = false; return true; }
+STEP(maps) { return ASK((at = mm_map(setup_mm, g->dev, a, b))); }
+STEP(may_map) { return ASK(!mm_map(setup_mm, g->dev, a, b) == !c); }
+STEP(moves) { return ASK((at = mm_move(setup_mm, at, a))); }
+STEP(forks) { mm_touch(mm_fork(setup_mm, a), at); return true; }
+STEP(cuts) { mm_unmap(setup_mm, at + a, b); return true; }
+STEP(pokes) { put(at + a, b); return true; }
+STEP(shows) { return ASK(shown(at + a) == b); }
+STEP(huge) { return ASK(mm_touch_huge(setup_mm, at + a, c) == b); }
+STEP(no_device) { return ASK(!mm_for_device(setup_mm, at + a)); }
+STEP(touches) { for (b = 0; b < a; b++) mm_touch(setup_mm, at + b * PAGE_SIZE); return true; }
 /* between .a and .b page faults since counts */
-DO(counts, counted = admin_read(0, "page_faults"))
-ASK(faulted, c = admin_read(0, "page_faults") - counted, c >= a && c <= b)
-ASK(doorbell, id = admin_chan(0, 1).bound ? id_of(0, 1) : id,
-    (mm_touch(setup_mm, at) == (BAR1_PHYS >> 12) + id / 8) == a)
+STEP(counts) { counted = admin_read(0, "page_faults"); return true; }
+STEP(faulted)
+{
+	c = admin_read(0, "page_faults") - counted;
+	return ASK(c >= a && c <= b);
+}
+STEP(doorbell)
+{
+	if (admin_chan(0, 1).bound)
+		id = id_of(0, 1);
+	return ASK((mm_touch(setup_mm, at) == (BAR1_PHYS >> 12) + id / 8) == a);
+}
 /* the neighbour gets the doorbells that vGPU 0 had */
-ASK(hands_over, g_inst(V(1), 9, 0, 0), g_bind(V(1), 9),
-    admin_chan(1, 9).bound && id_of(1, 9) / 8 == id / 8)
-ASK(slices, slice_is_well(1, place.bar1, 16 << 20, a) && slice_is_well(3, place.bar3, 4 << 20, a) &&
-	    slice_is_well(1, place.pramin, PRAMIN_SIZE, a))
-DO(unmaps_mmu, if (g_mmu) mm_unmap(setup_mm, g_mmu, PAGE_SIZE))
-ASK(remakes, !world_make(i) == !a && (!a || world_open(i, setup_c)))
+STEP(hands_over)
+{
+	g_inst(V(1), 9, 0, 0);
+	g_bind(V(1), 9);
+	return ASK(admin_chan(1, 9).bound && id_of(1, 9) / 8 == id / 8);
+}
+STEP(slices)
+{
+	return ASK(slice_is_well(1, place.bar1, 16 << 20, a) &&
+		   slice_is_well(3, place.bar3, 4 << 20, a) &&
+		   slice_is_well(1, place.pramin, PRAMIN_SIZE, a));
+}
+STEP(unmaps_mmu) { if (g_mmu) mm_unmap(setup_mm, g_mmu, PAGE_SIZE); return true; }
+STEP(remakes) { return ASK(!world_make(i) == !a && (!a || world_open(i, setup_c))); }
 /*
  * A page of vGPU 1's BAR3, which has a struct page, is given to vGPU 0 as memory. vGPU 1 goes, and
  * another tenant gets its slice, which vGPU 0's GPU would reach by then. Untouched, the module
  * refuses the fault of VFIO's core.
  */
-DO(gives_bar3, slice = admin_place(1).bar3; at = mm_map(setup_mm, V(1)->dev, BAR3, PAGE_SIZE);
-   mm_touch(setup_mm, at); container_map_device(setup_c, LOCKED, at))
-DO(bar3_is_apart, NEEDS(admin_place(1).bar3 == slice);
-   FAIL_ON(frame_of(20) == (BAR3_PHYS + slice) >> PAGE_SHIFT,
-	   "S4: a GPU reaches another tenant's BAR3 by DMA"))
-ASK(lost, admin_read(CARD, "lost"))
+STEP(gives_bar3)
+{
+	slice = admin_place(1).bar3;
+	at = mm_map(setup_mm, V(1)->dev, BAR3, PAGE_SIZE);
+	mm_touch(setup_mm, at);
+	container_map_device(setup_c, LOCKED, at);
+	return true;
+}
+STEP(bar3_is_apart)
+{
+	NEEDS(admin_place(1).bar3 == slice);
+	FAIL_ON(frame_of(20) == (BAR3_PHYS + slice) >> PAGE_SHIFT,
+		"S4: a GPU reaches another tenant's BAR3 by DMA");
+	return true;
+}
+STEP(lost) { return ASK(admin_read(CARD, "lost")); }
 /* clang-format on */
 
 static void begins(const struct scene *s)
@@ -335,7 +389,9 @@ static void maps_pages(u32 space, u32 nr, bool on)
 	}
 }
 
-DO(has_pages, maps_pages(a, b, c))
+/* clang-format off */
+STEP(has_pages) { maps_pages(a, b, c); return true; }
+/* clang-format on */
 
 /*
  * What nouveau does for a small CUDA program: objects in its window of BAR3, a space, a channel

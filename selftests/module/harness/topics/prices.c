@@ -465,7 +465,9 @@ static void until_off(u32 vgpu, u64 until)
 		harness_sleep(5 * US);
 }
 
-DO(slow_flushes, work_slow_flushes(a))
+/* clang-format off */
+STEP(slow_flushes) { work_slow_flushes(a); return true; }
+/* clang-format on */
 
 /*
  * It works in its turn, which has 1160 us. 800 us before its end all ask for flushes, so that the

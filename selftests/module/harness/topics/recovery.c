@@ -108,8 +108,15 @@ static void hang_is_told(const struct scene *s)
 }
 
 /* The neighbour's two channels alternate on a copy engine: it is in a switch at each poll. */
-DO(alternate, chip_switch(id_of(i, 1), 300 * MS); chip.switching_to = id_of(i, 2))
-DO(alarms, for (; a--; harness_sleep(20 * US)) chip_alarm())
+STEP(alternate)
+{
+	chip_switch(id_of(i, 1), 300 * MS);
+	chip.switching_to = id_of(i, 2);
+	return true;
+}
+/* clang-format off */
+STEP(alarms) { for (; a--; harness_sleep(20 * US)) chip_alarm(); return true; }
+/* clang-format on */
 
 static bool listed(u16 id)
 {
@@ -154,8 +161,14 @@ static void hangs_again(const struct role *r)
 }
 
 /* The engine names a channel that nobody has, with .b even after its reset. */
-DO(hangs_as_nobody, EVENTUALLY(100 * US, chip_misname(id_of(i, a), CHIP_NOBODY, b)))
-DO(copies, chip_copies(id_of(i, a), harness_now + b))
+STEP(hangs_as_nobody)
+{
+	EVENTUALLY(100 * US, chip_misname(id_of(i, a), CHIP_NOBODY, b));
+	return true;
+}
+/* clang-format off */
+STEP(copies) { chip_copies(id_of(i, a), harness_now + b); return true; }
+/* clang-format on */
 
 static void faults_and_tells(const struct role *r)
 {
@@ -280,21 +293,32 @@ static void leaves_late(u32 reg, u32 val)
  * A channel hangs, and is to leave for the neighbour. Its guest resets PFIFO, and its id becomes
  * the neighbour's, whose kernel is not the hang.
  */
-DO(is_holder, holder = id_of(i, a))
-DO(gets_id, chans(i, a, 1); NEEDS(id_of(i, a) == holder))
-DO(has_kernel, EVENTUALLY(20 * US, chip_hold(id_of(i, a), b)))
+/* clang-format off */
+STEP(is_holder) { holder = id_of(i, a); return true; }
+STEP(gets_id) { chans(i, a, 1); NEEDS(id_of(i, a) == holder); return true; }
+STEP(has_kernel) { EVENTUALLY(20 * US, chip_hold(id_of(i, a), b)); return true; }
+/* clang-format on */
 
 #define A_METHOD 0x80002004u
 #define METHOD	 (PBDMA(0) + PBDMA_METHOD0)
 
 /* At most interrupts a PBDMA stops at a method, which is skipped and told; at others it goes on. */
-DO(gets_loaded, EVENTUALLY(MS, chip_loaded(id_of(i, a))))
-DO(is_at_method, chip_put(METHOD, A_METHOD))
-DO(pbdma_tells, EVENTUALLY(MS, chip_pbdma_intr(id_of(i, 1), a)); harness_sleep(5 * MS))
-ASK(method_is, chip.reg[METHOD / 4] == a)
+/* clang-format off */
+STEP(gets_loaded) { EVENTUALLY(MS, chip_loaded(id_of(i, a))); return true; }
+STEP(is_at_method) { chip_put(METHOD, A_METHOD); return true; }
+/* clang-format on */
+STEP(pbdma_tells)
+{
+	EVENTUALLY(MS, chip_pbdma_intr(id_of(i, 1), a));
+	harness_sleep(5 * MS);
+	return true;
+}
+/* clang-format off */
+STEP(method_is) { return ASK(chip.reg[METHOD / 4] == a); }
 /* It goes on to the next tenant's channel, and stops there while the host reads why. */
-DO(is_next, chip.next_chid = id_of(i, a); chip.next_intr = PBDMA_INTR0_GPPTR)
-ASK(enabled, chip.chan[id_of(i, a)].enabled == b)
+STEP(is_next) { chip.next_chid = id_of(i, a); chip.next_intr = PBDMA_INTR0_GPPTR; return true; }
+STEP(enabled) { return ASK(chip.chan[id_of(i, a)].enabled == b); }
+/* clang-format on */
 
 enum { IN_ORDER = 1, IN_UNBIND };
 static u16 storming; /* its pushbuffer has nothing but bad methods; 0: none */
@@ -736,9 +760,14 @@ static void one_access(const struct role *r)
 #define SYS_PD 0x90000ull /* in SETUP_RAM */
 
 /* Channel 2 of vGPU 1 has its directory in the VMM's memory, which is read without the card. */
-DO(has_sys_directory,
-   g_store32(V(i), G_INST(a) + GMMU_INST_PDB_LO,
-	     (SETUP_RAM + SYS_PD) | FIELD_PREP(GMMU_INST_PDB_LO_TARGET, GMMU_PTE_APERTURE_SYS_COH)))
+STEP(has_sys_directory)
+{
+	g_store32(V(i), G_INST(a) + GMMU_INST_PDB_LO,
+		  (SETUP_RAM + SYS_PD) |
+			  FIELD_PREP(GMMU_INST_PDB_LO_TARGET, GMMU_PTE_APERTURE_SYS_COH));
+	return true;
+}
+
 #define SYS_DIRECTORY                                                                      \
 	STEPS({ inst, 2, .i = 1 }, { has_sys_directory, 2, .i = 1 }, { binds, 2, .i = 1 }, \
 	      { lists, ENTRIES(1, 2), .i = 1 }, { enables, 2, .i = 1 })

@@ -39,50 +39,66 @@ static bool shared(void)
 	return work_listed(W) && work_listed(P);
 }
 
-DO(sleeps, harness_sleep(a * US))
+STEP(sleeps) { harness_sleep(a * US); return true; }
 /* Work of which the ring of channel 1 does not tell, and a ring that tells of what is not done. */
-DO(on, chip.at_work[id_of(i, 1)] = true; if (gr_has() == NO_CHAN) work_serve(i))
-DO(off, chip.at_work[id_of(i, 1)] = false)
-DO(tells, work_put(i, 2, a & 1))
-DO(rings, work_put(i, 1, a & 1))
-DO(kicks, g_write(G, PFIFO_RUNLIST_SUBMIT, a % 3 ?: 2))
+STEP(on) { chip.at_work[id_of(i, 1)] = true; if (gr_has() == NO_CHAN) work_serve(i); return true; }
+STEP(off) { chip.at_work[id_of(i, 1)] = false; return true; }
+STEP(tells) { work_put(i, 2, a & 1); return true; }
+STEP(rings) { work_put(i, 1, a & 1); return true; }
+STEP(kicks) { g_write(G, PFIFO_RUNLIST_SUBMIT, a % 3 ?: 2); return true; }
 /* Flushes that are asked for by the page of flushes are done after a sample. */
-DO(asks, *work_flush_word(i, FLUSH_BAR) = FLUSH_TRIGGER)
-DO(asks_l2, work_flush(i))
+STEP(asks) { *work_flush_word(i, FLUSH_BAR) = FLUSH_TRIGGER; return true; }
+STEP(asks_l2) { work_flush(i); return true; }
 #define ASKED(reg) (*work_flush_word(i, reg) & FLUSH_TRIGGER)
 #define SEEN	   (!ASKED(FLUSH_BAR) && !ASKED(FLUSH_L2_DIRTY))
-DO(seen, SOON(SEEN, a ? a * US : 100 * MS))
-ASK(unseen, !SOON(SEEN, a * US))
-DO(flushed, SOON(!*work_flush_word(i, FLUSH_L2_DIRTY), 100 * MS))
+STEP(seen) { SOON(SEEN, a ? a * US : 100 * MS); return true; }
+STEP(unseen) { return ASK(!SOON(SEEN, a * US)); }
+STEP(flushed) { SOON(!*work_flush_word(i, FLUSH_L2_DIRTY), 100 * MS); return true; }
 /* A copy ends when its channel is preempted (end_copy()). */
-DO(copies, if (work_listed(i)) chip_copies(id_of(i, 2), harness_now + a * US))
-DO(ends_copy, chip.copying_until = 0)
+STEP(copies) { if (work_listed(i)) chip_copies(id_of(i, 2), harness_now + a * US); return true; }
+STEP(ends_copy) { chip.copying_until = 0; return true; }
 /* A kernel that can't be preempted for so long. */
-ASK(holds, SOON(work_listed(i) && chip_hold(id_of(i, 1), a * US), 5 * MS))
-DO(frees, SOON(!chip_is_stuck(), 2000 * MS))
-ASK(open, SOON(shared(), 100 * MS))
-DO(while_open, SOON(!shared(), a * US))
-ASK(alone, SOON(work_alone(i), a * US))
-ASK(loads, SOON((work_serve(i), chip_loaded(id_of(i, 1))), MS))
-ASK(loaded, chip_loaded(id_of(i, 1)))
-DO(lists, g_list(G, (u64[]){ 1, 2 }, a % 3))
-DO(blocks, g_write(G, PFIFO_RUNLIST_BLOCK, a & 1))
-DO(enables, g_enable(G, 1, a & 1))
-DO(unbinds, g_unbind(G, 1 + (a & 1)))
-DO(binds, a = 1 + (a & 1); g_bind(G, a); kicks(i, a, 0, 0); g_enable(G, a, true))
-DO(rebinds, g_unbind(G, 1); g_inst(G, 1, 0, 0); binds(i, 0, 0, 0))
-DO(groups, g_list(G, (u64[]){ TSG(5, 1), 1 } + !a, 1 + a))
+STEP(holds) { return ASK(SOON(work_listed(i) && chip_hold(id_of(i, 1), a * US), 5 * MS)); }
+STEP(frees) { SOON(!chip_is_stuck(), 2000 * MS); return true; }
+STEP(open) { return ASK(SOON(shared(), 100 * MS)); }
+STEP(while_open) { SOON(!shared(), a * US); return true; }
+STEP(alone) { return ASK(SOON(work_alone(i), a * US)); }
+STEP(loads) { return ASK(SOON((work_serve(i), chip_loaded(id_of(i, 1))), MS)); }
+STEP(loaded) { return ASK(chip_loaded(id_of(i, 1))); }
+STEP(lists) { g_list(G, (u64[]){ 1, 2 }, a % 3); return true; }
+STEP(blocks) { g_write(G, PFIFO_RUNLIST_BLOCK, a & 1); return true; }
+STEP(enables) { g_enable(G, 1, a & 1); return true; }
+STEP(unbinds) { g_unbind(G, 1 + (a & 1)); return true; }
+STEP(binds) { a = 1 + (a & 1); g_bind(G, a); kicks(i, a, 0, 0); g_enable(G, a, true); return true; }
+STEP(rebinds) { g_unbind(G, 1); g_inst(G, 1, 0, 0); binds(i, 0, 0, 0); return true; }
+STEP(groups) { g_list(G, (u64[]){ TSG(5, 1), 1 } + !a, 1 + a); return true; }
 /* Ids of channels go back. */
-DO(resets, g_write(G, PMC_ENABLE, ~(u32)PMC_ENABLE_FIFO); g_write(G, PMC_ENABLE, ~0u))
+STEP(resets)
+{
+	g_write(G, PMC_ENABLE, ~(u32)PMC_ENABLE_FIFO);
+	g_write(G, PMC_ENABLE, ~0u);
+	return true;
+}
 static u32 preempter;
-DO(preempts, preempter = 1 + i; SOON(work_leaves(i), 50 * US))
-DO(preempts_now, g_preempt(G, false, 1))
+STEP(preempts) { preempter = 1 + i; SOON(work_leaves(i), 50 * US); return true; }
+STEP(preempts_now) { g_preempt(G, false, 1); return true; }
 /* Until so much of its work is done, for some time at most. */
-DO(works, u64 ran = 0; SOON((ran += chip_engine_works(id_of(i, 1)) * 10) > a, 20 * MS))
+STEP(works)
+{
+	u64 ran = 0;
+	SOON((ran += chip_engine_works(id_of(i, 1)) * 10) > a, 20 * MS);
+	return true;
+}
 /* Short pieces of channels 3 and up. */
-DO(pieces, for (c = 3; c < 3 + a; c++) {
-	if (work_listed(i)) chip_copies(id_of(i, c), harness_now + 30 * US);
-	harness_sleep(30 * US); })
+STEP(pieces)
+{
+	for (c = 3; c < 3 + a; c++) {
+		if (work_listed(i))
+			chip_copies(id_of(i, c), harness_now + 30 * US);
+		harness_sleep(30 * US);
+	}
+	return true;
+}
 
 /* The two numbers that a row has for its script: .arg[0] and [1] */
 #define N ~0u
@@ -412,7 +428,9 @@ static void flushes(const struct role *r)
 		work_flush(r->vgpu);
 }
 
-DO(slow_flushes, work_slow_flushes(a))
+/* clang-format off */
+STEP(slow_flushes) { work_slow_flushes(a); return true; }
+/* clang-format on */
 
 MEASURE(reads, "reads of the card by the host", host_reads, GROWTH);
 

@@ -128,8 +128,10 @@ static void two_pieces(const struct scene *s)
 }
 
 /* The thread that unmaps has its answer, and is not back yet. Other memory is not unmapped. */
-DO(pins_are_gone, UNTIL_IN(5000 * MS, MS / 10, !container_pins(setup_c)))
-DO(counts_pins, scene_count[0] = container_pins(setup_c))
+/* clang-format off */
+STEP(pins_are_gone) { UNTIL_IN(5000 * MS, MS / 10, !container_pins(setup_c)); return true; }
+STEP(counts_pins) { scene_count[0] = container_pins(setup_c); return true; }
+/* clang-format on */
 #define MAPS_MEANWHILE                                                                         \
 	PLAYS(0, { pins_are_gone }, { sys, 0, 16, 8 * RAM }, { sys, 0, 17, 8 * RAM }, { tlb }, \
 	      { counts_pins })
@@ -295,9 +297,11 @@ static void closes_late(const struct role *r)
 	world_unmake(0);
 }
 
-DO(detaches, ioas_detach(V(i)->dev))
-ASK(pins_nothing, !container_pins(setup_c))
-ASK(attaches_once, !ioas_attach(V(i)->dev) && ioas_attach(V(i)->dev) == -EBUSY)
+/* clang-format off */
+STEP(detaches) { ioas_detach(V(i)->dev); return true; }
+STEP(pins_nothing) { return ASK(!container_pins(setup_c)); }
+STEP(attaches_once) { return ASK(!ioas_attach(V(i)->dev) && ioas_attach(V(i)->dev) == -EBUSY); }
+/* clang-format on */
 
 /* ------------------------------------------------------------------ */
 
