@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,24 +219,33 @@ static void try_installed(const struct starter *s, int fd, int to)
 	pid_t parent = getppid();
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	alarm(TRIAL_S);
+	setpgid(0, 0);
 	if (getppid() == parent && dup2(to, STDOUT_FILENO) >= 0 && dup2(to, STDERR_FILENO) >= 0)
 		execute(s, "--can-adopt", fd);
 	dprintf(STDERR_FILENO, "%s: %s\n", s->program, strerror(errno));
 	_exit(1);
 }
 
-/* the lines that come from @fd until its end, TRIAL_TEXT at most */
-static void hear(int fd, char text[TRIAL_TEXT])
+/* The last lines that come from @fd until its end. False: that does not come within TRIAL_S. */
+static bool hear(int fd, char text[TRIAL_TEXT])
 {
+	uint64_t now = now_ms(), until = now + TRIAL_S * 1000;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
 	size_t have = 0;
-	ssize_t n;
+	ssize_t n = 1;
 
-	do {
+	for (; n > 0 && now < until; now = now_ms()) {
+		if (poll(&p, 1, until - now) <= 0)
+			continue;
 		n = read(fd, text + have, TRIAL_TEXT - 1 - have);
 		have += n > 0 ? n : 0;
-	} while (n > 0 || (n < 0 && errno == EINTR));
+		if (have < TRIAL_TEXT - 1)
+			continue;
+		have /= 2;
+		memmove(text, text + TRIAL_TEXT - 1 - have, have);
+	}
 	text[have] = 0;
+	return n <= 0;
 }
 
 /* false: @text has why not, in lines */
@@ -252,11 +262,17 @@ static bool can_go_on(const struct starter *s, int fd, char text[TRIAL_TEXT])
 	if (!pid)
 		try_installed(s, fd, log[1]);
 	close(log[1]);
-	if (pid > 0)
-		hear(log[0], text);
+	if (pid > 0 && !hear(log[0], text))
+		snprintf(text, TRIAL_TEXT,
+			 "%s has not said within %d s whether it goes on from here: it was ended",
+			 s->program, TRIAL_S);
 	close(log[0]);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (pid > 0) {
+		/* its children, too; has no effect on a process that is about to exit */
+		kill(-pid, SIGKILL);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	}
 	if (status && !*text)
 		strcpy(text, "the installed build does not go on from here, and does not say why");
 	return !status;
@@ -557,6 +573,7 @@ void __attribute__((noinline)) handover_done(struct starter *s)
 	for (i = 0; i < s->nr_clients; i++)
 		if (s->clients[i].state == CLIENT_SERVED && !s->clients[i].reaped)
 			apply_share(s, &s->clients[i]);
+	state_close_rest(s->state);
 	state_close(s->state);
 	s->state = NULL;
 	close(s->state_fd);

@@ -152,6 +152,19 @@ void state_descriptors(const char *state, int flags)
 				fcntl(descriptor_of(item), F_SETFD, flags);
 }
 
+void state_close_rest(const char *state)
+{
+	const char *record, *item;
+	int fd;
+
+	for (record = state; strcmp(record, last); record = skip(record))
+		for (item = record; *item; item += strlen(item) + 1) {
+			fd = descriptor_of(item);
+			if (fd >= 0 && !fcntl(fd, F_GETFD))
+				close(fd);
+		}
+}
+
 /* the greatest number of a member of 4 or 8 bytes; of a bool it is 1 */
 static uint64_t most_in(size_t size)
 {

@@ -46,6 +46,11 @@ void state_write(int fd, const char *kind, unsigned int index, const struct stat
 int state_seal(int fd);
 /* Whether exec closes the descriptors that the state names: @flags is 0 or FD_CLOEXEC. */
 void state_descriptors(const char *state, int flags);
+/*
+ * Close what exec has let through and no state_read() has taken: it stands in records of a kind
+ * that this build does not know.
+ */
+void state_close_rest(const char *state);
 
 /* Map the state of @fd, or NULL and *why. It is whole. state_close(): the caller reads no more. */
 const char *state_open(int fd, const char **why);

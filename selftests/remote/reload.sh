@@ -36,6 +36,31 @@ hear_notifications()
 	until_true test -S "$work/notify"
 }
 
+# A server of its own, whose installed build says nothing, and has a child that keeps its standard error and the connection of
+# kvgpu-remotectl: it is refused after 20 s, so end_hung_reload() looks at it later. $hung, $asks, and the child in $work/hung.child
+begin_hung_reload()
+{
+	cp "$remote/kvgpu-remoted" "$work/hangs"
+	"$work/hangs" --listen "unix:$work/hung" --library "$library" --admin "$work/hung-admin" 2> "$work/hung.log" &
+	hung=$!
+	until_true test -S "$work/hung-admin"
+	printf '#!/bin/sh\nsleep 1000 &\necho $! > "%s"\nexec sleep 1000\n' "$work/hung.child" > "$work/hangs.new"
+	chmod 755 "$work/hangs.new"
+	mv "$work/hangs.new" "$work/hangs"
+	"$remote/kvgpu-remotectl" --socket "$work/hung-admin" reload > "$work/hung.said" 2>&1 &
+	asks=$!
+}
+
+end_hung_reload()
+{
+	wait "$asks"
+	[ $? = 1 ] && grep -q 'hangs has not said within 20 s whether it goes on' "$work/hung.said" &&
+		"$remote/kvgpu-remotectl" --socket "$work/hung-admin" list --interval 0 > /dev/null
+	result $? "a build that says nothing is refused" "$(cat "$work/hung.said")"
+	kill -9 "$hung" "$(cat "$work/hung.child")" 2> /dev/null
+	wait "$hung" 2> /dev/null
+}
+
 # what a reload has to keep; kinds of descriptors of the first process
 rows() { ctl list --json --interval 0 | jq -c '.pid, .since, (.clients[] | [.id, .who, .peer, .pid, .user, .since, .memory_bytes, .pinned_bytes])'; }
 kinds() { find "/proc/$server/fd" -mindepth 1 -printf '%l\n' | sed 's/:\[.*//' | sort; }
@@ -174,15 +199,44 @@ run_new_keys()
 	try "the others go on" until_true all_more "$calls" calls
 }
 
+# a stop that comes together with a reload, which the loop sees in one round
+is_stopped_while_it_reloads()
+{
+	python3 - "$server" "$work/admin" <<-'P' || return 1
+	import os, signal, socket, sys, time
+	server, s = int(sys.argv[1]), socket.socket(socket.AF_UNIX)
+	def held(): return len(os.listdir(f"/proc/{server}/fd"))
+	def is_stopped(): return open(f"/proc/{server}/stat").read().rsplit(")", 1)[1].split()[0] == "T"
+	def wait_for(what):
+	    for i in range(6000):
+	        if what():
+	            return
+	        time.sleep(.01)
+	before = held()
+	s.connect(sys.argv[2])
+	wait_for(lambda: held() > before)
+	os.kill(server, signal.SIGSTOP)
+	wait_for(is_stopped)
+	s.send(b"reload\n")
+	os.kill(server, signal.SIGTERM)
+	os.kill(server, signal.SIGCONT)
+	answer = s.recv(1000)
+	print(answer)
+	sys.exit(b"the server ends" not in answer)
+	P
+	until_true eval '! kill -0 "$server"'
+}
+
 run_reloads()
 {
-	local systemd reloading=() starts=() i rc wrong=0 shares=KVGPU_REMOTE=unix:$work/socket
+	local systemd hung asks prints reloading=() starts=() i rc wrong=0 shares=KVGPU_REMOTE=unix:$work/socket
 
 	if ! gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE selftests/remote/reloads.c -o "$work/reloads" "$work/libcuda.so.1" -Wl,-rpath,"\$ORIGIN"; then
 		result 1 "reloads: the program builds"
 		return
 	fi
 	rm -f "$work"/{over,enough,event,arrived*,notify}
+	begin_hung_reload
 	ctl certs client bob --folder "$work/tls" > /dev/null 2>&1
 	truncate -s 80M "$work/shared"
 	installs "$remote/kvgpu-remoted"
@@ -236,6 +290,8 @@ run_reloads()
 	result $? "the aperture is free for another server"
 	[ $rc = 2 ] && grep -q 'SYSTEM_NOT_READY' "$work/reload.8"
 	result $? "but the one that was ended, which has its error" "$(tail -n 1 "$work/reload.8")"
+	end_hung_reload
+	try "a stop while it reloads is one" is_stopped_while_it_reloads
 	stop_server
 	kill "$systemd"
 	rm "$work/shared" "$work/notify"

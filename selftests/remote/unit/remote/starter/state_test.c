@@ -100,6 +100,26 @@ TEST(descriptors_that_exec_keeps)
 	close(fd);
 }
 
+TEST(records_of_a_kind_that_is_not_known)
+{
+	const struct state_field theirs[] = { STATE_FD(struct theirs, newer), STATE_END };
+	const struct state_field known[] = { STATE_FD(struct theirs, fd), STATE_END };
+	int fd = state_begin();
+	const char *why, *s;
+
+	state_write(fd, "other", 0, theirs, &t);
+	state_write(fd, "one", 0, known, &t);
+	assert_int_equal(state_seal(fd), 0);
+	s = state_open(fd, &why);
+	state_descriptors(s, 0);
+	assert_null(state_read(state_next(s, NULL, "one"), &at, of_ours, &o));
+	state_close_rest(s);
+	assert_int_equal(fcntl(t.fd, F_GETFD), FD_CLOEXEC);
+	assert_int_equal(fcntl(t.newer, F_GETFD), -1);
+	state_close(s);
+	close(fd);
+}
+
 /* Members of other sizes, and a descriptor that is not open. */
 TEST(what_does_not_fit)
 {
