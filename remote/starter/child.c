@@ -363,7 +363,9 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 		conn_prepare(&c.line);
 		address_of_peer(c.line.fd, c.said.who, sizeof(c.said.who));
 	}
-	if (l->tls && tls_credentials_read(s->conf->tls_folder, true, &c.credentials, &what))
+	/* the first process has loaded it but where a reload took the last TLS address away */
+	if (l->tls && (tls_load(&what) ||
+		       tls_credentials_read(s->conf->tls_folder, true, &c.credentials, &what)))
 		fail_client("tls", what);
 	r = confine(s->conf, slot, &what);
 	if (r)

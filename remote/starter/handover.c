@@ -118,7 +118,7 @@ static const struct state_field of_client[] = { STATE_FD(struct handed_client, c
 						STATE(struct handed_client, c.weight),
 						STATE_END };
 static const struct state_field of_conn[] = {
-	STATE_FD(struct preauth_conn, fd),    STATE(struct preauth_conn, listener),
+	STATE_FD(struct preauth_conn, fd),    STATE(struct preauth_conn, tls),
 	STATE(struct preauth_conn, from.net), STATE(struct preauth_conn, from.host),
 	STATE(struct preauth_conn, ready),    STATE(struct preauth_conn, again),
 	STATE(struct preauth_conn, came_ms),  STATE_END
@@ -513,8 +513,8 @@ static const char *take_client(struct starter *s, unsigned int i, const struct h
 
 static const char *take_conn(struct starter *s, const struct preauth_conn *h)
 {
-	if (h->fd < 0 || h->listener >= s->nr_listeners)
-		return "listener";
+	if (h->fd < 0)
+		return "fd";
 	if (!s->trial) /* that others would see */
 		preauth_adopt(s, h);
 	return NULL;

@@ -181,24 +181,41 @@ static bool give_to_group(const char *path, const char *name)
 	return true;
 }
 
+/* a row that is free, or NULL */
+static struct listener *free_row(struct starter *s)
+{
+	struct listener *l = s->listeners;
+
+	while (l < s->listeners + s->nr_listeners && (l->fd >= 0 || l->endpoint || l->taken))
+		l++;
+	return l < s->listeners + LISTENERS ? l : NULL;
+}
+
+static void fill_row(struct starter *s, struct listener *l, struct listener of)
+{
+	*l = of;
+	if (l == s->listeners + s->nr_listeners)
+		s->nr_listeners++;
+}
+
 static int open_endpoint(struct starter *s, const char *text, const char *who, unsigned int index,
 			 const char **why)
 {
-	struct listener *l = &s->listeners[s->nr_listeners];
-	struct kvgpu_remote_endpoint *endpoint;
+	struct listener *l = free_row(s), of = { .fd = -1, .text = text };
 	int r;
 
 	*why = "there are too many addresses and places";
-	r = s->nr_listeners == LISTENERS ?
-		    -E2BIG :
-		    kvgpu_remote_endpoint_open(text, index, s->build.version, &endpoint, why);
+	r = l ? kvgpu_remote_endpoint_open(text, index, s->build.version, &of.endpoint, why) :
+		-E2BIG;
 	if (r)
 		return r;
-	*l = (struct listener){ .fd = -1, .endpoint = endpoint, .text = text };
-	strcpy(l->who, who);
-	s->nr_listeners++;
+	strcpy(of.who, who);
+	fill_row(s, l, of);
 	return 0;
 }
+
+static const char open_to_clients[] =
+	"its group is one of \"groups\", so each client's process could open it: chgrp";
 
 /* whether clients' processes may open the region: the memory of another client */
 static bool is_open_to_clients(const struct starter *s, const char *path)
@@ -211,6 +228,19 @@ static bool is_open_to_clients(const struct starter *s, const char *path)
 	for (i = 0; i < s->nr_groups && s->groups[i] != st.st_gid; i++)
 		;
 	return i < s->nr_groups;
+}
+
+/* whether they may open no region that this server has taken over; else it was said */
+static bool are_kept_from_clients(const struct starter *s)
+{
+	const struct listener *l;
+
+	for (l = s->listeners; l < s->listeners + s->nr_listeners; l++)
+		if (l->endpoint && l->text && is_open_to_clients(s, l->who + strlen("aperture:"))) {
+			say("%s: %s", l->text, open_to_clients);
+			return false;
+		}
+	return true;
 }
 
 /* Whether this server has endpoints of that file or device, by whatever name. */
@@ -232,15 +262,15 @@ static bool is_served(const struct starter *s, const char *path)
 static int open_all(struct starter *s, const char *text, const char *path, const char *who,
 		    const char **why)
 {
-	unsigned int before = s->nr_listeners;
 	int i, r = 0, n = kvgpu_remote_endpoints(text, why);
+	struct listener *l;
 
 	if (n > 0 && is_served(s, path)) {
 		*why = "it is listed twice: this server serves it already, by another name";
 		return -EEXIST;
 	}
 	if (n > 0 && is_open_to_clients(s, path)) {
-		*why = "its group is one of \"groups\", so each client's process could open it: chgrp";
+		*why = open_to_clients;
 		return -EPERM;
 	}
 
@@ -248,8 +278,11 @@ static int open_all(struct starter *s, const char *text, const char *path, const
 		r = open_endpoint(s, text, who, i, why);
 	if (!r)
 		return n;
-	while (s->nr_listeners > before)
-		kvgpu_remote_endpoint_close(s->listeners[--s->nr_listeners].endpoint);
+	for (l = s->listeners; l < s->listeners + s->nr_listeners; l++)
+		if (l->endpoint && l->text == text) {
+			kvgpu_remote_endpoint_close(l->endpoint);
+			*l = (struct listener){ .fd = -1 };
+		}
 	return r;
 }
 
@@ -395,7 +428,7 @@ void socket_file_end(const struct socket_file *f)
 
 static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 {
-	struct listener *l = &s->listeners[s->nr_listeners];
+	struct listener *l = free_row(s);
 	struct address a;
 	const char *why;
 	bool is_path;
@@ -407,7 +440,7 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 	if (!r && (is_path ? is_path_there(s, a.host, adopted) :
 			     is_port_there(s, a.scheme, a.port, adopted)))
 		return true;
-	if (s->nr_listeners == LISTENERS) {
+	if (!l) {
 		r = -E2BIG;
 		why = "there are too many sockets";
 	}
@@ -417,9 +450,8 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 		say("%s: %s", text, why);
 		return false;
 	}
-	*l = (struct listener){ .fd = r, .tls = a.scheme == ADDRESS_TLS, .text = text };
+	fill_row(s, l, (struct listener){ .fd = r, .tls = a.scheme == ADDRESS_TLS, .text = text });
 	fcntl(l->fd, F_SETFL, O_NONBLOCK);
-	s->nr_listeners++;
 	say("listens at %s", text);
 	if (!is_path)
 		return true;
@@ -490,6 +522,8 @@ bool listen_all(struct starter *s)
 	       !s->listeners[adopted].text)
 		adopted++;
 	learn_groups(s);
+	if (s->trial && !are_kept_from_clients(s))
+		return false;
 	for (i = 0; i < s->conf->nr_listen; i++)
 		if (is_listed(s->conf, i))
 			say("%s is listed twice: it is served once", s->conf->listen[i]);
@@ -528,7 +562,7 @@ void listener_drop(struct starter *s, struct listener *l)
 		rights_close_copy(l->fd);
 	if (l->endpoint)
 		kvgpu_remote_endpoint_close(l->endpoint);
-	*l = (struct listener){ .fd = -1, .tls = l->tls }; /* for preauth.c */
+	*l = (struct listener){ .fd = -1 };
 }
 
 void listen_undo(struct starter *s)

@@ -199,8 +199,7 @@ static void wait_for_bytes(int fd, int bytes)
 	setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
 }
 
-void preauth_enter(struct starter *s, int fd, unsigned int listener,
-		   const struct address_source *from)
+void preauth_enter(struct starter *s, int fd, bool tls, const struct address_source *from)
 {
 	unsigned int i, j;
 
@@ -212,7 +211,7 @@ void preauth_enter(struct starter *s, int fd, unsigned int listener,
 			;
 	}
 	s->preauth[i] = (struct preauth_conn){ .fd = fd,
-					       .listener = listener,
+					       .tls = tls,
 					       .from = *from,
 					       .again = buckets_comes_again(
 						       &s->nets, network_of(from), now_ms()),
@@ -222,15 +221,14 @@ void preauth_enter(struct starter *s, int fd, unsigned int listener,
 		if (j != i && s->preauth[j].fd >= 0)
 			count_source(&s->preauth[i].beside, &s->preauth[j].from, from);
 	count_in_preauth(s, from, 1);
-	wait_for_bytes(fd, s->listeners[listener].tls ? TLS_RECORD_HEAD :
-							(int)sizeof(struct kvgpu_remote_hello));
+	wait_for_bytes(fd, tls ? TLS_RECORD_HEAD : (int)sizeof(struct kvgpu_remote_hello));
 }
 
 void preauth_adopt(struct starter *s, const struct preauth_conn *of)
 {
 	struct preauth_conn *c = s->preauth;
 
-	preauth_enter(s, of->fd, of->listener, &of->from);
+	preauth_enter(s, of->fd, of->tls, &of->from);
 	while (c->fd != of->fd)
 		c++;
 	c->came_ms = of->came_ms;
@@ -376,13 +374,12 @@ static const char *wrong_hello(const struct starter *s, int fd, struct kvgpu_rem
  */
 void preauth_look(struct starter *s, struct preauth_conn *c, bool gone)
 {
-	bool tls = s->listeners[c->listener].tls;
 	union {
 		uint8_t head[TLS_RECORD_HEAD];
 		struct kvgpu_remote_hello hello;
 	} first = { 0 };
 	ssize_t n = gone ? 0 :
-			   recv(c->fd, &first, tls ? sizeof(first.head) : sizeof(first.hello),
+			   recv(c->fd, &first, c->tls ? sizeof(first.head) : sizeof(first.hello),
 				MSG_PEEK | MSG_DONTWAIT);
 	const char *wrong;
 
@@ -395,7 +392,7 @@ void preauth_look(struct starter *s, struct preauth_conn *c, bool gone)
 		preauth_forget(s, c);
 		return;
 	}
-	wrong = tls ? wrong_head(first.head, n) : wrong_hello(s, c->fd, &first.hello, n);
+	wrong = c->tls ? wrong_head(first.head, n) : wrong_hello(s, c->fd, &first.hello, n);
 	if (wrong) {
 		drop_conn(s, c, wrong);
 		return;

@@ -159,7 +159,7 @@ static bool accept_preauth(struct starter *s, unsigned int listener)
 		return true;
 	}
 	if (fd >= 0) {
-		preauth_enter(s, fd, listener, &from);
+		preauth_enter(s, fd, s->listeners[listener].tls, &from);
 		return true;
 	}
 	if (errno == EINTR || errno == ECONNABORTED)
@@ -180,6 +180,7 @@ static void take_all(struct starter *s, unsigned int listener)
 
 static void serve_preauth(struct starter *s)
 {
+	struct listener of = { .fd = -1 };
 	struct preauth_conn *w;
 	struct client *c;
 
@@ -187,7 +188,8 @@ static void serve_preauth(struct starter *s)
 		c = make_room(s, &w->from) ? client_row(s) : NULL;
 		if (!c)
 			return;
-		start_client(s, c, &s->listeners[w->listener], w->fd, &w->from);
+		of.tls = w->tls;
+		start_client(s, c, &of, w->fd, &w->from);
 		if (c->life < 0)
 			rights_close(w->fd);
 		preauth_forget(s, w);

@@ -117,7 +117,7 @@ struct socket_file {
 };
 
 struct listener {
-	int fd; /* -1: an endpoint */
+	int fd; /* -1: an endpoint; without .endpoint and .taken the row is free */
 	bool tls;
 	/* the shmem region; NULL: a socket's, or the memory is gone, or listen_end() was called */
 	struct kvgpu_remote_endpoint *endpoint;
@@ -136,7 +136,7 @@ struct number {
 /* A connection that has said nothing yet, or waits for a newcomer's slot. */
 struct preauth_conn {
 	int fd; /* -1: the entry is free */
-	unsigned int listener;
+	bool tls; /* as its listener, which may be gone by now */
 	struct address_source from;
 	bool ready; /* the connection has sent what begins as a hello, not read yet */
 	bool again; /* may be of a peer that failed as a newcomer, and comes again */
@@ -278,8 +278,7 @@ bool preauth_begin(struct starter *s);
  * Take a connection into the pre-auth queue. If the pre-auth queue is full, a connection of the
  * source with most of it is ended. @fd belongs to the pre-auth queue.
  */
-void preauth_enter(struct starter *s, int fd, unsigned int listener,
-		   const struct address_source *from);
+void preauth_enter(struct starter *s, int fd, bool tls, const struct address_source *from);
 /*
  * end a connection of the source with most of the pre-auth queue; false: the pre-auth queue is
  * empty

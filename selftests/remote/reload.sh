@@ -150,11 +150,11 @@ run_refused_reloads()
 	#!/bin/bash
 	at=\${!#}
 	cp /proc/self/fd/\$at "$work/state"
-	sed 's/^\(kvgpu-remoted.0.version=\)1/\12/' "$work/state" > "$work/state.2"
+	sed 's/^\(kvgpu-remoted.0.version=\)/\19/' "$work/state" > "$work/state.2"
 	exec "$remote/kvgpu-remoted" "\${@:1:\$#-1}" 19 19< "$work/state.2"
 	B
 	installs "$work/other"
-	try "a state of another version is refused" is_refused "this build takes over a server's state of version 1"
+	try "a state of another version is refused" is_refused "this build takes over a server's state of version "
 	printf '#!/bin/sh\necho "there is no option $3" >&2\nexit 2\n' > "$work/other"
 	installs "$work/other"
 	try "by a build from before there were any" is_refused "there is no option --can-adopt"

@@ -222,6 +222,31 @@ TEST(a_group_of_clients)
 	assert_int_equal(chmod(path, 0600), 0);
 	look();
 	assert_int_equal(s.nr_listeners, 1);
+	/* a reload's trial, for a configuration that has the group of what is served */
+	s.trial = true;
+	assert_true(listen_all(&s));
+	assert_int_equal(chmod(path, 0660), 0);
+	assert_true(listen_all(&s));
+	strcpy(conf.groups[1], "daemon");
+	assert_false(listen_all(&s));
+	assert_non_null(strstr(said, "its group is one of"));
+}
+
+/* What was lost, or is listened at no more, leaves room for other addresses. */
+TEST(rows_are_used_again)
+{
+	unsigned int i;
+
+	snprintf(conf.listen[1], sizeof(conf.listen[1]), "unix:%s-socket", path);
+	conf.nr_listen = 2;
+	make(80 << 20, geteuid(), 0600);
+	for (i = 0; i <= LISTENERS; i++) {
+		assert_true(listen_all(&s));
+		assert_int_equal(s.nr_awaited, 0);
+		assert_int_equal(s.nr_listeners, 2);
+		listen_lost(&s, &s.listeners[0]);
+		listener_drop(&s, &s.listeners[1]);
+	}
 }
 
 /* A file that somebody has removed, and another server has made again, is that server's. */

@@ -19,7 +19,7 @@
 
 #include "selftests/remote/unit/remote/linger.h"
 
-enum { PREAUTH = 32, NEWCOMERS = 16, OF_ONE = 12, VERSION = 7, TLS_LISTENER = 1 };
+enum { PREAUTH = 32, NEWCOMERS = 16, OF_ONE = 12, VERSION = 7 };
 /* starts in a second */
 enum { SECOND = 1000, STARTS_OF_ONE = NEWCOMERS, STARTS = 2 * NEWCOMERS };
 
@@ -50,11 +50,9 @@ static int set_up(void **state)
 	unsigned int i;
 
 	remoted_conf_default(&conf);
-	s = (struct starter){ .conf = &conf,
-			      .build = { .version = VERSION },
-			      .admin_fd = -1,
-			      .nr_clients = 64,
-			      .listeners[TLS_LISTENER].tls = true };
+	s = (struct starter){
+		.conf = &conf, .build = { .version = VERSION }, .admin_fd = -1, .nr_clients = 64
+	};
 	now = 1000000;
 	*said = 0;
 	s.clients = calloc(s.nr_clients, sizeof(*s.clients));
@@ -77,21 +75,20 @@ static int tear_down(void **state)
 static const struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
 
 /* Enters the pre-auth queue, and says these bytes. Returns the other end of the connection. */
-static int enter_with(const struct address_source *from, unsigned int listener, const void *bytes,
-		      size_t n)
+static int enter_with(const struct address_source *from, bool tls, const void *bytes, size_t n)
 {
 	int pair[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
 	rights_refuse(pair[0]); /* as a listener's */
-	preauth_enter(&s, pair[0], listener, from);
+	preauth_enter(&s, pair[0], tls, from);
 	assert_int_equal(write(pair[1], bytes, n), n);
 	return pair[1];
 }
 
 static int enter(const struct address_source *from)
 {
-	return enter_with(from, 0, &hello, sizeof(hello));
+	return enter_with(from, false, &hello, sizeof(hello));
 }
 
 static bool was_ended(int fd)
@@ -495,14 +492,14 @@ TEST(served_ones_and_endpoints)
 TEST(first_bytes)
 {
 #define HEAD(...)           \
-	TLS_LISTENER,       \
+	true,               \
 	{                   \
 		__VA_ARGS__ \
 	}
 	static const struct {
 		bool taken;
 		size_t n;
-		unsigned int listener;
+		bool tls;
 		uint8_t bytes[16];
 	} tries[] = {
 		/*
@@ -519,22 +516,22 @@ TEST(first_bytes)
 		{ false, 5, HEAD(22, 2, 1, 1, 0) },
 		{ false, 4, HEAD(22, 3, 1, 1) },
 		{ false, 16, HEAD('G', 'E', 'T', ' ', '/', ' ', 'H', 'T', 'T', 'P') },
-		{ false, 16, TLS_LISTENER, "tpremug\0\7" },
-		{ true, 16, 0, "gpuremt\0\7" },
-		{ true, 16, 0, "gpureap\0\7" },
-		{ true, 16, 0, "gpurely\0\7" },
-		{ false, 15, 0, "gpuremt\0\7" },
-		{ false, 1, 0, "g" },
-		{ false, 16, 0, "gpuremx\0\7" },
+		{ false, 16, true, "tpremug\0\7" },
+		{ true, 16, false, "gpuremt\0\7" },
+		{ true, 16, false, "gpureap\0\7" },
+		{ true, 16, false, "gpurely\0\7" },
+		{ false, 15, false, "gpuremt\0\7" },
+		{ false, 1, false, "g" },
+		{ false, 16, false, "gpuremx\0\7" },
 		{ false, 16, HEAD(0) },
-		{ false, 16, 0, { 0 } },
+		{ false, 16, false, { 0 } },
 	};
 	unsigned int i, refused = 0;
 	int fd;
 
 	for (i = 0; i < sizeof(tries) / sizeof(*tries); i++) {
 		*said = 0;
-		fd = enter_with(&good, tries[i].listener, tries[i].bytes, tries[i].n);
+		fd = enter_with(&good, tries[i].tls, tries[i].bytes, tries[i].n);
 		all_are_ready();
 		if (!preauth_next(&s) != !tries[i].taken || !*said != tries[i].taken)
 			fail_msg("row %u: \"%s\"", i, said);
@@ -550,7 +547,7 @@ TEST(another_version)
 {
 	const struct kvgpu_remote_hello other = { KVGPU_REMOTE_MAGIC_SHMEM, VERSION + 1 };
 	struct kvgpu_remote_welcome w;
-	int fd = enter_with(&good, 0, &other, sizeof(other));
+	int fd = enter_with(&good, false, &other, sizeof(other));
 
 	all_are_ready();
 	assert_null(preauth_next(&s));
@@ -574,7 +571,7 @@ TEST(nothing_waits_for_a_peer)
 	alarm(HANGS_S);
 	old_kernel = true;
 	for (i = 0; i < 4; i++) {
-		fd = enter_with(&good, 0, "abc", 0);
+		fd = enter_with(&good, false, "abc", 0);
 		other = i == 1 ? linger_send(fd, &other_version, sizeof(other_version), 0) :
 				 linger_send(fd, "this is no hello", 16, 0);
 		assert_true(other >= 0);
