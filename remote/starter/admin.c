@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,7 +23,6 @@ bool admin_listen(struct starter *s)
 {
 	struct address a = { .scheme = ADDRESS_UNIX };
 	const char *why;
-	struct group *g;
 	mode_t old;
 
 	s->admin_fd = -1;
@@ -40,15 +38,7 @@ bool admin_listen(struct starter *s)
 	}
 	socket_file_begin(&s->admin_file, a.host);
 	fcntl(s->admin_fd, F_SETFL, O_NONBLOCK);
-	if (!*s->conf->admin_group)
-		return true;
-	g = getgrnam(s->conf->admin_group);
-	if (!g || chown(a.host, -1, g->gr_gid) || chmod(a.host, 0660)) {
-		say("%s can't be given to the group %s: %s", a.host, s->conf->admin_group,
-		    g ? strerror(errno) : "there is no such group");
-		return false;
-	}
-	return true;
+	return !*s->conf->admin_group || socket_file_give(a.host, a.host, s->conf->admin_group);
 }
 
 static void drop_admin(struct admin *a)

@@ -37,13 +37,16 @@ struct head {
 	uint64_t version, clients, newcomers, users;
 	bool turns, cgroups;
 	char layouts[64], admin[108], cgroup[CGROUP_PATH];
+	/* what it may be different in */
+	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];
 };
 static const struct state_field of_head[] = {
-	STATE(struct head, version), STATE(struct head, layouts),
-	STATE(struct head, clients), STATE(struct head, newcomers),
-	STATE(struct head, users),   STATE(struct head, turns),
-	STATE(struct head, admin),   STATE(struct head, cgroups),
-	STATE(struct head, cgroup),  STATE_END
+	STATE(struct head, version),	  STATE(struct head, layouts),
+	STATE(struct head, clients),	  STATE(struct head, newcomers),
+	STATE(struct head, users),	  STATE(struct head, turns),
+	STATE(struct head, admin),	  STATE(struct head, cgroups),
+	STATE(struct head, cgroup),	  STATE(struct head, admin_group),
+	STATE(struct head, socket_group), STATE_END
 };
 static const struct state_field of_server[] = { STATE_FD(struct starter, admin_fd),
 						STATE_FD(struct starter, awaits),
@@ -139,6 +142,8 @@ static struct head head_of(const struct starter *s)
 		 sizeof(struct kvgpu_remote_hello));
 	strcpy(h.admin, s->conf->admin);
 	strcpy(h.cgroup, cgroup_own());
+	strcpy(h.admin_group, s->conf->admin_group);
+	strcpy(h.socket_group, s->conf->socket_group);
 	return h;
 }
 
@@ -374,28 +379,28 @@ static const char *fixed_key(const struct starter *s, const struct head *h)
 					      NULL;
 }
 
-static bool take_head(struct starter *s)
+static bool take_head(struct starter *s, struct head *h)
 {
 	const char *r = state_next(s->state, NULL, "kvgpu-remoted"), *wrong = "there is none";
-	struct head h = { 0 }, own = head_of(s);
+	struct head own = head_of(s);
 	unsigned int i;
 
-	if (is_wrong("head", r ? state_read(r, &i, of_head, &h) : wrong))
+	if (is_wrong("head", r ? state_read(r, &i, of_head, h) : wrong))
 		return false;
-	if (h.version != own.version || strcmp(h.layouts, own.layouts)) {
+	if (h->version != own.version || strcmp(h->layouts, own.layouts)) {
 		say("this build takes over a server's state of version %llu (%s), not %llu (%s): drain it, and start it anew",
-		    (unsigned long long)own.version, own.layouts, (unsigned long long)h.version,
-		    h.layouts);
+		    (unsigned long long)own.version, own.layouts, (unsigned long long)h->version,
+		    h->layouts);
 		return false;
 	}
-	wrong = fixed_key(s, &h);
+	wrong = fixed_key(s, h);
 	if (wrong) {
 		say("%s was another one when the server was started: a reload does not change it, a restart does, and ends all clients",
 		    wrong);
 		return false;
 	}
-	s->cgroups = h.cgroups;
-	strcpy(cgroup_own(), h.cgroup);
+	s->cgroups = h->cgroups;
+	strcpy(cgroup_own(), h->cgroup);
 	return true;
 }
 
@@ -419,9 +424,15 @@ static const char *take_listener(struct starter *s, unsigned int i, const struct
 	s->nr_listeners++;
 	if (s->trial)
 		l->file.path[0] = 0;
-	if (h->e.file >= 0 && kvgpu_remote_endpoint_adopt(&h->e, s->build.version, &l->endpoint))
-		return "memory";
-	if (l->fd < 0 && h->e.file < 0)
+	if (h->e.file >= 0 && kvgpu_remote_endpoint_adopt(&h->e, s->build.version, &l->endpoint)) {
+		if (s->trial)
+			return "memory";
+		say("%s: out of memory: its place is not served any more", l->who);
+		close(h->e.file);
+		if (h->e.bell >= 0)
+			close(h->e.bell);
+	}
+	if (l->fd < 0 && !l->endpoint)
 		return NULL;
 	l->text = line_of(s->conf, h->text);
 	if (l->text || !*h->text)
@@ -436,17 +447,51 @@ static const char *take_listener(struct starter *s, unsigned int i, const struct
 	return NULL;
 }
 
+/* by a file of its own; the socket's is not changed in a trial */
+static bool may_give(const char *group)
+{
+	int fd = memfd_create("kvgpu-remoted group", MFD_CLOEXEC);
+	char path[32];
+	bool may;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	may = socket_file_give(path, "a socket", group);
+	close(fd);
+	return may;
+}
+
+/* The sockets that stay go to the groups that the configuration has by now. */
+static bool regroup(struct starter *s, const struct head *before)
+{
+	const struct remoted_conf *c = s->conf;
+	bool sockets = strcmp(before->socket_group, c->socket_group);
+	bool admins = strcmp(before->admin_group, c->admin_group);
+	struct listener *l;
+
+	if (s->trial)
+		return (!sockets || may_give(c->socket_group)) &&
+		       (!admins || may_give(c->admin_group));
+	for (l = s->listeners; sockets && l < s->listeners + s->nr_listeners; l++)
+		if (*l->file.path && !socket_file_give(l->file.path, l->text, c->socket_group))
+			s->undone = l->text;
+	if (admins && *s->admin_file.path &&
+	    !socket_file_give(s->admin_file.path, c->admin, c->admin_group))
+		s->undone = c->admin;
+	return true;
+}
+
 bool handover_begin(struct starter *s, int fd)
 {
 	struct handed_listener h;
 	const char *why, *r, *wrong = NULL;
+	struct head head = { 0 };
 	unsigned int i;
 
 	s->state_fd = fd;
 	s->state = state_open(fd, &why);
 	if (!s->state)
 		return !is_wrong("all of it", why);
-	if (!take_head(s))
+	if (!take_head(s, &head))
 		return false;
 	r = state_next(s->state, NULL, "server");
 	if (is_wrong("server", r ? state_read(r, &i, of_server, s) : "there is none"))
@@ -456,7 +501,7 @@ bool handover_begin(struct starter *s, int fd)
 		wrong = state_read(r, &i, of_listener, &h);
 		wrong = wrong ?: take_listener(s, i, &h);
 	}
-	return !is_wrong("listener", wrong);
+	return !is_wrong("listener", wrong) && regroup(s, &head);
 }
 
 /* where the configuration has another size by now, a client's next programs find none */
@@ -567,9 +612,14 @@ static void apply_share(struct starter *s, struct client *c)
 
 void __attribute__((noinline)) handover_done(struct starter *s)
 {
-	static const char ok[] = "ok\n";
+	char answer[512] = "ok\n";
 	unsigned int i;
 
+	if (s->undone)
+		snprintf(
+			answer, sizeof(answer),
+			"error the installed build goes on with all clients, but %s is not as remoted.conf says: the journal says why\n",
+			s->undone);
 	for (i = 0; i < s->nr_clients; i++)
 		if (s->clients[i].state == CLIENT_SERVED && !s->clients[i].reaped)
 			apply_share(s, &s->clients[i]);
@@ -579,7 +629,7 @@ void __attribute__((noinline)) handover_done(struct starter *s)
 	close(s->state_fd);
 	say("goes on after a reload, with %u clients", clients_in(s, CLIENT_SERVED));
 	if (s->awaits >= 0) {
-		send(s->awaits, ok, sizeof(ok) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+		send(s->awaits, answer, strlen(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
 		rights_close(s->awaits);
 	}
 	s->awaits = -1;

@@ -165,22 +165,6 @@ static bool is_port_there(const struct starter *s, enum address_scheme scheme, u
 	return false;
 }
 
-/* give a socket file to the group that the configuration names */
-static bool give_to_group(const char *path, const char *name)
-{
-	struct group *g;
-
-	if (!*name)
-		return true;
-	g = getgrnam(name);
-	if (!g || chown(path, -1, g->gr_gid) || chmod(path, 0660)) {
-		say("%s can't be given to the group %s: %s", path, name,
-		    g ? strerror(errno) : "there is no such group");
-		return false;
-	}
-	return true;
-}
-
 /* a row that is free, or NULL */
 static struct listener *free_row(struct starter *s)
 {
@@ -426,6 +410,18 @@ void socket_file_end(const struct socket_file *f)
 		unlink(f->path);
 }
 
+bool socket_file_give(const char *path, const char *as, const char *group)
+{
+	const struct group *g = *group ? getgrnam(group) : NULL;
+	bool known = g || !*group;
+
+	if (known && !chown(path, -1, g ? g->gr_gid : getegid()) && !chmod(path, g ? 0660 : 0600))
+		return true;
+	say("%s can't be given to %s%s: %s", as, g || !known ? "the group " : "its owner alone",
+	    group, known ? strerror(errno) : "there is no such group");
+	return false;
+}
+
 static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 {
 	struct listener *l = free_row(s);
@@ -456,7 +452,7 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 	if (!is_path)
 		return true;
 	socket_file_begin(&l->file, a.host);
-	return give_to_group(a.host, s->conf->socket_group);
+	return !*s->conf->socket_group || socket_file_give(a.host, a.host, s->conf->socket_group);
 }
 
 /* a wrong name looks like a device that comes later: list devices with a similar name */
@@ -528,12 +524,12 @@ bool listen_all(struct starter *s)
 		if (is_listed(s->conf, i))
 			say("%s is listed twice: it is served once", s->conf->listen[i]);
 		else if (!is_open(s, s->conf->listen[i]) &&
-			 !open_one(s, s->conf->listen[i], adopted) && (!s->state || s->trial))
-			/*
-			 * The trial could open it. Who took it meanwhile ends no client: the server
-			 * goes on without it, and has said so.
-			 */
-			return false;
+			 !open_one(s, s->conf->listen[i], adopted)) {
+			if (!s->state || s->trial)
+				return false;
+			/* the trial could open it: who took it meanwhile ends no client */
+			s->undone = s->conf->listen[i];
+		}
 	for (i = 0; i < s->nr_awaited; i++)
 		if (!*s->awaited[i].said)
 			say_awaited(s->awaited[i].text);

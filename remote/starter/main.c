@@ -188,7 +188,7 @@ static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 /* ------------------------------------------- what has to be right before the first client comes */
 
 /* in another process: this one must not have the key */
-static bool check_tls(const struct remoted_conf *conf)
+static bool check_tls(const struct starter *s)
 {
 	struct tls_credentials *c;
 	const char *why;
@@ -199,9 +199,12 @@ static bool check_tls(const struct remoted_conf *conf)
 		say("%s", why);
 		return false;
 	}
+	/* a trial has read the files just now, and a fork could fail */
+	if (s->state && !s->trial)
+		return true;
 	pid = fork();
 	if (!pid) {
-		if (!tls_credentials_read(conf->tls_folder, true, &c, &why))
+		if (!tls_credentials_read(s->conf->tls_folder, true, &c, &why))
 			_exit(0);
 		say("%s", why);
 		_exit(1);
@@ -276,7 +279,7 @@ static bool prepare_starter(struct starter *s, struct remoted_conf *conf, int st
 	if (state >= 0 ? !handover_begin(s, state) : !users_are_free(conf) || !listen_adopt(s))
 		return false;
 	/* "listens at" is said of what can be served, so the certificates are read before */
-	if (wants_tls(s) && !check_tls(conf))
+	if (wants_tls(s) && !check_tls(s))
 		return false;
 	if (!listen_all(s) || (!s->state && !admin_listen(s)))
 		return false;

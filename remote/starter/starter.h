@@ -194,6 +194,8 @@ struct starter {
 	int state_fd;
 	bool trial; /* only look whether that can be taken over: change nothing that others see */
 	int awaits; /* the admin's connection who has asked for that; -1: none */
+	/* an address that was taken while it was under way, or whose group was not set; or NULL */
+	const char *undone;
 	char notify[108]; /* NOTIFY_SOCKET of systemd, or empty */
 	time_t since;
 	uint64_t last_id, accepted, refused;
@@ -261,6 +263,11 @@ void listener_drop(struct starter *s, struct listener *l);
 /* Close and forget all sockets and endpoints, also what is awaited, and end the pre-auth queue. */
 void listen_end(struct starter *s);
 void socket_file_begin(struct socket_file *f, const char *path);
+/*
+ * Give the file of a socket, which lines call @as, to that group; "": to its owner alone. False:
+ * the reason was printed.
+ */
+bool socket_file_give(const char *path, const char *as, const char *group);
 /*
  * Remove the file, but not another one that is at its path by now. Call before the socket is
  * closed: until then no other file has its number.

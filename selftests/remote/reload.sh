@@ -144,6 +144,8 @@ run_refused_reloads()
 	try "and with a key that only a restart changes" is_refused "clients was another one when the server was started"
 	{ echo "listen = unix:$work/nowhere/socket"; cat "$work/right.conf"; } > "$work/remoted.conf"
 	try "and with an address that can't be had" is_refused "there is no such folder"
+	{ echo "admin-group = no-such-group"; cat "$work/right.conf"; } > "$work/remoted.conf"
+	try "and with a group that can't be had" is_refused "a socket can't be given to the group no-such-group: there is no such group"
 	cp "$work/right.conf" "$work/remoted.conf"
 	# a build whose states are of another version, and one from before there were any
 	cat > "$work/other" <<-B
@@ -178,20 +180,40 @@ lets_others_serve()
 	P
 }
 
+# groups_are MODE GROUP: of the sockets for clients and for admins
+groups_are() { [ "$(stat -c '%a %G' "$work/socket" "$work/admin" | uniq)" = "$*" ]; }
+
 # what of a configuration reaches programs that run
 run_new_keys()
 {
-	local calls
+	local calls group
 
-	printf '%s\n' "memory = 48M" "listen = unix:$work/other-socket" > "$work/remoted.conf"
+	group=$([ "$(id -u)" = 0 ] && echo nogroup || id -gn)
+	printf '%s\n' "memory = 48M" "listen = unix:$work/other-socket" "socket-group = $group" "admin-group = $group" > "$work/remoted.conf"
 	sed -e '/^memory/d' -e 's/^weight = 20/weight = 30/' "$work/right.conf" >> "$work/remoted.conf"
+	# a build in whose time, between its trial and its start, somebody takes the new address
+	cat > "$work/other" <<-B
+	#!/bin/bash
+	[[ \$* != *--can-adopt* ]] || exec "$remote/kvgpu-remoted" "\$@"
+	mkdir "$work/other-socket"
+	cp "$remote/kvgpu-remoted" "$work/installed.new"
+	mv "$work/installed.new" "$work/installed"
+	exec "$work/installed" "\$@"
+	B
+	installs "$work/other"
+	calls=$(calls)
+	try "an address that is taken while the server reloads is named" refused_by_ctl "goes on with all clients, but unix:$work/other-socket is not" reload
+	try "and all go on" until_true all_more "$calls" calls
+	try "who may connect is of other groups" groups_are 660 "$group"
+	rmdir "$work/other-socket"
 	try "a reload with other keys" ctl reload
 	try "another weight holds for who is there" clients_say '[.clients[] | select(.who == "tls:bob") | .weight] == [30]'
 	step "an address that is new" env "KVGPU_REMOTE=unix:$work/other-socket" "$work/faults" after_fork "$cubin"
 	until_true listed_are 8
-	sed -i -e '/other-socket/d' -e '/listen = aperture/d' -e 's/^weight = 30/allow = no/' "$work/remoted.conf"
+	sed -i -e '/other-socket/d' -e '/-group/d' -e '/listen = aperture/d' -e 's/^weight = 30/allow = no/' "$work/remoted.conf"
 	try "and with less" ctl reload
 	try "the address is gone" test ! -e "$work/other-socket"
+	try "and so are the groups" groups_are 600 "$(id -gn)"
 	said_by_server "listens no more at aperture:$work/shared,bell=unix:$work/bell"
 	result $? "and the aperture, but for its program"
 	try "who is not allowed any more is ended" until_true listed_are 7
