@@ -59,9 +59,9 @@ other_layout()
 
 run_builds()
 {
-	local release program tree=$work/build-comment
+	local release program made=() tree=$work/build-comment
 
-	release=$(make -s print-version)
+	release=$(sed -n 's/^KVGPU_VERSION.*:= //p' kvgpu.mk)
 	gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE selftests/remote/builds.c -o "$work/builds" "$remote/libcuda.so.1" -ldl ||
 		{ result 1 "the program builds"; return; }
 	[ "$("$remote/kvgpu-remoted" --version)" = "kvgpu-remoted $release, protocol $(sed -n 's/.*_PROTOCOL\t"\(.*\)"/\1/p' "$remote/gen/protocol.h")" ]
@@ -82,8 +82,12 @@ run_builds()
 	sed -i '/^12000 sync cuGraphExecGetFlags(/d' "$work/build-earlier/cuda/api/api.def"
 	build_of layout 9.1
 	sed -i 's/^WIRE_AT(head, completion, 10);/WIRE_AT(head, completion, 14);/' "$work/build-layout/remote/wire/frame.h"
-	client_of later gen/{stubs,names}.c remote/client/{table,tell}.c cuda/api/outside.c && client_of earlier gen/names.c remote/client/{table,tell}.c &&
-		client_of layout remote/client/{table,tell,init}.c || { result 1 "clients of other builds are made"; return; }
+	client_of later gen/{stubs,names}.c remote/client/{table,tell}.c cuda/api/outside.c & made+=($!)
+	client_of earlier gen/names.c remote/client/{table,tell}.c & made+=($!)
+	client_of layout remote/client/{table,tell,init}.c & made+=($!)
+	for program in "${made[@]}"; do
+		wait "$program" || { result 1 "clients of other builds are made"; return; }
+	done
 
 	carrier unix
 	start_server --admin "$work/admin"

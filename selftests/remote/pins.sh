@@ -88,7 +88,7 @@ run_pins()
 	done
 	library=$work/libseen.so over='aperture, registered: '
 	start_server
-	step "1 GiB of pinned memory in pieces, copied both ways" "$work/pins" work 1024
+	step "512 MiB of pinned memory in pieces, copied both ways" "$work/pins" work 512
 	stop_server
 	library=$inprocess/libcuda.so.1
 	carrier aperture
@@ -106,7 +106,7 @@ run_pins()
 	"$remote/kvgpu-remotectl" certs server localhost --folder "$work/pins-tls" > /dev/null && "$remote/kvgpu-remotectl" certs client ann --folder "$work/pins-tls" > /dev/null
 	over='TLS: ' at=tls:127.0.0.1:$port
 	start_server --tls-folder "$work/pins-tls"
-	KVGPU_REMOTE=tls:localhost:$port KVGPU_REMOTE_TLS=$work/pins-tls/clients/ann step "1 GiB of pinned memory in pieces, copied both ways" "$work/pins" work 1024
+	KVGPU_REMOTE=tls:localhost:$port KVGPU_REMOTE_TLS=$work/pins-tls/clients/ann step "512 MiB of pinned memory in pieces, copied both ways" "$work/pins" work 512
 	stop_server
 	carrier aperture
 	if [ "$(id -u)" = 0 ]; then

@@ -10,25 +10,28 @@ cd "$(dirname "$0")/../.." || exit 2
 mode=${1:-quick}
 cubin=$PWD/selftests/cuda/driver/kernels.cubin
 
-inprocess=$(make -s cuda-inprocess) && remote=$(make -s remote) || { echo "run.sh: the libraries do not build" >&2; exit 2; }
-inprocess=${inprocess##*$'\n'} remote=${remote##*$'\n'}
+made=$(make -s cudart-inprocess remote) || { echo "run.sh: the libraries do not build" >&2; exit 2; }
+remote=${made##*$'\n'} inprocess=${made%$'\n'*}
+inprocess=${inprocess##*$'\n'}
 work=$(mktemp -d)
 server=
 trap 'stop_server; stop_more; rm -rf "$work"' EXIT
 # where programs are: those for this machine lie beside its library
 bin=$work
 ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
+jobs=()
 if [[ $mode != arm* ]]; then
-	make -s -C selftests/cuda/driver OUT="$work" || exit 2
+	make -s -C selftests/cuda/driver OUT="$work" & jobs+=($!)
 	for name in faults graph_memory inherits managed mapped several virtual; do
 		gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$work/libcuda.so.1" \
-			-Wl,-rpath,"\$ORIGIN" || exit 2
+			-Wl,-rpath,"\$ORIGIN" & jobs+=($!)
 	done
 fi
 gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE -fPIC -shared selftests/remote/pinned.c -o "$work/libpinned.so" \
-	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
+	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" & jobs+=($!)
 gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE -DSEEN -fPIC -shared selftests/remote/{pinned,seen}.c -o "$work/libseen.so" \
-	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
+	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" & jobs+=($!)
+for name in "${jobs[@]}"; do wait "$name" || exit 2; done
 over='' library=$inprocess/libcuda.so.1
 ptxas=$(selftests/cuda/toolkit.sh 2> /dev/null) && ptxas=$ptxas/usr/bin/ptxas
 
@@ -413,7 +416,7 @@ run_several()
 	library=$inprocess/libcuda.so.1
 	over='several servers: '
 	start_more one two
-	make -s cudart-inprocess > /dev/null && ln -sf "$inprocess/libcudart.so.11.0" "$work/" &&
+	ln -sf "$inprocess/libcudart.so.11.0" "$work/" &&
 		gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE selftests/remote/runtime.c "$work/libcudart.so.11.0" "$work/libcuda.so.1" \
 			-o "$work/runtime" -Wl,-rpath,"\$ORIGIN" || { result 1 "a program on the runtime library builds"; return; }
 	KVGPU_REMOTE="unix:$work/one aperture:$work/two" step "a program on the runtime library divides its work" \
@@ -543,7 +546,7 @@ run_programs()
 		result 0 'programs by nvcc' 'SKIP no CUDA toolkit (selftests/cuda/toolkit.sh fetch)'
 		return
 	fi
-	make -s cudart-inprocess > /dev/null && programs=$(make -s cuda-programs) || { result 1 "the programs build"; return; }
+	programs=$(make -s cuda-programs) || { result 1 "the programs build"; return; }
 	ln -sf "$inprocess/libcudart.so.11.0" "$work/"
 	while read -r line; do
 		name=$(sed -E 's/^(not )?ok [0-9]+ - ([^ ]*( [a-z]+)?) #.*/\2/' <<< "$line")

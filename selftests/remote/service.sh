@@ -370,8 +370,8 @@ run_apertures()
 {
 	local with_bell=aperture:$work/shared,bell=unix:$work/bell pid
 
-	truncate -s 80M "$work/shared" "$work/silent"
-	service_config "listen = tcp:127.0.0.1:$tcp_port" "listen = $with_bell" "listen = aperture:$work/silent" \
+	truncate -s 80M "$work/shared" "$work/silent" "$work/quiet"
+	service_config "listen = tcp:127.0.0.1:$tcp_port" "listen = $with_bell" "listen = aperture:$work/silent" "listen = aperture:$work/quiet" \
 		"host-memory = 8G" "[client aperture:$work/shared]" "weight = 7"
 	start_service
 	step "functions of the host over an aperture" env "KVGPU_REMOTE=aperture:$work/socket" "$work/faults" host_functions "$cubin"
@@ -384,7 +384,6 @@ run_apertures()
 	grep -q '^Seccomp:.2$' "/proc/$pid/status" && ! grep -q "$work/s" "/proc/$pid/maps"
 	result $? "its process has a filter, and nothing of other apertures"
 	step "a program in a file" env "KVGPU_REMOTE=$with_bell" "$work/faults" host_functions "$cubin"
-	step "a program in a file without a bell" env "KVGPU_REMOTE=aperture:$work/silent" "$work/faults" after_fork "$cubin"
 	end_program
 	until_true no_clients
 	holder "KVGPU_REMOTE=$with_bell"
@@ -404,8 +403,10 @@ run_apertures()
 	try "one is cut short under its program, which gets its error" holder_gets_its_error
 	try "that place is not served any more" until_true said_by_server "aperture:$work/shared: the aperture's memory is gone"
 	step "the others are" env "KVGPU_REMOTE=aperture:$work/socket" "$work/faults" after_fork "$cubin"
+	# the last one: without a bell its process finds out after 20 s that it has gone
+	step "a program in a file without a bell" env "KVGPU_REMOTE=aperture:$work/quiet" "$work/faults" after_fork "$cubin"
 	stop_server
-	rm "$work/shared" "$work/silent"
+	rm "$work/shared" "$work/silent" "$work/quiet"
 	service_config "allow = no"
 	start_service
 	try "an aperture's program that is not let in" refused "does not let this client in" "KVGPU_REMOTE=aperture:$work/socket"
