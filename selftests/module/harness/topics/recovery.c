@@ -902,7 +902,8 @@ static const struct scene table[] = {
 
 	{ "faults", 2, STEADY, SLOW, .roles = { { faults_and_tells } },
 	  .must = { { &m_strikes, 0, IS(0), "S5: a fault" }, NO_HARM(1, "S5: a fault") } },
-	BUDGET("faults without end", HOLDS, FAULT, 66), /* each takes 250 ms: of two one is forgotten */
+	/* each takes 250 ms, and of two one is forgotten */
+	BUDGET("faults without end", HOLDS, FAULT, 66),
 	BUDGET("unbinds without end", HOLDS, MISNAME, 100),
 	BUDGET("kernels without end behind each other", PLAIN(), KERNELS, 80),
 	{ "the last tenant's resets", 1, EAGER, SLOW,
