@@ -66,7 +66,7 @@ static s64 release_level(const struct kvgpu_sched_ent *e)
 	return max(e->limit.ppm * SCHED_RELEASE_NS, SCHED_RELEASE_MIN * KVGPU_BUCKET_NS);
 }
 
-void vsched_clocks_settle(struct kvgpu_sched *s)
+void vsched_clocks_update(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e;
 
@@ -90,7 +90,7 @@ void vsched_clocks_settle(struct kvgpu_sched *s)
 void vsched_catch_up(struct kvgpu_sched *s, u64 now)
 {
 	clock_tick(s, now);
-	vsched_clocks_settle(s);
+	vsched_clocks_update(s);
 }
 
 void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns)
@@ -107,7 +107,7 @@ void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns
 	/* a charge for time before the switch is no part of it */
 	s->switch_used = min(vsched_time_add(s->switch_used, ns), s->at - s->turn_start);
 	vsched_ent_pay(e, ns);
-	vsched_clocks_settle(s);
+	vsched_clocks_update(s);
 }
 
 void vsched_hold_end(struct kvgpu_sched *s)

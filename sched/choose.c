@@ -115,7 +115,7 @@ void vsched_turn_end(struct kvgpu_sched *s)
 		e->front = false;
 		list_move_tail(&e->node, &s->ents);
 	}
-	vsched_clocks_settle(s);
+	vsched_clocks_update(s);
 }
 
 static u64 length_by_share(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e, u64 sum)

@@ -117,7 +117,7 @@ void vsched_catch_up(struct kvgpu_sched *s, u64 now);
  * within their limits, and decides which vGPUs are throttled. A vGPU that is no longer throttled
  * may end the turn under way early. Call it after a change of a clock.
  */
-void vsched_clocks_settle(struct kvgpu_sched *s);
+void vsched_clocks_update(struct kvgpu_sched *s);
 /*
  * Call it when @e has woken or is no longer throttled. Sets s->slice_end to an earlier time if @e
  * may end the turn under way early (choose.c).

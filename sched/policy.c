@@ -117,7 +117,7 @@ void vsched_knobs_apply(struct kvgpu_sched *s)
 		limit_set(e, s->policy->keeps ? kvgpu_sched_entitlement(s, e) : cap_ppm(e));
 		wakes_and_holds_set(s, e);
 	}
-	vsched_clocks_settle(s);
+	vsched_clocks_update(s);
 }
 
 void vsched_policy_use(struct kvgpu_sched *s, const struct kvgpu_sched_policy *policy, u64 now)

@@ -81,7 +81,7 @@ static void wish_note(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool bef
 	e->front = false;
 	if (before && s->current_ent == e)
 		vsched_turn_end(s);
-	vsched_clocks_settle(s);
+	vsched_clocks_update(s);
 	if (before)
 		return;
 	e->woke_busy = e->busy_ns;

@@ -136,14 +136,14 @@ void vmach_engines_observe(void *arg)
 	write_sequnlock(&s->acct_lock);
 }
 
-u64 vmach_unpaid_ns(const struct kvgpu_chip *chip, u64 from, u64 paid)
+u64 vmach_remainder_ns(const struct kvgpu_chip *chip, u64 from, u64 paid)
 {
 	u64 ns = chip->slicer.samples.charged - from;
 
 	return ns - min(ns, chip->slicer.samples.paid_ns - paid);
 }
 
-void vmach_unpaid_charge(struct kvgpu_machine *m, u64 ns)
+void vmach_remainder_charge(struct kvgpu_machine *m, u64 ns)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
@@ -176,8 +176,8 @@ void vmach_wait_charge(struct kvgpu_machine *m, struct machine_wait *w, bool wor
 
 	vmach_engines_observe(w->gpu);
 	write_seqlock(&chip->slicer.acct_lock);
-	ns = vmach_unpaid_ns(chip, w->began, w->paid);
-	vmach_unpaid_charge(m, works ? ns : min(ns, w->blocked_ns));
+	ns = vmach_remainder_ns(chip, w->began, w->paid);
+	vmach_remainder_charge(m, works ? ns : min(ns, w->blocked_ns));
 	WRITE_ONCE(chip->slicer.samples.paused, chip->slicer.samples.paused - 1);
 	write_sequnlock(&chip->slicer.acct_lock);
 }
@@ -197,7 +197,7 @@ bool vmach_fault_charge(struct kvgpu_chan *c)
 		return false;
 	write_seqlock(&chip->slicer.acct_lock);
 	vmach_time_settle(chip, ktime_get_ns());
-	vmach_unpaid_charge(c->vgpu->m, vmach_unpaid_ns(chip, at, paid));
+	vmach_remainder_charge(c->vgpu->m, vmach_remainder_ns(chip, at, paid));
 	write_sequnlock(&chip->slicer.acct_lock);
 	return true;
 }

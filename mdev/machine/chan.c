@@ -352,7 +352,7 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	if (gr)
 		vmach_grctx_put(v, gr);
 	vmach_space_put(v, old, c);
-	vmach_shadow_settle(v);
+	vmach_shadow_commit(v);
 }
 
 void vmach_chan_resync(struct kvgpu_chan *c)
@@ -402,7 +402,7 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 	ret = take_userd(c);
 	ret = ret ?: vmach_pool_alloc(v, RAMIN_SIZE, &c->host.inst);
 	ret = ret ?: write_inst(c, block, block + RAMIN_SIZE / 4, 0, RAMIN_SIZE);
-	vmach_shadow_settle(v);
+	vmach_shadow_commit(v);
 	ret = ret ?: xa_err(xa_store(&v->m->ids.chans, c->gchid.v, c, GFP_KERNEL));
 	if (!ret)
 		vmach_slicer_call(v->gpu, chip_bind, c);
@@ -422,7 +422,7 @@ static void chan_release(struct kvgpu_chan *c)
 		vmach_grctx_put(v, c->gr);
 	if (c->space)
 		vmach_space_put(v, c->space, c);
-	vmach_shadow_settle(v);
+	vmach_shadow_commit(v);
 	vmach_pool_free(v, &c->host.inst);
 	kfree(c);
 }

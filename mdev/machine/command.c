@@ -28,7 +28,7 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 			kvgpu_trap_engine_status_set(&v->m->trap, topo->engine[e].id, 0);
 	if (mask & BIT(31)) {
 		vmach_chans_stop(v);
-		vmach_shadow_settle(v);
+		vmach_shadow_commit(v);
 		/* a driver does so when it is loaded: the guest starts anew, without strikes */
 		kvgpu_machine_strikes_clear(v);
 		return;

@@ -231,5 +231,5 @@ void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 	if (ret)
 		kvgpu_mdev_fault_note(v, "golden context not written", -1, g.gr_ctx, -ret);
 	vmach_space_put(v, sp, NULL);
-	vmach_shadow_settle(v);
+	vmach_shadow_commit(v);
 }

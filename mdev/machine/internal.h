@@ -73,20 +73,20 @@ struct machine_budget {
 /* ms that an eviction lets another channel's kernel go on for which its own channel may wait */
 #define PREEMPT_LAST_MS 2000
 /* ms for which a switch's or a guest's preempt keeps the preempt register (request.c) */
-#define PREEMPT_TURN_MS 10
+#define PREEMPT_SLOT_MS 10
 
 /* --------------------------------------- time slices: the state of slice.c, poll.c and strike.c */
 
 /*
  * A preempt that waits for its end (request.c). .ns: its time with the register, and WAIT_NS of
- * each wait for it at most; .turn_from: .ns when it was added. .asked, .began: ktime, ns, of the
- * last wait and turn. When its turn is over, it is off the list, and the slicer calls .over() with
+ * each wait for it at most; .slot_from: .ns when it was added. .asked, .began: ktime, ns, of the
+ * last wait and slot. When its slot is over, it is off the list, and the slicer calls .over() with
  * what kvgpu_hw_preempt_wait() has returned; .over() may add it again.
  */
 struct machine_preempt {
 	struct list_head node; /* in slicer->preempts */
 	struct machine_hid hid;
-	u64 ns, turn_from, asked, began;
+	u64 ns, slot_from, asked, began;
 	void (*over)(struct kvgpu_chip *chip, struct machine_preempt *p, int ret);
 };
 
@@ -161,12 +161,12 @@ struct machine_slicer {
 	} rest;
 	/*
 	 * .flush_due: there was a sample, so guests' flushes are due. .worked: time when work was
-	 * last found. .turn: for pbdma_owner(): the PBDMA to ask next.
+	 * last found. .pbdma: for pbdma_owner(): the one to ask next.
 	 */
 	struct {
 		bool flush_due;
 		u64 worked;
-		u32 turn;
+		u32 pbdma;
 	} poll;
 	/* protects .samples, and slice.charge and gpu_ns of the vGPUs; outside .lock */
 	seqlock_t acct_lock;
@@ -197,7 +197,7 @@ struct machine_slice {
 	bool on_chip;
 	/* the chip's list has the vGPU's list */
 	bool merged;
-	u32 turn; /* number of turns as slicer->lists.owner (list.c) */
+	u32 turn; /* number of turns as slicer->lists.owner (chip_runlist.c) */
 	u64 end_at; /* ktime, ns: a suspended vGPU's next channel is ended then; 0: never */
 	/*
 	 * strike.c: ktimes, ns, at which all .strikes of .total will be forgiven, and all engine
@@ -207,23 +207,23 @@ struct machine_slice {
 		u64 total, strikes, resets;
 	} forgiven;
 	/*
-	 * Of the last poll, see poll.c. .work: the vGPU has work. .unsaid: GP_GET and GP_PUT tell
+	 * Of the last poll, see poll.c. .work: the vGPU has work. .engine_only: GP_GET and GP_PUT tell
 	 * of none, but an engine was seen at work for it. .progress: it makes progress.
 	 * list_has_work(): .scan_at % length: next entry of the list to look at; .quiet: entries
 	 * looked at since the last entry with work.
 	 */
 	struct {
-		bool work, unsaid, progress;
+		bool work, engine_only, progress;
 		u32 scan_at, quiet;
 	} found;
 	/*
-	 * acct_lock. .seen: by a sample since the last poll, also while .paused. .busy: by the last
+	 * acct_lock. .sampled: by a sample since the last poll, also while .paused. .busy: by the last
 	 * sample; charged until the next one if there is no .payer. .works: charged until the next
 	 * observation, while .paused. .reported: the most ns that
 	 * kvgpu_machine_gpu_time_get() has returned: it never returns less; no lock.
 	 */
 	struct {
-		bool seen, busy, works;
+		bool sampled, busy, works;
 		atomic64_t reported;
 	} charge;
 	/* .least: the shortest time of late in which the vGPU left the chip, ns */
@@ -420,7 +420,7 @@ struct kvgpu_machine {
 	/*
 	 * Memory of the vGPU (memory.c), and spaces (space.c). .scrap: windows show it where the
 	 * guest has mapped no memory. .l2_clean: L2 was written back since the last
-	 * vmach_shadow_settle(). .scrubbed: the partition is all zeros. .spaces: kvgpu_space.
+	 * vmach_shadow_commit(). .scrubbed: the partition is all zeros. .spaces: kvgpu_space.
 	 * .grctxs: kvgpu_grctx with users. .dead_images: without users. .freed: table_memory that
 	 * is not back in the pool yet. .flushes: TLB invalidates for spaces. .spaces_kept: uses of
 	 * spaces that vmach_space_put() kept. The last two are also read without locks.
@@ -604,7 +604,7 @@ void vmach_recovery_kick(struct kvgpu_gpu *gpu);
 bool vmach_requests_serve(struct kvgpu_chip *chip);
 /* Puts @p, with .hid and .over set, behind the preempts that wait for their end. */
 void vmach_preempt_add(struct kvgpu_chip *chip, struct machine_preempt *p);
-/* Waits KVGPU_HW_WATCH_US at most for the preempt whose turn it is. False: none waits. */
+/* Waits KVGPU_HW_WATCH_US at most for the preempt that has the slot. False: none waits. */
 bool vmach_preempts_step(struct kvgpu_chip *chip);
 /* Preempts at once, for @ms at most. Observes the engines meanwhile. */
 int vmach_preempt_now(struct kvgpu_gpu *gpu, struct machine_hid hid, unsigned int ms);
@@ -661,7 +661,7 @@ bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *
 /* Returns @c; if @c is dead and its group has a live channel, that channel. */
 struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chan *c);
 
-/* ------------------------------------------- list.c: write the chip's lists; for the slicer */
+/* --------------------------- chip_runlist.c: write the runlists of the chip; for the slicer */
 
 /*
  * True: the list of @m is resident: the slicer lets it onto the chip. No list is resident while a
@@ -734,7 +734,7 @@ void vmach_space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp); /* a sync o
  */
 void vmach_mmu_show(struct kvgpu_vgpu *v);
 /* Settles changes of spaces and windows: writes entries, invalidates TLBs, then frees memory. */
-void vmach_shadow_settle(struct kvgpu_vgpu *v);
+void vmach_shadow_commit(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------ pin.c: pin and unpin guest memory */
 
@@ -841,7 +841,7 @@ void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 u64 vmach_dirty_log_take(void *ctx, struct kvgpu_gaddr a, u32 nr);
 bool vmach_pages_are_dirty(void *ctx, struct kvgpu_gaddr a, u32 nr);
 void vmach_tables_forget(void *ctx, struct kvgpu_gaddr a, u32 nr);
-/* The host writes to [@off, @off + @len) of the partition. Call vmach_shadow_settle() after. */
+/* The host writes to [@off, @off + @len) of the partition. Call vmach_shadow_commit() after. */
 void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len);
 /* the page of the MMU's registers: the guest's next access to it faults, and has a sync made */
 void vmach_mmu_hide(struct kvgpu_vgpu *v);
@@ -906,7 +906,7 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, struct machine_hid hid);
  * Returns the context image that space @sp has at @va, and counts a user of it. Makes the image if
  * there is none; NULL: can't. @limit: last address that the channel may use. Call
  * vmach_space_sync() before: the guest's patch list is found by the host's copies of its tables.
- * Call vmach_shadow_settle() after, before the channel may run: it flushes and maps a new image.
+ * Call vmach_shadow_commit() after, before the channel may run: it flushes and maps a new image.
  */
 struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
 				    u64 limit);

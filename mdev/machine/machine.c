@@ -77,7 +77,7 @@ void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
 
 /*
  * Removes the entries that lead to guest memory from @iova on, @len bytes. True: some did; call
- * vmach_shadow_settle().
+ * vmach_shadow_commit().
  */
 static bool entries_remove(struct kvgpu_vgpu *v, u64 iova, u64 len)
 {
@@ -100,7 +100,7 @@ static void guest_stop(struct kvgpu_vgpu *v)
 	vmach_spaces_drop(v);
 	entries_remove(v, 0, U64_MAX);
 	vmach_windows_close(v);
-	vmach_shadow_settle(v);
+	vmach_shadow_commit(v);
 	vmach_due_pages_unpin(v, 0, U64_MAX);
 	WARN_ON_ONCE(!xa_empty(&m->pin.pages) || !list_empty(&m->mem.spaces) ||
 		     !list_empty(&m->mem.grctxs));
@@ -325,7 +325,7 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 	changed = entries_remove(v, iova, len);
 	trace_kvgpu_unmap(v->id, iova, len, changed);
 	if (changed) {
-		vmach_shadow_settle(v);
+		vmach_shadow_commit(v);
 		vmach_mmu_hide(v); /* so that an invalidate tries the entries again */
 	}
 	vmach_due_pages_unpin(v, iova, iova + len - 1);

@@ -3,7 +3,7 @@
  * Pins of guest memory. "The core" here is VFIO's container in the kernel, vfio_iommu_type1.c. A
  * page is pinned by vfio_pin_pages() and mapped for DMA before an entry of a shadow page table or
  * of a window points to it. A page is released in this order: the entry is removed, the removal is
- * written to video memory, the TLB is invalidated (vmach_shadow_settle()), the GPU's L2 cache is
+ * written to video memory, the TLB is invalidated (vmach_shadow_commit()), the GPU's L2 cache is
  * written back, the DMA mapping is removed, the page is unpinned. So the GPU can't reach a page
  * after it is unpinned (S2 of docs/invariants.md).
  *

@@ -83,7 +83,7 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
-	u8 p = chip->slicer.poll.turn++ % gpu->hw.topo.nr_pbdma;
+	u8 p = chip->slicer.poll.pbdma++ % gpu->hw.topo.nr_pbdma;
 	struct kvgpu_chan *c;
 	u32 st;
 
@@ -98,21 +98,21 @@ static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 
 /*
  * Tells whether @m has work, by its words (@said) and by the engines, which name the vGPUs in
- * @vgpu. @idle: no engine works. What an engine was seen to work for is unsaid work as long as @m
+ * @vgpu. @idle: no engine works. What an engine was seen to work for counts as work as long as @m
  * is off the chip with a list, or an engine works for another vGPU: the rest of it is still to be
  * done.
  */
 static bool has_work(struct kvgpu_machine *m, bool said, const u32 *vgpu, bool idle)
 {
 	struct machine_slice *sl = &m->slice;
-	bool seen = sl->charge.seen || vmach_vgpu_named(m, vgpu);
+	bool seen = sl->charge.sampled || vmach_vgpu_named(m, vgpu);
 
-	sl->charge.seen = false;
+	sl->charge.sampled = false;
 	if (seen)
-		sl->found.unsaid = !said;
+		sl->found.engine_only = !said;
 	else if ((idle && vmach_list_resident(m)) || !m->runl.published_nr)
-		sl->found.unsaid = false;
-	return said || sl->found.unsaid;
+		sl->found.engine_only = false;
+	return said || sl->found.engine_only;
 }
 
 void vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)

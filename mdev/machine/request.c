@@ -16,7 +16,7 @@
  * PFIFO has one register for preempts, and forgets a preempt when the next one is written there.
  * The preempts of a switch and of guests take turns at it (struct machine_preempt). The slicer
  * waits for the first of them for KVGPU_HW_WATCH_US at a time, and serves requests in between. An
- * eviction (recover.c) takes the register without a turn; the preempt that had it begins anew, and
+ * eviction (recover.c) takes the register without a slot; the preempt that had it begins anew, and
  * no other request evicts for as long as the last one took. In that time a channel whose kernels
  * are short leaves, however often others unbind.
  */
@@ -215,12 +215,12 @@ bool vmach_requests_serve(struct kvgpu_chip *chip)
 void vmach_preempt_add(struct kvgpu_chip *chip, struct machine_preempt *p)
 {
 	p->asked = ktime_get_ns();
-	p->turn_from = p->ns;
+	p->slot_from = p->ns;
 	list_add_tail(&p->node, &chip->slicer.preempts);
 }
 
-/* Ends the turn of the preempt that has the register, if one has. */
-static void turn_end(struct machine_slicer *s)
+/* Takes the register from the preempt that has it, if one has. */
+static void slot_release(struct machine_slicer *s)
 {
 	struct machine_preempt *p = s->preempting;
 	u64 now = ktime_get_ns();
@@ -246,16 +246,16 @@ int vmach_preempt_now(struct kvgpu_gpu *gpu, struct machine_hid hid, unsigned in
 	int ret;
 
 	vmach_slicer_assert(gpu);
-	turn_end(s);
+	slot_release(s);
 	ret = kvgpu_hw_preempt(&gpu->hw, hid.tsg, hid.id, ms, vmach_engines_observe, gpu);
 	list_for_each_entry(p, &s->preempts, node)
 		wait_count(p, ktime_get_ns());
 	return ret;
 }
 
-static u64 turn_length(const struct machine_slicer *s, const struct machine_preempt *p)
+static u64 slot_length(const struct machine_slicer *s, const struct machine_preempt *p)
 {
-	return s->sw.waits && p != &s->sw.leave ? YIELD_NS : PREEMPT_TURN_MS * NSEC_PER_MSEC;
+	return s->sw.waits && p != &s->sw.leave ? YIELD_NS : PREEMPT_SLOT_MS * NSEC_PER_MSEC;
 }
 
 bool vmach_preempts_step(struct kvgpu_chip *chip)
@@ -276,9 +276,9 @@ bool vmach_preempts_step(struct kvgpu_chip *chip)
 	ret = kvgpu_hw_preempt_wait(&chip->gpu->hw);
 	vmach_engines_observe(chip->gpu);
 	if (ret == -ETIMEDOUT && !vmach_gpu_lost(chip->gpu) &&
-	    p->ns - p->turn_from + ktime_get_ns() - p->began < turn_length(s, p))
+	    p->ns - p->slot_from + ktime_get_ns() - p->began < slot_length(s, p))
 		return true;
-	turn_end(s);
+	slot_release(s);
 	list_del(&p->node);
 	p->over(chip, p, ret);
 	return true;

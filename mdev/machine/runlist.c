@@ -7,7 +7,7 @@
  *   gtt-shadow/ makes them, with ids from list_id_map(). To *publish* a list is to have the slicer
  *   store it here, and write the chip's list if that has entries of this vGPU or should have them.
  * the chip's list: the published lists of the vGPUs that slice.c lets onto the chip, one after the
- *   other (list.c).
+ *   other (chip_runlist.c).
  *
  * The entry of a group, the header, is followed by its channels' entries. The chip takes turns
  * among the entries (plain round robin). While a vGPU is off the chip, its published list waits for
@@ -360,7 +360,7 @@ static void preempt_late(void *arg)
 	struct kvgpu_gpu *gpu = l->c->vgpu->gpu;
 
 	/* what kept it from leaving may have ended just now: preempt once more */
-	if (vmach_preempt_now(gpu, l->hid, PREEMPT_TURN_MS) && vmach_keeper_find(gpu, l->hid) >= 0)
+	if (vmach_preempt_now(gpu, l->hid, PREEMPT_SLOT_MS) && vmach_keeper_find(gpu, l->hid) >= 0)
 		vmach_chan_isolate(l->c, EVENT_SCHED);
 }
 

@@ -200,7 +200,7 @@ static void eviction_note(struct kvgpu_chip *chip)
 	trace_kvgpu_preempt(l->vgpu, l->hid.tsg, l->hid.id, took);
 }
 
-/* ------------------------------------------- a turn of the slicer: poll, ask the policy, switch */
+/* ------------------------------------------- a pass of the slicer: poll, ask the policy, switch */
 
 /* Tells the policy what the poll at time @now found, and asks which list the chip should have. */
 static void ask_policy(struct kvgpu_chip *chip, u64 now, struct kvgpu_sched_choice *c)
@@ -308,7 +308,7 @@ static u64 rest_end(struct machine_slicer *s)
 	return turn;
 }
 
-/* A turn is over: the poll, and the switch if there was one. */
+/* A pass is over: the poll, and the switch if there was one. */
 static void turn_over(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -398,10 +398,10 @@ static void leave_end(struct kvgpu_chip *chip, bool hangs)
 }
 
 /*
- * A turn of the present channel's preempt is over. When it is late the slicer looks once for a
+ * A slot of the present channel's preempt is over. When it is late the slicer looks once for a
  * pending interrupt whose message to the CPU may have been lost: the engine may wait until it is
  * handled. When the watchdog's time is over the channel is ended. The time is that of turns at the
- * preempt register, and WAIT_NS of each wait for a turn at most (request.c): the slicer may evict
+ * preempt register, and WAIT_NS of each wait for a slot at most (request.c): the slicer may evict
  * another channel meanwhile, for seconds, and the chip forgets the preempt.
  */
 static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret)
@@ -427,13 +427,13 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 	vmach_preempt_add(chip, p);
 }
 
-/* ------------------------------------------------------------------ a turn of the slicer */
+/* ------------------------------------------------------------------ a pass of the slicer */
 
 /*
  * Makes a poll, asks the policy, and begins a switch if the policy says so. Sets .next to the time
  * at which the policy wants to be asked again.
  */
-static void slicer_turn(struct kvgpu_chip *chip)
+static void slicer_pass(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 	u64 now = ktime_get_ns();
@@ -510,7 +510,7 @@ static int slicer_main(void *arg)
 			poll = ~0ull;
 		if (ktime_get_ns() >= poll) {
 			clear_bit(SLICER_POLL, &s->kicked);
-			slicer_turn(chip);
+			slicer_pass(chip);
 			busy = true;
 		}
 		vmach_chip_leave(s);

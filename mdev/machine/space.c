@@ -3,7 +3,7 @@
  * Address spaces: the page directories of the guest that have a shadow, that is, page tables of the
  * host that the GPU uses in place of the guest's. A *sync* brings the shadows, and the windows
  * (slices of BAR1 and BAR3), up to date with the guest's tables. To *settle* is to make changed
- * entries take effect: vmach_shadow_settle().
+ * entries take effect: vmach_shadow_commit().
  *
  * A sync is made when the guest invalidates its TLB: of the space and the windows in virtual mode
  * (those that show memory by the guest's tables) whose directory the guest names, and of those for
@@ -14,7 +14,7 @@
  *
  * If a sync changes entries, the guest's register access that caused the sync completes after the
  * card's TLB was invalidated (or the card was lost). Calls that take memory away (.dma_unmap,
- * close, reset) remove entries and call vmach_shadow_settle(), without a sync.
+ * close, reset) remove entries and call vmach_shadow_commit(), without a sync.
  */
 #include <linux/slab.h>
 
@@ -106,7 +106,7 @@ void vmach_spaces_drop(struct kvgpu_vgpu *v)
  * entries used (pinned pages become due: pin.c). S2 (docs/invariants.md) requires this order. If
  * the card does not answer, it is lost before the release.
  */
-void vmach_shadow_settle(struct kvgpu_vgpu *v)
+void vmach_shadow_commit(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	struct kvgpu_space *sp;
@@ -158,7 +158,7 @@ void vmach_shadow_sync(struct kvgpu_vgpu *v, const struct kvgpu_gaddr *pd, bool 
 		if (behind ? kvgpu_shadow_as_is_behind(sp->as) : kvgpu_shadow_as_is_due(sp->as, pd))
 			space_sync(v, sp);
 	vmach_windows_sync(v, pd, behind);
-	vmach_shadow_settle(v);
+	vmach_shadow_commit(v);
 	if (m->flush.owed) /* no read of tables and no change of entries has done it */
 		vmach_writes_flush(v, false);
 	m->flush.owed = false;
@@ -184,5 +184,5 @@ void vmach_mmu_show(struct kvgpu_vgpu *v)
 void vmach_space_sync(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 {
 	space_sync(v, sp);
-	vmach_shadow_settle(v);
+	vmach_shadow_commit(v);
 }

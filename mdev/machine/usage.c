@@ -36,7 +36,7 @@ static void take_sample(struct kvgpu_chip *chip)
 	spin_lock(&chip->event_lock);
 	write_seqlock(&s->acct_lock);
 	list_for_each_entry(m, &chip->live, node)
-		m->slice.charge.seen |= vmach_vgpu_named(m, vgpu);
+		m->slice.charge.sampled |= vmach_vgpu_named(m, vgpu);
 	if (!s->samples.paused && now >= s->samples.charged) {
 		vmach_time_settle(chip, now);
 		list_for_each_entry(m, &chip->live, node)

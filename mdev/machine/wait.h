@@ -53,9 +53,9 @@ void vmach_engines_observe(void *arg);
  * Returns the ns from @from to the last settlement for which no vGPU was charged. @paid:
  * samples.paid_ns at @from.
  */
-u64 vmach_unpaid_ns(const struct kvgpu_chip *chip, u64 from, u64 paid);
+u64 vmach_remainder_ns(const struct kvgpu_chip *chip, u64 from, u64 paid);
 /* Charges @m for @ns that no vGPU was charged. slicer->acct_lock is held for writing. */
-void vmach_unpaid_charge(struct kvgpu_machine *m, u64 ns);
+void vmach_remainder_charge(struct kvgpu_machine *m, u64 ns);
 /* From this call until the end of the wait samples do not count. For the slicer. */
 void vmach_wait_begin(struct machine_wait *w, struct kvgpu_gpu *gpu);
 /*

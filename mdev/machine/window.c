@@ -165,7 +165,7 @@ void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual
 		win_sync_one(v, w);
 	else
 		win_show_linear(v, w);
-	vmach_shadow_settle(v);
+	vmach_shadow_commit(v);
 }
 
 void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
@@ -185,7 +185,7 @@ void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
 				 1);
 	}
 	m->view.win[KVGPU_BAR1].stale = true;
-	vmach_shadow_settle(v);
+	vmach_shadow_commit(v);
 	mutex_lock(&v->map_lock);
 	m->view.pramin = base;
 	for (i = 0; i < PRAMIN_SIZE >> PAGE_SHIFT; i++)
@@ -436,7 +436,7 @@ void vmach_windows_reset(struct kvgpu_vgpu *v)
 	mutex_unlock(&v->map_lock);
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
 		win_show_linear(v, &v->m->view.win[bar]);
-	vmach_shadow_settle(v);
+	vmach_shadow_commit(v);
 	vmach_pramin_move(v, (struct kvgpu_gaddr){ KVGPU_VRAM, 0 });
 }
 
@@ -451,7 +451,7 @@ void vmach_windows_close(struct kvgpu_vgpu *v)
 		win_show_nothing(v, w);
 	}
 	vmach_pramin_move(v, (struct kvgpu_gaddr){ KVGPU_PEER, 0 });
-	vmach_shadow_settle(v);
+	vmach_shadow_commit(v);
 }
 
 /*
