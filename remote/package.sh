@@ -49,10 +49,10 @@ server()
 	strip "$tmp/usr/sbin"/*
 	install -D -m 640 -t "$tmp/etc/kvgpu" remote/conf/remoted.conf
 	install -d -m 755 "$tmp/etc/kvgpu/tls"
-	install -D -m 644 -t "$tmp/usr/lib/systemd/system" remote/starter/kvgpu-remoted.service remote/starter/kvgpu-remoted.socket
+	install -D -m 644 -t "$tmp/usr/lib/systemd/system" remote/supervisor/kvgpu-remoted.service remote/supervisor/kvgpu-remoted.socket
 	install -D -m 644 -t "$doc" docs/remote-setup.md docs/remote-update.md docs/remote-use.md
-	install -D -m 644 -t "$man/man8" remote/starter/kvgpu-remoted.8 remote/ctl/kvgpu-remotectl.8
-	install -m 755 -t "$tmp/DEBIAN" remote/starter/{postinst,prerm,postrm}
+	install -D -m 644 -t "$man/man8" remote/supervisor/kvgpu-remoted.8 remote/ctl/kvgpu-remotectl.8
+	install -m 755 -t "$tmp/DEBIAN" remote/supervisor/{postinst,prerm,postrm}
 	deb_build "$out" admin <<-C
 	Depends: libc6 (>= $(deb_glibc "$tmp/usr/sbin"/*)), libgnutls30 (>= 3.7.9)
 	Recommends: kvgpu-cuda | libcuda1

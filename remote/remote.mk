@@ -21,7 +21,7 @@ $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
 REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) \
 		   $(wildcard cuda/api/*.c cuda/api/export/*.c)
-REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/starter/*.c remote/turns/*.c) $(REMOTE_SHARED) \
+REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/supervisor/*.c remote/turns/*.c) $(REMOTE_SHARED) \
 		   $(addprefix remote/conf/,conf.c refused.c server.c)
 REMOTE_CTL	:= $(wildcard remote/ctl/*.c) $(addprefix remote/conf/,conf.c kept.c refused.c)
 REMOTE_PMEM	:= $(wildcard remote/pmem/*.c) remote/channel/label.c remote/conf/kept.c
@@ -35,7 +35,7 @@ $(REMOTE_OUT)/obj/remote/client/%.o $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildc
 $(addprefix $(REMOTE_OUT)/obj/gen/,stubs.o refused.o): REMOTE_CPPFLAGS += -DKVGPU_INSIDE
 
 # what prints the release, which kvgpu.mk has
-REMOTE_MAINS	:= $(addprefix $(REMOTE_OUT)/obj/remote/,starter/main.o ctl/main.o pmem/main.o cluster/run/main.o)
+REMOTE_MAINS	:= $(addprefix $(REMOTE_OUT)/obj/remote/,supervisor/main.o ctl/main.o pmem/main.o cluster/run/main.o)
 $(REMOTE_MAINS): REMOTE_CPPFLAGS += -DKVGPU_VERSION='"$(KVGPU_VERSION)"'
 $(REMOTE_MAINS): kvgpu.mk
 

@@ -207,8 +207,8 @@ struct machine_slice {
 		u64 total, strikes, resets;
 	} forgiven;
 	/*
-	 * Of the last poll, see poll.c. .work: the vGPU has work. .engine_only: GP_GET and GP_PUT tell
-	 * of none, but an engine was seen at work for it. .progress: it makes progress.
+	 * Of the last poll, see poll.c. .work: the vGPU has work. .engine_only: GP_GET and GP_PUT
+	 * tell of none, but an engine was seen at work for it. .progress: it makes progress.
 	 * list_has_work(): .scan_at % length: next entry of the list to look at; .quiet: entries
 	 * looked at since the last entry with work.
 	 */
@@ -217,10 +217,10 @@ struct machine_slice {
 		u32 scan_at, quiet;
 	} found;
 	/*
-	 * acct_lock. .sampled: by a sample since the last poll, also while .paused. .busy: by the last
-	 * sample; charged until the next one if there is no .payer. .works: charged until the next
-	 * observation, while .paused. .reported: the most ns that
-	 * kvgpu_machine_gpu_time_get() has returned: it never returns less; no lock.
+	 * acct_lock. .sampled: by a sample since the last poll, also while .paused. .busy: by the
+	 * last sample; charged until the next one if there is no .payer. .works: charged until the
+	 * next observation, while .paused. .reported: the most ns that kvgpu_machine_gpu_time_get()
+	 * has returned: it never returns less; no lock.
 	 */
 	struct {
 		bool sampled, busy, works;

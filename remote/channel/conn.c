@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * conn.h has the contracts. In a server's process for a client each system call here must be one
- * that remote/starter/filter.c allows.
+ * that remote/supervisor/filter.c allows.
  */
 #include "conn.h"
 

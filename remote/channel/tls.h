@@ -31,7 +31,7 @@ int tls_load(const char **why);
 /*
  * Read a folder: 0, or -errno and *why, also if this side's certificate is not valid now or of
  * another kind of key, or if everybody may read or write its key. Opens files: a server's process
- * calls it before it gives up its rights (remote/starter/child.c).
+ * calls it before it gives up its rights (remote/supervisor/child.c).
  */
 int tls_credentials_read(const char *folder, bool server, struct tls_credentials **out,
 			 const char **why);
@@ -40,7 +40,7 @@ void tls_credentials_free(struct tls_credentials *c);
  * Shake hands on @fd, which stays the caller's: 0, or -errno and *why. @host: the name or address
  * that the server's certificate has to be for; NULL: this side is the server. Waits as long as the
  * socket does. The credentials may be freed after tls_forget(). Opens no file: at the server it
- * runs in a process without rights (remote/starter/child.c).
+ * runs in a process without rights (remote/supervisor/child.c).
  */
 int tls_begin(int fd, struct tls_credentials *c, const char *host, struct tls **out,
 	      const char **why);

@@ -152,7 +152,7 @@ static void *section(void *conf, const char *kind, const char *name, char why[CO
 #define TEXT(name) \
 	.at = offsetof(struct remoted_conf, name), .max = sizeof(((struct remoted_conf *)0)->name)
 
-/* starter/main.c looks up some of these names, and never checks for the table's end */
+/* supervisor/main.c looks up some of these names, and never checks for the table's end */
 static const struct conf_key keys[] = {
 	{ "memory", "bytes of device memory, as 512M or 4G; 0: all there is", conf_size,
 	  AT(share.memory), 0, 1ull << 48 },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * images.c: large images that programs of one client have sent, in memory that the processes
- * serving them share. ../starter/tenants.c makes it and keeps it for the client's next program. A
- * process that was taken over may write anything there: what is found is hashed again.
+ * serving them share. ../supervisor/tenants.c makes it and keeps it for the client's next program.
+ * A process that was taken over may write anything there: what is found is hashed again.
  */
 #ifndef KVGPU_REMOTE_SERVER_IMAGES_H
 #define KVGPU_REMOTE_SERVER_IMAGES_H

@@ -2,9 +2,9 @@
 /*
  * How much device memory each program of one client has, which process there it is, and what its
  * programs share with each other. It is in memory that the processes serving these programs share;
- * ../starter/tenants.c makes it, in a proxy ../cluster/relay/forker.c. Each process writes its own
- * row, on its serving thread, so what pool_others() returns may be old at once. Only pool_take()
- * takes the lock.
+ * ../supervisor/tenants.c makes it, in a proxy ../cluster/relay/forker.c. Each process writes its
+ * own row, on its serving thread, so what pool_others() returns may be old at once. Only
+ * pool_take() takes the lock.
  */
 #ifndef KVGPU_REMOTE_POOL_H
 #define KVGPU_REMOTE_POOL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a client's process (sched_client.c) and the arbiter of turns in the first process
- * (../starter/arbiter.c) tell each other, in memory that these two processes share. Each word is
+ * (../supervisor/arbiter.c) tell each other, in memory that these two processes share. Each word is
  * atomic, and one side writes it.
  */
 #ifndef KVGPU_REMOTE_SCHED_SHARED_H

@@ -5,8 +5,8 @@
  * see that client's keys.
  *
  * NVIDIA's library opens memory of another process by 64 bytes, whatever its user. It shares events
- * by a file in /dev/shm, which a process with a user of its own can't make (starter/confine.c). So
- * an event is one of the library's in each process, and shared are numbers of its records. Who
+ * by a file in /dev/shm, which a process with a user of its own can't make (supervisor/confine.c).
+ * So an event is one of the library's in each process, and shared are numbers of its records. Who
  * records it tells when that has happened; others wait for that.
  */
 #include <stdlib.h>

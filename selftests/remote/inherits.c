@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * inherits MODE FILE [CUBIN]: programs whose starter, or who themselves, do something unusual to
+ * inherits MODE FILE [CUBIN]: programs whose supervisor, or who themselves, do something unusual to
  * their process. FILE gets "right", or what was wrong: standard output may be closed.
  */
 #include <cuda/api/api.h>

@@ -37,7 +37,7 @@ LIBS_remote/channel/rights_test	:= $(addprefix -Xlinker --wrap=,fork setsockopt 
 SRC_remote/channel/guard_test	:= $(addprefix remote/channel/,guard.c signals.c)
 SRC_remote/channel/attach_test	:= selftests/remote/unit/remote/channel/attach_room.c
 $(addprefix $(O)/asan/selftests/remote/unit/remote/channel/,attach_test.o attach_room.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)
-UNIT_TESTS += $(addprefix remote/channel/,address_test tls_test) remote/conf/conf_test $(addprefix remote/starter/,bucket_test filter_test admin_test listen_test preauth_test tenants_test)
+UNIT_TESTS += $(addprefix remote/channel/,address_test tls_test) remote/conf/conf_test $(addprefix remote/supervisor/,bucket_test filter_test admin_test listen_test preauth_test tenants_test)
 TSAN_TESTS += remote/channel/tls_test
 REMOTE_ADDRESS_SRC	:= $(addprefix remote/channel/,address.c sockets.c subuid.c rights.c)
 REMOTE_CONF_SRC	:= $(wildcard remote/conf/*.c) $(REMOTE_ADDRESS_SRC)
@@ -45,25 +45,25 @@ SRC_remote/channel/address_test	:= $(REMOTE_ADDRESS_SRC)
 SRC_remote/channel/tls_test	:= $(REMOTE_CHANNEL_SRC) $(addprefix remote/ctl/,certs.c write.c) remote/conf/kept.c
 LIBS_remote/channel/tls_test	:= -lgnutls
 SRC_remote/conf/conf_test	:= $(REMOTE_CONF_SRC)
-SRC_remote/starter/filter_test	:= $(addprefix remote/starter/,filter.c confine.c) $(REMOTE_CONF_SRC)
-REMOTE_STARTER_SRC	:= $(addprefix remote/starter/,bucket.c preauth.c clients.c listen.c tenants.c) remote/server/pool.c remote/server/images.c $(wildcard remote/conf/*.c) \
-			   $(REMOTE_CHANNEL_SRC) selftests/remote/unit/remote/starter/quiet.c
-SRC_remote/starter/bucket_test	:= remote/starter/bucket.c
-SRC_remote/starter/preauth_test	:= $(REMOTE_STARTER_SRC)
-LIBS_remote/starter/preauth_test	:= $(addprefix -Xlinker --wrap=,now_ms setsockopt getsockopt)
-SRC_remote/starter/listen_test	:= $(REMOTE_STARTER_SRC)
-SRC_remote/starter/tenants_test	:= $(REMOTE_STARTER_SRC)
-UNIT_TESTS += $(addprefix remote/starter/,arbiter_test log_test shared_test starter_test state_test)
-SRC_remote/starter/state_test	:= remote/starter/state.c remote/conf/conf.c
-SRC_remote/starter/arbiter_test	:= $(REMOTE_STARTER_SRC) $(addprefix remote/starter/,arbiter.c state.c) remote/turns/turns.c
-LIBS_remote/starter/arbiter_test	:= -Xlinker --wrap=clock_gettime
-SRC_remote/starter/log_test	:= $(REMOTE_STARTER_SRC) remote/starter/log.c
-LIBS_remote/starter/log_test	:= -Xlinker --wrap=now_ms
-SRC_remote/starter/shared_test	:= remote/starter/shared.c $(REMOTE_CHANNEL_SRC)
-LIBS_remote/starter/shared_test	:= $(addprefix -Xlinker --wrap=,fork memory_give_back setsockopt getsockopt)
-SRC_remote/starter/starter_test	:= $(REMOTE_STARTER_SRC) $(addprefix remote/starter/,starter.c admin.c arbiter.c shared.c state.c) remote/turns/turns.c
-LIBS_remote/starter/starter_test	:= $(addprefix -Xlinker --wrap=,poll now_ms setsockopt getsockopt)
-SRC_remote/starter/admin_test	:= $(REMOTE_STARTER_SRC) remote/starter/admin.c remote/ctl/admin_socket.c
+SRC_remote/supervisor/filter_test	:= $(addprefix remote/supervisor/,filter.c confine.c) $(REMOTE_CONF_SRC)
+REMOTE_SUPERVISOR_SRC	:= $(addprefix remote/supervisor/,bucket.c preauth.c clients.c listen.c tenants.c) remote/server/pool.c remote/server/images.c $(wildcard remote/conf/*.c) \
+			   $(REMOTE_CHANNEL_SRC) selftests/remote/unit/remote/supervisor/quiet.c
+SRC_remote/supervisor/bucket_test	:= remote/supervisor/bucket.c
+SRC_remote/supervisor/preauth_test	:= $(REMOTE_SUPERVISOR_SRC)
+LIBS_remote/supervisor/preauth_test	:= $(addprefix -Xlinker --wrap=,now_ms setsockopt getsockopt)
+SRC_remote/supervisor/listen_test	:= $(REMOTE_SUPERVISOR_SRC)
+SRC_remote/supervisor/tenants_test	:= $(REMOTE_SUPERVISOR_SRC)
+UNIT_TESTS += $(addprefix remote/supervisor/,arbiter_test log_test shared_test supervisor_test state_test)
+SRC_remote/supervisor/state_test	:= remote/supervisor/state.c remote/conf/conf.c
+SRC_remote/supervisor/arbiter_test	:= $(REMOTE_SUPERVISOR_SRC) $(addprefix remote/supervisor/,arbiter.c state.c) remote/turns/turns.c
+LIBS_remote/supervisor/arbiter_test	:= -Xlinker --wrap=clock_gettime
+SRC_remote/supervisor/log_test	:= $(REMOTE_SUPERVISOR_SRC) remote/supervisor/log.c
+LIBS_remote/supervisor/log_test	:= -Xlinker --wrap=now_ms
+SRC_remote/supervisor/shared_test	:= remote/supervisor/shared.c $(REMOTE_CHANNEL_SRC)
+LIBS_remote/supervisor/shared_test	:= $(addprefix -Xlinker --wrap=,fork memory_give_back setsockopt getsockopt)
+SRC_remote/supervisor/supervisor_test	:= $(REMOTE_SUPERVISOR_SRC) $(addprefix remote/supervisor/,supervisor.c admin.c arbiter.c shared.c state.c) remote/turns/turns.c
+LIBS_remote/supervisor/supervisor_test	:= $(addprefix -Xlinker --wrap=,poll now_ms setsockopt getsockopt)
+SRC_remote/supervisor/admin_test	:= $(REMOTE_SUPERVISOR_SRC) remote/supervisor/admin.c remote/ctl/admin_socket.c
 UNIT_TESTS += remote/turns/turns_test
 SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
@@ -153,9 +153,9 @@ FUZZ_TESTS += remote/server/frames_fuzz remote/client/answers_fuzz
 FUZZSRC_remote/client/answers_fuzz := $(REMOTE_LIAR_SRC)
 $(foreach t,answers_test lies_test forms_test answer_cache_test answers_fuzz,$(eval LIBS_remote/client/$(t) := -Xlinker --wrap=client_say -Xlinker --wrap=process_vm_readv))
 FUZZSRC_remote/server/frames_fuzz := $(REMOTE_FAKE_SRC)
-REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/starter/*.c remote/ctl/*.c remote/pmem/*.c) \
-		   $(addprefix selftests/remote/unit/remote/server/,shapes.c flood.c) $(addprefix selftests/remote/unit/remote/,client/absent.c starter/quiet.c) remote/server/library.c $(REMOTE_LIAR_SRC) \
-		   $(wildcard $(foreach r,wire channel server client conf starter pmem,selftests/remote/unit/remote/$(r)/*_test.c selftests/remote/fuzz/remote/$(r)/*.c))))
+REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/supervisor/*.c remote/ctl/*.c remote/pmem/*.c) \
+		   $(addprefix selftests/remote/unit/remote/server/,shapes.c flood.c) $(addprefix selftests/remote/unit/remote/,client/absent.c supervisor/quiet.c) remote/server/library.c $(REMOTE_LIAR_SRC) \
+		   $(wildcard $(foreach r,wire channel server client conf supervisor pmem,selftests/remote/unit/remote/$(r)/*_test.c selftests/remote/fuzz/remote/$(r)/*.c))))
 $(sort $(REMOTE_TEST_OBJ)): TEST_CPPFLAGS += -Iselftests/remote/unit/remote/server -Iselftests/remote/unit/remote/client -D_GNU_SOURCE
 $(filter %/made.o,$(REMOTE_TEST_OBJ)): $(REMOTE_GEN)/fake.c
 $(REMOTE_GEN)/fake.c: selftests/remote/unit/remote/server/fake.py $(REMOTE_GEN)/.made

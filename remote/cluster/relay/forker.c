@@ -20,7 +20,7 @@
 #include <remote/channel/conn.h>
 #include <remote/channel/memory.h>
 #include <remote/server/server.h>
-#include <remote/starter/starter.h>
+#include <remote/supervisor/supervisor.h>
 
 #include "forker.h"
 #include "registry.h"

@@ -24,7 +24,7 @@ TOOLS = {
     "kvgpu-verify": ("tools/verify/kvgpu-verify.8", ["tools/verify/kvgpu-verify", "tools/verify/command_line.py"], [ARGPARSE], ("--otu", "--out")),
     "kvgpu-profile": ("tools/admin/kvgpu-profile.8", ["tools/admin/kvgpu-profile"], [SHELL], ("chekc", "check")),
     "kvgpu-report": ("tools/admin/kvgpu-report.8", ["tools/admin/kvgpu-report"], [SHELL], ("--outptu", "--output")),
-    "kvgpu-remoted": ("remote/starter/kvgpu-remoted.8", ["remote/starter/main.c"], [LONG, r'\{ "([a-z-]+)", "[a-z-]+" \}'], ("--lisetn", "--listen")),
+    "kvgpu-remoted": ("remote/supervisor/kvgpu-remoted.8", ["remote/supervisor/main.c"], [LONG, r'\{ "([a-z-]+)", "[a-z-]+" \}'], ("--lisetn", "--listen")),
     "kvgpu-remotectl": ("remote/ctl/kvgpu-remotectl.8", ["remote/ctl/main.c"], [LONG, COMMAND], ("lsit", "list")),
     "kvgpu-aperture": ("remote/pmem/kvgpu-aperture.8", ["remote/pmem/main.c"], [LONG, COMMAND], ("lst", "list")),
     "kvgpu-run": ("remote/cluster/run/kvgpu-run.1", ["remote/cluster/run/options.c"], [r'\[O_\w+\] = \{ "([a-z-]+)"'], ("--gpsu", "--gpus")),

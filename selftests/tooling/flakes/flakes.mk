@@ -13,7 +13,7 @@ LATE_TESTS	:= $(sort $(TSAN_TESTS) gpu-model/core/pacer_test gpu-model/root/poll
 		   gpu-model/gr/sm/textures_test gpu-model/gr/sm/surfaces_test gpu-model/ce/mmu_copy_test \
 		   cuda/kepler/model_test cuda/kepler/device/buffers_test cuda/kepler/driver/pages_test $(CUDART_TESTS) \
 		   remote/ring/ring_test remote/server/sched_client_test remote/cluster/relay/proxy_test \
-		   $(addprefix remote/starter/,arbiter_test starter_test))
+		   $(addprefix remote/supervisor/,arbiter_test supervisor_test))
 
 define late_rule
 $(O)/unit-late/$(1): $(O)/asan/$(call unit_at,$(1)).o $(O)/asan/selftests/tooling/flakes/late.o $(patsubst %.c,$(O)/asan/%.o,$(SRC_$(1)))

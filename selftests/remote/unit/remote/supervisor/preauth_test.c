@@ -14,7 +14,7 @@
 
 #include <remote/channel/channel.h>
 #include <remote/channel/rights.h>
-#include <remote/starter/starter.h>
+#include <remote/supervisor/supervisor.h>
 #include <remote/wire/frame.h>
 
 #include "selftests/remote/unit/remote/linger.h"
@@ -24,7 +24,7 @@ enum { PREAUTH = 32, NEWCOMERS = 16, OF_ONE = 12, VERSION = 7 };
 enum { SECOND = 1000, STARTS_OF_ONE = NEWCOMERS, STARTS = 2 * NEWCOMERS };
 
 static struct remoted_conf conf;
-static struct starter s;
+static struct supervisor s;
 static const struct address_source bad = { 100, 0 }, good = { 200, 0 };
 
 static char said[200];
@@ -50,7 +50,7 @@ static int set_up(void **state)
 	unsigned int i;
 
 	remoted_conf_default(&conf);
-	s = (struct starter){
+	s = (struct supervisor){
 		.conf = &conf, .build = { .version = VERSION }, .admin_fd = -1, .nr_clients = 64
 	};
 	now = 1000000;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include <remote/channel/memory.h>
-#include <remote/starter/starter.h>
+#include <remote/supervisor/supervisor.h>
 
 #include "selftests/remote/unit/remote/linger.h"
 

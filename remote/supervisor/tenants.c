@@ -8,11 +8,11 @@
 
 #include <remote/server/images.h>
 
-#include "starter.h"
+#include "supervisor.h"
 
 enum { GONE_MAX = 8 };
 
-static struct tenant *find_tenant(struct starter *s, const char *who)
+static struct tenant *find_tenant(struct supervisor *s, const char *who)
 {
 	unsigned int i;
 
@@ -30,7 +30,7 @@ static void drop_images(struct tenant *n)
 }
 
 /* The row that the name had before, or the one that has been free for longest. */
-static struct tenant *free_row(struct starter *s, const char *who)
+static struct tenant *free_row(struct supervisor *s, const char *who)
 {
 	struct tenant *n, *best = NULL;
 
@@ -49,7 +49,7 @@ static struct tenant *free_row(struct starter *s, const char *who)
  * A name by TLS is a user's, who alone hits what is kept. Peers of this machine need nothing kept:
  * an image is sent to them as fast as it is hashed.
  */
-static void give_images(const struct starter *s, struct tenant *n)
+static void give_images(const struct supervisor *s, struct tenant *n)
 {
 	uint64_t bytes = remoted_conf_share(s->conf, n->who)->images;
 	int fd;
@@ -63,7 +63,7 @@ static void give_images(const struct starter *s, struct tenant *n)
 }
 
 /* Of clients that have gone GONE_MAX keep their images: those that left last. */
-static void drop_oldest(struct starter *s)
+static void drop_oldest(struct supervisor *s)
 {
 	struct tenant *n, *oldest = NULL;
 	unsigned int gone = 0;
@@ -78,7 +78,7 @@ static void drop_oldest(struct starter *s)
 		drop_images(oldest);
 }
 
-static struct tenant *make_tenant(struct starter *s, const char *who)
+static struct tenant *make_tenant(struct supervisor *s, const char *who)
 {
 	struct tenant *n = free_row(s, who);
 	int fd = pool_make(s->nr_clients);
@@ -98,14 +98,14 @@ static struct tenant *make_tenant(struct starter *s, const char *who)
 	return n;
 }
 
-unsigned int tenants_programs(struct starter *s, const char *who)
+unsigned int tenants_programs(struct supervisor *s, const char *who)
 {
 	struct tenant *n = find_tenant(s, who);
 
 	return n ? n->programs : 0;
 }
 
-bool tenants_enter(struct starter *s, struct client *c)
+bool tenants_enter(struct supervisor *s, struct client *c)
 {
 	struct tenant *n = find_tenant(s, c->who);
 
@@ -118,7 +118,7 @@ bool tenants_enter(struct starter *s, struct client *c)
 	return true;
 }
 
-void tenants_leave(struct starter *s, struct client *c)
+void tenants_leave(struct supervisor *s, struct client *c)
 {
 	struct tenant *n = c->tenant;
 

@@ -14,7 +14,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "starter.h"
+#include "supervisor.h"
 
 #define ROOT "/sys/fs/cgroup"
 

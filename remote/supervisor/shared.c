@@ -16,7 +16,7 @@
 #include <remote/channel/memory.h>
 #include <remote/channel/rights.h>
 
-#include "starter.h"
+#include "supervisor.h"
 
 /* how long a program may save what it has in pinned memory, after its process here has crashed */
 enum { KEPT_MS = 60000 };

@@ -7,10 +7,10 @@
  * last three. The loop must not wait for a client but in poll(), nor for NSS: names are looked up
  * before it. A client's process is trusted no more than a client: its counters are bounded, its
  * texts are cleaned before they are printed. Except for two words: with TLS name and fingerprint in
- * its report are believed (is_who() in starter.c).
+ * its report are believed (is_who() in supervisor.c).
  */
-#ifndef KVGPU_REMOTE_STARTER_H
-#define KVGPU_REMOTE_STARTER_H
+#ifndef KVGPU_REMOTE_SUPERVISOR_H
+#define KVGPU_REMOTE_SUPERVISOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -155,7 +155,7 @@ struct admin {
 	char line[128];
 };
 
-struct starter {
+struct supervisor {
 	const struct remoted_conf *conf;
 	struct kvgpu_remote_build build; /* what clients are compared with */
 	FILE *dump; /* print frames there as text; NULL: don't */
@@ -230,38 +230,38 @@ int log_wait(const struct client *c);
 /* in a client's process, before it has a thread of its own: say() writes to @fd from here on */
 void log_part(int fd);
 
-/* ------------------------------------------------------------------ starter.c */
+/* ------------------------------------------------------------------ supervisor.c */
 
 /* Run until told to end, or drained. Return the exit code. */
-int starter_run(struct starter *s);
+int supervisor_run(struct supervisor *s);
 
 /* ------------------------------------------------------------------ listen.c */
 
 uint64_t now_ms(void);
 /* Take over the sockets that systemd opened. False: the reason was printed. */
-bool listen_adopt(struct starter *s);
+bool listen_adopt(struct supervisor *s);
 /* After listen_adopt(): listen at what the configuration names besides. False: as above. */
-bool listen_all(struct starter *s);
+bool listen_all(struct supervisor *s);
 /*
  * Tell systemd (NOTIFY_SOCKET, Type=notify): "READY=1", all is listened at; or another line. The
  * first call takes the variable out of the environment.
  */
-void listen_tell(struct starter *s, const char *text);
+void listen_tell(struct supervisor *s, const char *text);
 /* Look for awaited files and devices. Return in how many ms to call again; -1: none is awaited. */
-int listen_again(struct starter *s);
+int listen_again(struct supervisor *s);
 /* The memory of endpoint @l is gone. If nothing is left to listen at, the server ends. */
-void listen_lost(struct starter *s, struct listener *l);
+void listen_lost(struct supervisor *s, struct listener *l);
 /*
  * accept() has failed, and errno says why. If the peer waits still, which poll() goes on to see,
  * nothing is accepted for AGAIN_MS.
  */
-void accept_failed(struct starter *s);
+void accept_failed(struct supervisor *s);
 /* In a trial, which ends then: remove files of sockets that listen_all() has made. */
-void listen_undo(struct starter *s);
+void listen_undo(struct supervisor *s);
 /* Listen no more at @l; an endpoint with a client goes with it. */
-void listener_drop(struct starter *s, struct listener *l);
+void listener_drop(struct supervisor *s, struct listener *l);
 /* Close and forget all sockets and endpoints, also what is awaited, and end the pre-auth queue. */
-void listen_end(struct starter *s);
+void listen_end(struct supervisor *s);
 void socket_file_begin(struct socket_file *f, const char *path);
 /*
  * Give the file of a socket, which lines call @as, to that group; "": to its owner alone. False:
@@ -280,46 +280,46 @@ void socket_file_end(const struct socket_file *f);
  * Call after the table of clients was made. May raise the limit of descriptors of this process, and
  * so of its children. False: out of memory.
  */
-bool preauth_begin(struct starter *s);
+bool preauth_begin(struct supervisor *s);
 /*
  * Take a connection into the pre-auth queue. If the pre-auth queue is full, a connection of the
  * source with most of it is ended. @fd belongs to the pre-auth queue.
  */
-void preauth_enter(struct starter *s, int fd, bool tls, const struct address_source *from);
+void preauth_enter(struct supervisor *s, int fd, bool tls, const struct address_source *from);
 /*
  * end a connection of the source with most of the pre-auth queue; false: the pre-auth queue is
  * empty
  */
-bool preauth_make_room(struct starter *s);
+bool preauth_make_room(struct supervisor *s);
 /*
  * poll() has seen input at a connection, which is ready then if it begins as a client's does, and
  * is ended if not; or @gone, its end, which drops it whatever it has sent.
  */
-void preauth_look(struct starter *s, struct preauth_conn *c, bool gone);
+void preauth_look(struct supervisor *s, struct preauth_conn *c, bool gone);
 /* the site of a source: its /48 of IPv6, its /24 of IPv4, or what it is else */
 uint64_t preauth_site(const struct address_source *a);
 /* what counts as one source of lines and of starts: a site, or one shmem region */
 struct address_source preauth_source(const struct address_source *a);
 /* The ready connection that is next to get a newcomer's slot, or NULL. */
-struct preauth_conn *preauth_next(struct starter *s);
+struct preauth_conn *preauth_next(struct supervisor *s);
 /* Free the entry. Its descriptor stays open, and is the caller's. */
-void preauth_forget(struct starter *s, struct preauth_conn *c);
+void preauth_forget(struct supervisor *s, struct preauth_conn *c);
 /* when the next connection is late, in ms of now_ms(); UINT64_MAX: none will be */
-uint64_t preauth_deadline(const struct starter *s);
-void preauth_end_late_ones(struct starter *s);
+uint64_t preauth_deadline(const struct supervisor *s);
+void preauth_end_late_ones(struct supervisor *s);
 /* After preauth_begin(): a connection that was in the pre-auth queue of another build. */
-void preauth_adopt(struct starter *s, const struct preauth_conn *of);
-void preauth_end(struct starter *s);
+void preauth_adopt(struct supervisor *s, const struct preauth_conn *of);
+void preauth_end(struct supervisor *s);
 /*
  * When a newcomer from source @from may come: 0: now. Else the time, in ms of now_ms(), from which
  * on its source has a start, or another newcomer may be ended for it, or UINT64_MAX; *go: one whose
  * time has come, or NULL.
  */
-uint64_t newcomer_room(struct starter *s, const struct address_source *from, struct client **go);
+uint64_t newcomer_room(struct supervisor *s, const struct address_source *from, struct client **go);
 /* A newcomer's process from @from is started; its client is served; or it ends and was not. */
-void newcomer_starts(struct starter *s, const struct address_source *from);
-void newcomer_is_served(struct starter *s, const struct address_source *from);
-void newcomer_failed(struct starter *s, const struct address_source *from);
+void newcomer_starts(struct supervisor *s, const struct address_source *from);
+void newcomer_is_served(struct supervisor *s, const struct address_source *from);
+void newcomer_failed(struct supervisor *s, const struct address_source *from);
 
 /* ------------------------------------------------------------------ clients.c */
 
@@ -328,12 +328,12 @@ void newcomer_failed(struct starter *s, const struct address_source *from);
  * could become further clients, with a quota for each. False if clients' processes have no user
  * numbers of their own.
  */
-bool is_process_of_client(const struct starter *s, int fd);
+bool is_process_of_client(const struct supervisor *s, int fd);
 
 /* a free row */
 extern const struct client free_client;
 /* Return a free row of s->clients, with a new page, or NULL. */
-struct client *client_row(struct starter *s);
+struct client *client_row(struct supervisor *s);
 /* Map .page at .counters; false: out of memory. */
 bool client_map(struct client *c);
 /* Erase what functions that have returned left below the caller's frame. */
@@ -342,16 +342,16 @@ void erase_dead_frames(void);
  * Call after fork() for the client's process. @here (in the first process): later processes don't
  * get this client's page. Else: erase what is known of other clients.
  */
-void clients_part(struct starter *s, struct client *c, bool here);
-struct client *client_by_pid(struct starter *s, pid_t pid);
-unsigned int clients_in(const struct starter *s, enum client_state state);
+void clients_part(struct supervisor *s, struct client *c, bool here);
+struct client *client_by_pid(struct supervisor *s, pid_t pid);
+unsigned int clients_in(const struct supervisor *s, enum client_state state);
 /* those that .clients of the configuration limits: served, or with memory that is kept */
-unsigned int clients_with_row(const struct starter *s);
+unsigned int clients_with_row(const struct supervisor *s);
 /*
  * Whether @c, which has reported its name, came by TLS with a certificate that the file of
  * remote/conf/refused.h has; also if that can't be read. @why: as of refused_find().
  */
-bool client_is_refused(const struct starter *s, const struct client *c, char why[CONF_TEXT]);
+bool client_is_refused(const struct supervisor *s, const struct client *c, char why[CONF_TEXT]);
 /* Tell the client's process its limit of device memory, which may have begun with another one. */
 void client_limit(struct client *c, const struct conf_share *share);
 /* The row stays CLIENT_ENDING until the process is reaped, and no memory is kept. */
@@ -361,12 +361,12 @@ void client_kill(struct client *c);
  * tenant, and unmap its page. Call cgroup_end() and arbiter_leave() first: they need the tenant and
  * the page.
  */
-void client_gone(struct starter *s, struct client *c);
+void client_gone(struct supervisor *s, struct client *c);
 /*
  * Print the table as lines "server key=value ...", "client key=value ...", cut at @size. Return
  * how many bytes.
  */
-size_t clients_print(const struct starter *s, char *to, size_t size);
+size_t clients_print(const struct supervisor *s, char *to, size_t size);
 
 /* -------------------------------- shared.c: memory that a client's process and its client share */
 
@@ -385,19 +385,19 @@ bool shared_stays(struct client *c, int status);
 /* ------------------------------------------------------------------ tenants.c */
 
 /* How many programs of the client named @who are served. */
-unsigned int tenants_programs(struct starter *s, const char *who);
+unsigned int tenants_programs(struct supervisor *s, const char *who);
 /* Count @c as a program of .who, and set .tenant. False: out of memory or descriptors. */
-bool tenants_enter(struct starter *s, struct client *c);
+bool tenants_enter(struct supervisor *s, struct client *c);
 /* The process of @c has ended. */
-void tenants_leave(struct starter *s, struct client *c);
+void tenants_leave(struct supervisor *s, struct client *c);
 
 /* ------------------------------------------------------------------ admin.c */
 
-bool admin_listen(struct starter *s);
-void admin_accept(struct starter *s);
-void admin_read(struct starter *s, struct admin *a);
+bool admin_listen(struct supervisor *s);
+void admin_accept(struct supervisor *s);
+void admin_read(struct supervisor *s, struct admin *a);
 /* Carry out one line, and put the answer into @to. */
-size_t admin_command(struct starter *s, const char *line, char *to, size_t size);
+size_t admin_command(struct supervisor *s, const char *line, char *to, size_t size);
 
 /* ---------------------------------- handover.c: another build in the place of this one, by exec */
 
@@ -405,15 +405,15 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
  * Execute the installed build, which goes on with all that there is, and answers @admin. Return
  * only if that can't be: the answer is in @to, and nothing has changed.
  */
-size_t handover(struct starter *s, int admin, char *to, size_t size);
+size_t handover(struct supervisor *s, int admin, char *to, size_t size);
 /*
  * In the other build: take over from the state at @fd what comes before the table of clients; its
  * rows, after make_table(); and after arbiter_begin(), make the configuration hold for clients that
  * run, and answer. False: the reason was printed.
  */
-bool handover_begin(struct starter *s, int fd);
-bool handover_rows(struct starter *s);
-void handover_done(struct starter *s);
+bool handover_begin(struct supervisor *s, int fd);
+bool handover_rows(struct supervisor *s);
+void handover_done(struct supervisor *s);
 
 /* ------------------------------------------------------------------ arbiter.c: turns on the GPU */
 
@@ -421,21 +421,21 @@ void handover_done(struct starter *s);
  * Start the arbiter's thread, with the turns of s->state; false: out of memory, descriptors or
  * threads, or that state is wrong. In a trial there is no thread.
  */
-bool arbiter_begin(struct starter *s);
+bool arbiter_begin(struct supervisor *s);
 /* The arbiter looks no more, and its turns go into a state; the thread goes on. */
 void arbiter_hold(void);
-void arbiter_write(const struct starter *s, int fd);
+void arbiter_write(const struct supervisor *s, int fd);
 void arbiter_go_on(void);
 /*
  * arbiter_enter(): the client is served, with its .tenant and .weight; call before its process gets
  * the answer. arbiter_leave(): its process has ended; the arbiter reads its words no more.
  */
-void arbiter_enter(struct starter *s, struct client *c);
-void arbiter_leave(struct starter *s, struct client *c);
+void arbiter_enter(struct supervisor *s, struct client *c);
+void arbiter_leave(struct supervisor *s, struct client *c);
 /* the descriptor by which processes ring the arbiter; -1: there is no arbiter */
 int arbiter_doorbell(void);
 /* in a client's process: erase what is known of other clients */
-void arbiter_part(struct starter *s);
+void arbiter_part(struct supervisor *s);
 
 /* ------------------------------------------------------------------ child.c */
 
@@ -443,7 +443,7 @@ void arbiter_part(struct starter *s);
  * The process of a client that came to @l. @slot: its index. @fd: its socket, or -1 at an endpoint.
  * @log: of log_pipe(). @memory: of shared_begin().
  */
-void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
+void child_main(const struct supervisor *s, unsigned int slot, const struct listener *l, int fd,
 		int report, int log, int memory, struct counters *counters)
 	__attribute__((noreturn));
 /*
@@ -451,7 +451,7 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
  * which loads the library, and ends; and a process above it, which prints what it writes, as an
  * error if that fails.
  */
-void child_try_library(const struct starter *s);
+void child_try_library(const struct supervisor *s);
 
 /* ---------------------------------------------------------------- confine.c, filter.c, cgroup.c */
 

@@ -20,7 +20,7 @@
 #include <remote/wire/builds.h>
 #include <remote/wire/frame.h>
 
-#include "starter.h"
+#include "supervisor.h"
 
 /*
  * How long a newcomer may stall while others wait: MOMENT_MS if its source has more slots than the
@@ -35,7 +35,7 @@ enum { AT_ONCE_MS = 1 };
 enum { NO_START = 1 << 20 };
 
 /* newcomers that one site may have: the rest is for other sites */
-static unsigned int most_of_one(const struct starter *s)
+static unsigned int most_of_one(const struct supervisor *s)
 {
 	return s->conf->newcomers - s->conf->newcomers / 4;
 }
@@ -44,7 +44,7 @@ static unsigned int most_of_one(const struct starter *s)
  * the pre-auth queue's size follows the descriptors that clients' processes, endpoints and admins
  * leave
  */
-bool preauth_begin(struct starter *s)
+bool preauth_begin(struct supervisor *s)
 {
 	uint64_t beside = 6 * s->nr_clients + 16 * s->nr_listeners + 64;
 	struct rlimit l;
@@ -95,7 +95,7 @@ static bool same_source(const struct address_source *a, const struct address_sou
 }
 
 /* @more: 1: a connection of that source has come into the pre-auth queue; -1: one has left */
-static void count_in_preauth(struct starter *s, const struct address_source *from, int more)
+static void count_in_preauth(struct supervisor *s, const struct address_source *from, int more)
 {
 	unsigned int i;
 
@@ -110,13 +110,13 @@ static void count_in_preauth(struct starter *s, const struct address_source *fro
 	}
 }
 
-void preauth_forget(struct starter *s, struct preauth_conn *c)
+void preauth_forget(struct supervisor *s, struct preauth_conn *c)
 {
 	count_in_preauth(s, &c->from, -1);
 	*c = (struct preauth_conn){ .fd = -1 };
 }
 
-static void drop_conn(struct starter *s, struct preauth_conn *c, const char *why)
+static void drop_conn(struct supervisor *s, struct preauth_conn *c, const char *why)
 {
 	char peer[PEER_TEXT];
 
@@ -142,7 +142,8 @@ static int compare(const struct number *a, const struct number *b)
 				    (a->one > b->one) - (a->one < b->one);
 }
 
-static struct number number_of_newcomers(const struct starter *s, const struct address_source *from)
+static struct number number_of_newcomers(const struct supervisor *s,
+					 const struct address_source *from)
 {
 	struct number n = { 0 };
 	unsigned int i;
@@ -164,7 +165,7 @@ static unsigned int by_chance(unsigned int n)
  * A connection of the source that has most of the pre-auth queue; among equals one by chance, so
  * that a flood can't choose which others have to go.
  */
-static struct preauth_conn *one_too_many(struct starter *s)
+static struct preauth_conn *one_too_many(struct supervisor *s)
 {
 	struct preauth_conn *most = NULL, *c;
 	unsigned int equals = 0, skip;
@@ -183,7 +184,7 @@ static struct preauth_conn *one_too_many(struct starter *s)
 	return c;
 }
 
-bool preauth_make_room(struct starter *s)
+bool preauth_make_room(struct supervisor *s)
 {
 	struct preauth_conn *c = one_too_many(s);
 
@@ -199,7 +200,7 @@ static void wait_for_bytes(int fd, int bytes)
 	setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
 }
 
-void preauth_enter(struct starter *s, int fd, bool tls, const struct address_source *from)
+void preauth_enter(struct supervisor *s, int fd, bool tls, const struct address_source *from)
 {
 	unsigned int i, j;
 
@@ -224,7 +225,7 @@ void preauth_enter(struct starter *s, int fd, bool tls, const struct address_sou
 	wait_for_bytes(fd, tls ? TLS_RECORD_HEAD : (int)sizeof(struct kvgpu_remote_hello));
 }
 
-void preauth_adopt(struct starter *s, const struct preauth_conn *of)
+void preauth_adopt(struct supervisor *s, const struct preauth_conn *of)
 {
 	struct preauth_conn *c = s->preauth;
 
@@ -239,7 +240,7 @@ void preauth_adopt(struct starter *s, const struct preauth_conn *of)
 }
 
 /* a source that has no start now comes behind all that have one */
-static void count_starts(struct starter *s, unsigned int row)
+static void count_starts(struct supervisor *s, unsigned int row)
 {
 	const struct bucket *site = &s->sites.row[row], *net = &s->nets.row[row];
 	uint64_t now = now_ms();
@@ -261,7 +262,7 @@ static void count_starts(struct starter *s, unsigned int row)
 	}
 }
 
-static void count_newcomers(struct starter *s)
+static void count_newcomers(struct supervisor *s)
 {
 	unsigned int i, j;
 
@@ -284,7 +285,7 @@ static void count_newcomers(struct starter *s)
  * equals one that does not come again, and then the oldest. So where many peers of one source fail
  * and come again, without end, a program of that source does not wait for all of them.
  */
-struct preauth_conn *preauth_next(struct starter *s)
+struct preauth_conn *preauth_next(struct supervisor *s)
 {
 	struct preauth_conn *next = NULL;
 	unsigned int i;
@@ -305,12 +306,12 @@ struct preauth_conn *preauth_next(struct starter *s)
 }
 
 /* UINT64_MAX: it is never late */
-static uint64_t deadline_of(const struct starter *s, const struct preauth_conn *c)
+static uint64_t deadline_of(const struct supervisor *s, const struct preauth_conn *c)
 {
 	return c->fd < 0 || c->ready ? UINT64_MAX : c->came_ms + s->conf->patience_s * 1000;
 }
 
-uint64_t preauth_deadline(const struct starter *s)
+uint64_t preauth_deadline(const struct supervisor *s)
 {
 	uint64_t first = UINT64_MAX, at;
 	unsigned int i;
@@ -322,7 +323,7 @@ uint64_t preauth_deadline(const struct starter *s)
 	return first;
 }
 
-void preauth_end_late_ones(struct starter *s)
+void preauth_end_late_ones(struct supervisor *s)
 {
 	uint64_t now = now_ms();
 	unsigned int i;
@@ -344,7 +345,7 @@ static const char *wrong_head(const uint8_t head[TLS_RECORD_HEAD], size_t n)
 }
 
 /* as wrong_head(); a client of another version is told so here, as its process would do */
-static const char *wrong_hello(const struct starter *s, int fd, struct kvgpu_remote_hello *hello,
+static const char *wrong_hello(const struct supervisor *s, int fd, struct kvgpu_remote_hello *hello,
 			       size_t n)
 {
 	const struct kvgpu_remote_build here = { .version = s->build.version };
@@ -372,7 +373,7 @@ static const char *wrong_hello(const struct starter *s, int fd, struct kvgpu_rem
  * wait for more, the hello of a client comes as a whole. Where poll() has seen something and recv()
  * sees nothing (an urgent byte by a UNIX socket), poll() would see it again at once.
  */
-void preauth_look(struct starter *s, struct preauth_conn *c, bool gone)
+void preauth_look(struct supervisor *s, struct preauth_conn *c, bool gone)
 {
 	union {
 		uint8_t head[TLS_RECORD_HEAD];
@@ -401,7 +402,7 @@ void preauth_look(struct starter *s, struct preauth_conn *c, bool gone)
 	wait_for_bytes(c->fd, 1);
 }
 
-void preauth_end(struct starter *s)
+void preauth_end(struct supervisor *s)
 {
 	unsigned int i;
 
@@ -424,7 +425,7 @@ static bool in_all(const struct address_source *from)
 	return from->net != UINT64_MAX;
 }
 
-void newcomer_starts(struct starter *s, const struct address_source *from)
+void newcomer_starts(struct supervisor *s, const struct address_source *from)
 {
 	uint64_t now = now_ms();
 
@@ -434,7 +435,7 @@ void newcomer_starts(struct starter *s, const struct address_source *from)
 		buckets_take(&s->all, everybody, now);
 }
 
-void newcomer_is_served(struct starter *s, const struct address_source *from)
+void newcomer_is_served(struct supervisor *s, const struct address_source *from)
 {
 	buckets_give_back(&s->sites, preauth_source(from));
 	buckets_give_back(&s->nets, network_of(from));
@@ -443,7 +444,7 @@ void newcomer_is_served(struct starter *s, const struct address_source *from)
 }
 
 /* when the process tells that it failed, its peer may be here again already */
-void newcomer_failed(struct starter *s, const struct address_source *from)
+void newcomer_failed(struct supervisor *s, const struct address_source *from)
 {
 	struct preauth_conn *last = NULL, *c;
 
@@ -457,7 +458,8 @@ void newcomer_failed(struct starter *s, const struct address_source *from)
 }
 
 /* 0: now */
-static uint64_t start_room(const struct starter *s, const struct address_source *from, uint64_t now)
+static uint64_t start_room(const struct supervisor *s, const struct address_source *from,
+			   uint64_t now)
 {
 	uint64_t of_site = buckets_wait(&s->sites, preauth_source(from), now),
 		 of_all = in_all(from) ? buckets_wait(&s->all, everybody, now) : 0;
@@ -475,7 +477,7 @@ static uint64_t may_go_at(const struct client *c, const struct number *its,
  * *go: of the newcomers whose time is over, the oldest one of the source with most. Unless all
  * slots are taken, only @from's site counts.
  */
-uint64_t newcomer_room(struct starter *s, const struct address_source *from, struct client **go)
+uint64_t newcomer_room(struct supervisor *s, const struct address_source *from, struct client **go)
 {
 	struct number own = number_of_newcomers(s, from), n, most = { 0 };
 	bool full = clients_in(s, CLIENT_NEW) >= s->conf->newcomers;

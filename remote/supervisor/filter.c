@@ -23,7 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "starter.h"
+#include "supervisor.h"
 
 static const int allowed[] = {
 	/* memory */

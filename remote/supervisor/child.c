@@ -23,7 +23,7 @@
 
 #include <cuda/api/text.h>
 
-#include "starter.h"
+#include "supervisor.h"
 
 enum { PATIENCE_S = 3, FIRST_FD = 3, TRIAL_S = 20, TRIAL_BYTES = 1024 };
 
@@ -31,7 +31,7 @@ enum { PATIENCE_S = 3, FIRST_FD = 3, TRIAL_S = 20, TRIAL_BYTES = 1024 };
 static const char no_client[] = "none: kvgpu-remoted wants a libcuda.so.1 with a GPU";
 
 struct child {
-	const struct starter *s;
+	const struct supervisor *s;
 	struct conn line; /* .fd is -1 at an endpoint */
 	struct kvgpu_remote_endpoint *endpoint; /* NULL: the client came by a socket */
 	int report;
@@ -333,7 +333,7 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 	_exit(0);
 }
 
-void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
+void child_main(const struct supervisor *s, unsigned int slot, const struct listener *l, int fd,
 		int report, int log, int memory, struct counters *counters)
 {
 	struct child c = { .s = s,
@@ -391,8 +391,8 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 }
 
 /* in a process that is confined as a client's: a library may never return */
-static void try_library(const struct starter *s, int log) __attribute__((noreturn));
-static void try_library(const struct starter *s, int log)
+static void try_library(const struct supervisor *s, int log) __attribute__((noreturn));
+static void try_library(const struct supervisor *s, int log)
 {
 	const char *what = "", *path = s->conf->library;
 	struct library library;
@@ -436,7 +436,7 @@ static void say_last_lines(int fd)
 }
 
 /* The library's process has no copy of the log. Its parent, which loads nothing, says its lines. */
-void child_try_library(const struct starter *s)
+void child_try_library(const struct supervisor *s)
 {
 	pid_t parent = getpid();
 	int log[2];

@@ -15,7 +15,7 @@
 
 #include <cuda/api/text.h>
 
-#include "starter.h"
+#include "supervisor.h"
 
 /*
  * Each source has LINES_A_MINUTE of each kind. Sources beyond SOURCES in one minute share a budget,

@@ -15,11 +15,11 @@
 #include <remote/channel/address.h>
 #include <remote/channel/rights.h>
 
-#include "starter.h"
+#include "supervisor.h"
 
 enum { DRAIN_MAX_S = 366 * 24 * 3600 };
 
-bool admin_listen(struct starter *s)
+bool admin_listen(struct supervisor *s)
 {
 	struct address a = { .scheme = ADDRESS_UNIX };
 	const char *why;
@@ -48,7 +48,7 @@ static void drop_admin(struct admin *a)
 }
 
 /* if all slots are taken, the oldest connection is dropped */
-void admin_accept(struct starter *s)
+void admin_accept(struct supervisor *s)
 {
 	int fd = accept4(s->admin_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct address_source from;
@@ -80,7 +80,7 @@ void admin_accept(struct starter *s)
 		s->admins[i].fd = -1;
 }
 
-static const char *end_one(struct starter *s, const char *text)
+static const char *end_one(struct supervisor *s, const char *text)
 {
 	unsigned int i;
 	uint64_t id;
@@ -107,7 +107,7 @@ static const char *end_one(struct starter *s, const char *text)
  * End the clients that are refused by now: kvgpu-remotectl has put @word into the file. If another
  * folder's was meant, @word is not in this server's.
  */
-static size_t end_refused_ones(struct starter *s, const char *word, char *to, size_t size)
+static size_t end_refused_ones(struct supervisor *s, const char *word, char *to, size_t size)
 {
 	const char *folder = s->conf->tls_folder;
 	char why[CONF_TEXT];
@@ -131,7 +131,7 @@ static size_t end_refused_ones(struct starter *s, const char *word, char *to, si
 }
 
 /* @seconds: "" or a number; a later drain sets the time anew */
-static const char *drain(struct starter *s, const char *seconds)
+static const char *drain(struct supervisor *s, const char *seconds)
 {
 	uint64_t n = 0;
 
@@ -148,7 +148,7 @@ static const char *drain(struct starter *s, const char *seconds)
 	return "ok";
 }
 
-size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
+size_t admin_command(struct supervisor *s, const char *line, char *to, size_t size)
 {
 	const char *answer = "error the commands are: clients, end ID, refuse WORD, reload, drain";
 	size_t used = 0;
@@ -168,7 +168,7 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 	return used + snprintf(to + used, size - used, "%s\n", answer);
 }
 
-void admin_read(struct starter *s, struct admin *a)
+void admin_read(struct supervisor *s, struct admin *a)
 {
 	static char answer[ANSWER_MAX];
 	ssize_t n = rights_read(a->fd, a->line + a->have, sizeof(a->line) - 1 - a->have);

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <remote/starter/starter.h>
+#include <remote/supervisor/supervisor.h>
 
 enum { MINUTE_MS = 60000, LINES_A_MINUTE = 30, IPV4 = 2 };
 
@@ -290,7 +290,7 @@ static bool stack_has(const char *words)
 TEST(none_has_others_lines)
 {
 	static struct client c;
-	static struct starter s = { .clients = &c, .nr_clients = 1 };
+	static struct supervisor s = { .clients = &c, .nr_clients = 1 };
 	int ends[2], status, i;
 	pid_t pid;
 

@@ -25,14 +25,14 @@
 #include <remote/channel/memory.h>
 #include <remote/channel/rights.h>
 #include <remote/channel/shmem.h>
-#include <remote/starter/starter.h>
+#include <remote/supervisor/supervisor.h>
 #include <remote/wire/frame.h>
 
 #include "selftests/own_folder.h"
 #include "selftests/remote/unit/remote/linger.h"
 
 static struct remoted_conf conf;
-static struct starter s;
+static struct supervisor s;
 static char said[512];
 static int poll_errno; /* the next poll() fails with it; 0: it does not fail */
 static bool drains; /* a drain has begun by the time of the next poll() */
@@ -53,7 +53,7 @@ void say(const char *format, ...)
 	va_end(args);
 }
 
-/* ------------------------------------------------- in the place of the starter's other files */
+/* ------------------------------------------------- in the place of the supervisor's other files */
 
 int log_pipe(int ends[2])
 {
@@ -66,14 +66,14 @@ int log_wait(const struct client *c)
 {
 	return 0;
 }
-void child_try_library(const struct starter *s)
+void child_try_library(const struct supervisor *s)
 {
 }
 void cgroup_end(unsigned int tenant, unsigned int slot, bool last)
 {
 }
 
-void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
+void child_main(const struct supervisor *s, unsigned int slot, const struct listener *l, int fd,
 		int report, int log, int memory, struct counters *counters)
 {
 	abort();
@@ -123,7 +123,7 @@ static int exit_code(int error)
 	sigset_t old;
 	int code;
 
-	s = (struct starter){ .conf = &conf, .build = { .version = 1 }, .admin_fd = -1 };
+	s = (struct supervisor){ .conf = &conf, .build = { .version = 1 }, .admin_fd = -1 };
 	remoted_conf_default(&conf);
 	conf.turns = false;
 	conf.clients = most ? most : conf.clients;
@@ -131,7 +131,7 @@ static int exit_code(int error)
 	polls = 0;
 	poll_errno = error;
 	sigprocmask(SIG_BLOCK, NULL, &old);
-	code = starter_run(&s);
+	code = supervisor_run(&s);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	free(s.preauth);
 	free(s.clients);

@@ -12,12 +12,12 @@
 #include <remote/channel/channel.h>
 #include <remote/channel/rights.h>
 
-#include "starter.h"
+#include "supervisor.h"
 
 enum { PAGE = 4096 };
 #define NUMBER_MAX (1ull << 50)
 
-bool is_process_of_client(const struct starter *s, int fd)
+bool is_process_of_client(const struct supervisor *s, int fd)
 {
 	uid_t user;
 
@@ -40,7 +40,7 @@ bool client_map(struct client *c)
 	return c->counters;
 }
 
-struct client *client_row(struct starter *s)
+struct client *client_row(struct supervisor *s)
 {
 	struct client *c;
 	unsigned int i;
@@ -67,7 +67,7 @@ struct client *client_row(struct starter *s)
 	return NULL;
 }
 
-struct client *client_by_pid(struct starter *s, pid_t pid)
+struct client *client_by_pid(struct supervisor *s, pid_t pid)
 {
 	unsigned int i;
 
@@ -77,7 +77,7 @@ struct client *client_by_pid(struct starter *s, pid_t pid)
 	return NULL;
 }
 
-unsigned int clients_in(const struct starter *s, enum client_state state)
+unsigned int clients_in(const struct supervisor *s, enum client_state state)
 {
 	unsigned int i, n = 0;
 
@@ -86,7 +86,7 @@ unsigned int clients_in(const struct starter *s, enum client_state state)
 	return n;
 }
 
-unsigned int clients_with_row(const struct starter *s)
+unsigned int clients_with_row(const struct supervisor *s)
 {
 	unsigned int i, n = clients_in(s, CLIENT_SERVED);
 
@@ -95,7 +95,7 @@ unsigned int clients_with_row(const struct starter *s)
 	return n;
 }
 
-bool client_is_refused(const struct starter *s, const struct client *c, char why[CONF_TEXT])
+bool client_is_refused(const struct supervisor *s, const struct client *c, char why[CONF_TEXT])
 {
 	return c->tls &&
 	       refused_find(s->conf->tls_folder, c->who + strlen("tls:"), c->fingerprint, why);
@@ -130,7 +130,7 @@ void __attribute__((noinline)) erase_dead_frames(void)
 	explicit_bzero(room, sizeof(room));
 }
 
-void clients_part(struct starter *s, struct client *c, bool here)
+void clients_part(struct supervisor *s, struct client *c, bool here)
 {
 	if (here)
 		madvise(c->counters, PAGE, MADV_DONTFORK);
@@ -169,7 +169,7 @@ static void add_all(struct counters *sum, const struct counters *c)
 	add_word(&sum->sent, &c->sent);
 }
 
-void client_gone(struct starter *s, struct client *c)
+void client_gone(struct supervisor *s, struct client *c)
 {
 	add_all(&s->gone, c->counters);
 	tenants_leave(s, c);
@@ -231,7 +231,7 @@ static void print_turns(struct printer *p, const struct sched_shared *d)
 }
 
 /* A client of another build than the server's, or that has told none, may lack calls. */
-static void print_build(struct printer *p, const struct starter *s, const struct counters *c)
+static void print_build(struct printer *p, const struct supervisor *s, const struct counters *c)
 {
 	const struct kvgpu_remote_build its = { __atomic_load_n(&c->version, __ATOMIC_RELAXED),
 						__atomic_load_n(&c->table, __ATOMIC_RELAXED) };
@@ -244,7 +244,7 @@ static void print_build(struct printer *p, const struct starter *s, const struct
 		   its.version != s->build.version || its.table != s->build.table);
 }
 
-static void print_client(struct printer *p, const struct starter *s, const struct client *c)
+static void print_client(struct printer *p, const struct supervisor *s, const struct client *c)
 {
 	static const char *const states[] = {
 		[CLIENT_NEW] = "new", [CLIENT_SERVED] = "served", [CLIENT_ENDING] = "ending"
@@ -268,7 +268,7 @@ static void print_client(struct printer *p, const struct starter *s, const struc
 	print_turns(p, sched_shared_of(c->counters));
 }
 
-size_t clients_print(const struct starter *s, char *to, size_t size)
+size_t clients_print(const struct supervisor *s, char *to, size_t size)
 {
 	struct printer p = { to, size, 0 };
 	struct counters all = s->gone;

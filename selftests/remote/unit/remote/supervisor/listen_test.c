@@ -15,12 +15,12 @@
 
 #include <remote/channel/channel.h>
 #include <remote/channel/label.h>
-#include <remote/starter/starter.h>
+#include <remote/supervisor/supervisor.h>
 
 enum { OTHER_USER = 12345 };
 
 static struct remoted_conf conf;
-static struct starter s;
+static struct supervisor s;
 /* the test's own, below /dev as a shmem region's has to be */
 static char folder[] = "/dev/shm/kvgpu-listen-XXXXXX";
 static char path[64], said[512];
@@ -42,7 +42,7 @@ static int set_up(void **state)
 	snprintf(path, sizeof(path), "%s/m", folder);
 	snprintf(conf.listen[0], sizeof(conf.listen[0]), "aperture:%s", path);
 	conf.nr_listen = 1;
-	s = (struct starter){ .conf = &conf, .build = { .version = 1 }, .admin_fd = -1 };
+	s = (struct supervisor){ .conf = &conf, .build = { .version = 1 }, .admin_fd = -1 };
 	return unlink(path) && access(path, F_OK) == 0;
 }
 

@@ -15,14 +15,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <remote/starter/starter.h>
-#include <remote/starter/state.h>
+#include <remote/supervisor/supervisor.h>
+#include <remote/supervisor/state.h>
 #include <remote/turns/turns.h>
 
 enum { CLIENTS = 12 };
 
 static struct remoted_conf conf;
-static struct starter s;
+static struct supervisor s;
 static uint64_t clock_ns = 1000000000; /* atomic */
 
 int __real_clock_gettime(clockid_t id, struct timespec *t);
@@ -37,7 +37,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 static int begin(void **state)
 {
 	remoted_conf_default(&conf);
-	s = (struct starter){ .conf = &conf, .admin_fd = -1, .nr_clients = CLIENTS };
+	s = (struct supervisor){ .conf = &conf, .admin_fd = -1, .nr_clients = CLIENTS };
 	s.clients = calloc(CLIENTS, sizeof(*s.clients));
 	s.tenants = calloc(CLIENTS, sizeof(*s.tenants));
 	return !s.clients || !s.tenants || !arbiter_begin(&s);

@@ -21,7 +21,7 @@
 #include <remote/channel/tls.h>
 
 #include "ops.h" /* made by remote/api.py */
-#include "starter.h"
+#include "supervisor.h"
 
 enum { DESCRIPTORS_MIN = 128 };
 
@@ -188,7 +188,7 @@ static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 /* ------------------------------------------- what has to be right before the first client comes */
 
 /* in another process: this one must not have the key */
-static bool check_tls(const struct starter *s)
+static bool check_tls(const struct supervisor *s)
 {
 	struct tls_credentials *c;
 	const char *why;
@@ -213,7 +213,7 @@ static bool check_tls(const struct starter *s)
 }
 
 /* of the configuration's addresses, and of the sockets that systemd opened */
-static bool wants_tls(const struct starter *s)
+static bool wants_tls(const struct supervisor *s)
 {
 	unsigned int i;
 
@@ -226,7 +226,7 @@ static bool wants_tls(const struct starter *s)
 	return false;
 }
 
-static bool has_tcp(const struct starter *s)
+static bool has_tcp(const struct supervisor *s)
 {
 	socklen_t bytes = sizeof(int);
 	unsigned int i;
@@ -269,7 +269,7 @@ static bool users_are_free(const struct remoted_conf *conf)
 }
 
 /* @state: a descriptor, or -1 */
-static bool prepare_starter(struct starter *s, struct remoted_conf *conf, int state)
+static bool prepare_supervisor(struct supervisor *s, struct remoted_conf *conf, int state)
 {
 	if (conf->users && geteuid()) {
 		say("not started by root: the processes of all clients are of this user");
@@ -299,10 +299,10 @@ static bool prepare_starter(struct starter *s, struct remoted_conf *conf, int st
 int main(int argc, char **argv)
 {
 	static struct remoted_conf conf;
-	static struct starter s = { .conf = &conf,
-				    .build = { KVGPU_REMOTE_VERSION, KVGPU_REMOTE_TABLE },
-				    .admin_fd = -1,
-				    .awaits = -1 };
+	static struct supervisor s = { .conf = &conf,
+				       .build = { KVGPU_REMOTE_VERSION, KVGPU_REMOTE_TABLE },
+				       .admin_fd = -1,
+				       .awaits = -1 };
 	struct wishes w = { .state = -1 };
 	unsigned long descriptors;
 	char text[WRONG_TEXT];
@@ -338,8 +338,8 @@ int main(int argc, char **argv)
 	s.argv = argv;
 	s.argc = w.state >= 0 ? argc - 2 : argc;
 	signal(SIGPIPE, SIG_IGN);
-	if (prepare_starter(&s, &conf, w.state))
-		r = starter_run(&s);
+	if (prepare_supervisor(&s, &conf, w.state))
+		r = supervisor_run(&s);
 	else if (!s.trial)
 		listen_end(&s);
 	if (s.trial)

@@ -3,7 +3,7 @@
  * The arbiter of turns on the GPU: a thread of the first process, which asks remote/turns what to
  * do. It reads and writes the processes' words (server/sched_shared.h), and sleeps until a process
  * rings or a time is over. It neither allocates nor prints, so that the first process may fork at
- * any time. The first process's own thread calls what starter.h declares, but for arbiter_part()
+ * any time. The first process's own thread calls what supervisor.h declares, but for arbiter_part()
  * and arbiter_doorbell(), which a client's process calls. a.lock keeps the two threads apart.
  */
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #include <remote/turns/turns.h>
 
-#include "starter.h"
+#include "supervisor.h"
 #include "state.h"
 
 enum { LOOKS_NS = 10000000, LOOKS = 200 }; /* about so many looks at most in so long */
@@ -201,7 +201,7 @@ static void watch_programs(void)
 			tell_word(&a.shared[i]->watched, a.watched);
 }
 
-void arbiter_enter(struct starter *s, struct client *c)
+void arbiter_enter(struct supervisor *s, struct client *c)
 {
 	uint32_t i = c - s->clients, client = c->tenant - s->tenants;
 
@@ -220,7 +220,7 @@ void arbiter_enter(struct starter *s, struct client *c)
 	ring();
 }
 
-void arbiter_leave(struct starter *s, struct client *c)
+void arbiter_leave(struct supervisor *s, struct client *c)
 {
 	uint32_t i = c - s->clients;
 
@@ -249,7 +249,7 @@ static int own_doorbell(void)
 }
 
 /* in a client's process: erase the numbers of other clients */
-void arbiter_part(struct starter *s)
+void arbiter_part(struct supervisor *s)
 {
 	int own;
 
@@ -309,7 +309,7 @@ void arbiter_go_on(void)
 	pthread_mutex_unlock(&a.lock);
 }
 
-void arbiter_write(const struct starter *s, int fd)
+void arbiter_write(const struct supervisor *s, int fd)
 {
 	struct handed_program h;
 	uint32_t i;
@@ -327,7 +327,7 @@ void arbiter_write(const struct starter *s, int fd)
 }
 
 /* NULL, or what is wrong */
-static const char *take_turns(struct starter *s)
+static const char *take_turns(struct supervisor *s)
 {
 	struct handed_program h;
 	const char *r, *wrong = NULL;
@@ -363,7 +363,7 @@ static const char *take_turns(struct starter *s)
 	return wrong;
 }
 
-bool __attribute__((noinline)) arbiter_begin(struct starter *s)
+bool __attribute__((noinline)) arbiter_begin(struct supervisor *s)
 {
 	const char *wrong;
 	pthread_t thread;

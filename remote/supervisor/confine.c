@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "starter.h"
+#include "supervisor.h"
 
 /* a group that this machine does not have is left out */
 static int set_groups(const struct remoted_conf *conf)

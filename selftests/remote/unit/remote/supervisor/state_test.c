@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <remote/starter/state.h>
+#include <remote/supervisor/state.h>
 
 struct theirs {
 	uint64_t number;

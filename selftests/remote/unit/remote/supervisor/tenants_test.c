@@ -11,17 +11,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <remote/starter/starter.h>
+#include <remote/supervisor/supervisor.h>
 
 enum { CLIENTS = 12, LIMIT = 1000 };
 
 static struct remoted_conf conf;
-static struct starter s;
+static struct supervisor s;
 
 static int set_up(void **state)
 {
 	remoted_conf_default(&conf);
-	s = (struct starter){ .conf = &conf, .admin_fd = -1, .nr_clients = CLIENTS };
+	s = (struct supervisor){ .conf = &conf, .admin_fd = -1, .nr_clients = CLIENTS };
 	s.clients = calloc(CLIENTS, sizeof(*s.clients));
 	s.tenants = calloc(CLIENTS, sizeof(*s.tenants));
 	return !s.clients || !s.tenants;

@@ -24,13 +24,13 @@
 
 #include <cuda/api/text.h>
 
-#include "starter.h"
+#include "supervisor.h"
 
 /* a client's process ends soon after its client; one that was taken over is ended after LEFT_MS */
 enum { LEFT_MS = 6000, LOOK_LEFT_MS = 1000 };
 
 /* the process of a newcomer that has left may still report why it is refused */
-static void note_left(struct starter *s, struct client *c)
+static void note_left(struct supervisor *s, struct client *c)
 {
 	if (c->left_ms)
 		return;
@@ -45,7 +45,7 @@ static bool is_looked_after(const struct client *c)
 }
 
 /* nothing that poll() sees tells that a client has left its endpoint */
-static void look_for_left_ones(struct starter *s)
+static void look_for_left_ones(struct supervisor *s)
 {
 	unsigned int i;
 
@@ -61,7 +61,7 @@ static void look_for_left_ones(struct starter *s)
 enum { AT_ONCE = 64 };
 
 /* Whether a newcomer from @from may come now. Another newcomer may be ended for it. */
-static bool make_room(struct starter *s, const struct address_source *from)
+static bool make_room(struct supervisor *s, const struct address_source *from)
 {
 	struct client *go;
 
@@ -78,7 +78,7 @@ static bool make_room(struct starter *s, const struct address_source *from)
 }
 
 /* @fd: of a connection, is the client's afterwards, unless its process could not be started */
-static void start_client(struct starter *s, struct client *c, struct listener *l, int fd,
+static void start_client(struct supervisor *s, struct client *c, struct listener *l, int fd,
 			 const struct address_source *from)
 {
 	struct counters *counters = c->counters;
@@ -143,7 +143,7 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 	s->accepted++;
 }
 
-static bool accept_preauth(struct starter *s, unsigned int listener)
+static bool accept_preauth(struct supervisor *s, unsigned int listener)
 {
 	int fd = accept4(s->listeners[listener].fd, NULL, NULL, SOCK_CLOEXEC);
 	struct address_source from;
@@ -170,7 +170,7 @@ static bool accept_preauth(struct starter *s, unsigned int listener)
 	return false;
 }
 
-static void take_all(struct starter *s, unsigned int listener)
+static void take_all(struct supervisor *s, unsigned int listener)
 {
 	unsigned int i;
 
@@ -178,7 +178,7 @@ static void take_all(struct starter *s, unsigned int listener)
 		;
 }
 
-static void serve_preauth(struct starter *s)
+static void serve_preauth(struct supervisor *s)
 {
 	struct listener of = { .fd = -1 };
 	struct preauth_conn *w;
@@ -197,7 +197,8 @@ static void serve_preauth(struct starter *s)
 }
 
 /* all endpoints of a shmem region are one source */
-static struct address_source source_of_endpoint(const struct starter *s, const struct listener *l)
+static struct address_source source_of_endpoint(const struct supervisor *s,
+						const struct listener *l)
 {
 	unsigned int first = 0;
 
@@ -207,7 +208,7 @@ static struct address_source source_of_endpoint(const struct starter *s, const s
 }
 
 /* 0: a client of that endpoint may come now; else when it may come, or UINT64_MAX */
-static uint64_t endpoint_room(struct starter *s, const struct listener *l)
+static uint64_t endpoint_room(struct supervisor *s, const struct listener *l)
 {
 	struct address_source from = source_of_endpoint(s, l);
 	struct client *go;
@@ -219,7 +220,7 @@ static uint64_t endpoint_room(struct starter *s, const struct listener *l)
 	return go ? 0 : at;
 }
 
-static void look_at(struct starter *s, struct listener *l)
+static void look_at(struct supervisor *s, struct listener *l)
 {
 	int r = endpoint_room(s, l) ? 0 : kvgpu_remote_endpoint_look(l->endpoint);
 	struct address_source from = source_of_endpoint(s, l);
@@ -237,7 +238,7 @@ static void look_at(struct starter *s, struct listener *l)
 		listen_lost(s, l);
 }
 
-static void look_at_endpoints(struct starter *s)
+static void look_at_endpoints(struct supervisor *s)
 {
 	unsigned int i;
 
@@ -252,7 +253,7 @@ static void look_at_endpoints(struct starter *s)
  * 0: the client may stay, and has a tenant; else the result that it is told, and *why in words,
  * which may be in @refused
  */
-static uint32_t judge_client(struct starter *s, struct client *c, const struct conf_share *share,
+static uint32_t judge_client(struct supervisor *s, struct client *c, const struct conf_share *share,
 			     char refused[CONF_TEXT], const char **why)
 {
 	*why = "the configuration does not allow it";
@@ -307,7 +308,7 @@ static bool is_who(const struct client *c, const struct report *r)
 }
 
 /* a refused client stays a newcomer, with its time limit, until its process has told it */
-static void end_report(struct starter *s, struct client *c)
+static void end_report(struct supervisor *s, struct client *c)
 {
 	if (c->report >= 0)
 		rights_close(c->report);
@@ -318,7 +319,7 @@ static void end_report(struct starter *s, struct client *c)
 }
 
 /* read the one report of a client's process: answer_newcomers() answers it */
-static void take_report(struct starter *s, struct client *c)
+static void take_report(struct supervisor *s, struct client *c)
 {
 	struct report r;
 	ssize_t n = rights_read(c->report, &r, sizeof(r));
@@ -344,7 +345,7 @@ static void take_report(struct starter *s, struct client *c)
 	end_report(s, c);
 }
 
-static void answer_report(struct starter *s, struct client *c)
+static void answer_report(struct supervisor *s, struct client *c)
 {
 	const struct conf_share *share = remoted_conf_share(s->conf, c->who);
 	char refused[CONF_TEXT];
@@ -375,7 +376,7 @@ static void answer_report(struct starter *s, struct client *c)
  * So a newcomer that came after the end of another program of its name waits for that. Return until
  * when at most, or 0.
  */
-static uint64_t waits_until(const struct starter *s, const struct client *c)
+static uint64_t waits_until(const struct supervisor *s, const struct client *c)
 {
 	uint64_t until = 0, at;
 	unsigned int i;
@@ -392,7 +393,7 @@ static uint64_t waits_until(const struct starter *s, const struct client *c)
 	return until > now_ms() ? until : 0;
 }
 
-static void answer_newcomers(struct starter *s)
+static void answer_newcomers(struct supervisor *s)
 {
 	unsigned int i;
 
@@ -404,7 +405,7 @@ static void answer_newcomers(struct starter *s)
 
 /* ------------------------------------------------------------------ clients that have ended */
 
-static void end_late_ones(struct starter *s)
+static void end_late_ones(struct supervisor *s)
 {
 	uint64_t now = now_ms();
 	unsigned int i;
@@ -423,7 +424,7 @@ static void end_late_ones(struct starter *s)
 	}
 }
 
-static void end_left_ones(struct starter *s)
+static void end_left_ones(struct supervisor *s)
 {
 	static uint64_t next_look_ms;
 	uint64_t now = now_ms();
@@ -449,7 +450,7 @@ static void end_left_ones(struct starter *s)
  * The process of @c was reaped, or its memory is kept no longer (is_kept()). The client keeps its
  * endpoint and its cgroup while it has memory.
  */
-static void end_client(struct starter *s, struct client *c, int status)
+static void end_client(struct supervisor *s, struct client *c, int status)
 {
 	arbiter_leave(s, c);
 	if (c->tenant)
@@ -461,7 +462,7 @@ static void end_client(struct starter *s, struct client *c, int status)
 	client_gone(s, c);
 }
 
-static void reap_children(struct starter *s)
+static void reap_children(struct supervisor *s)
 {
 	struct client *c;
 	int status;
@@ -491,7 +492,7 @@ static bool is_kept(const struct client *c)
 }
 
 /* a drain waits for no program that has no process here any more */
-static void end_kept_ones(struct starter *s)
+static void end_kept_ones(struct supervisor *s)
 {
 	uint64_t now = now_ms();
 	unsigned int i;
@@ -501,7 +502,7 @@ static void end_kept_ones(struct starter *s)
 			end_client(s, &s->clients[i], 0);
 }
 
-static void take_signal(struct starter *s, int fd)
+static void take_signal(struct supervisor *s, int fd)
 {
 	struct signalfd_siginfo i;
 
@@ -575,7 +576,7 @@ static void add_client(struct client *c, unsigned int index, struct sources *p)
 	p->fds[p->n - 1].events = POLLRDHUP;
 }
 
-static void add_endpoint(struct starter *s, struct listener *l, unsigned int index,
+static void add_endpoint(struct supervisor *s, struct listener *l, unsigned int index,
 			 struct sources *p)
 {
 	uint64_t at, now = now_ms();
@@ -595,7 +596,7 @@ static void add_endpoint(struct starter *s, struct listener *l, unsigned int ind
 }
 
 /* of a ready connection only the end is looked for */
-static void add_preauth(struct starter *s, struct sources *p)
+static void add_preauth(struct supervisor *s, struct sources *p)
 {
 	unsigned int i;
 
@@ -611,7 +612,7 @@ static void add_preauth(struct starter *s, struct sources *p)
  * The pre-auth queue comes before the listeners: so no descriptor of the pre-auth queue was given
  * to a new connection by the time that it is looked at.
  */
-static void collect_sources(struct starter *s, int signals, struct sources *p)
+static void collect_sources(struct supervisor *s, int signals, struct sources *p)
 {
 	bool accepts = s->accept_ms <= now_ms();
 	unsigned int i;
@@ -631,7 +632,7 @@ static void collect_sources(struct starter *s, int signals, struct sources *p)
 		add_client(&s->clients[i], i, p);
 }
 
-static int until_deadline(struct starter *s)
+static int until_deadline(struct supervisor *s)
 {
 	uint64_t first = preauth_deadline(s), now = now_ms(), at;
 	struct preauth_conn *next = clients_in(s, CLIENT_NONE) ? preauth_next(s) : NULL;
@@ -658,7 +659,7 @@ static int until_deadline(struct starter *s)
 }
 
 /* @fd: what was polled. A row with another descriptor now was closed or used anew since. */
-static void serve_source(struct starter *s, const struct source *of, int fd, short seen)
+static void serve_source(struct supervisor *s, const struct source *of, int fd, short seen)
 {
 	switch (of->what) {
 	case SOURCE_SIGNAL:
@@ -701,7 +702,7 @@ static void serve_source(struct starter *s, const struct source *of, int fd, sho
 }
 
 /* Clients whose processes were reaped are over: a client can make it wait that memory goes back. */
-static bool is_over(const struct starter *s)
+static bool is_over(const struct supervisor *s)
 {
 	unsigned int i;
 
@@ -712,7 +713,7 @@ static bool is_over(const struct starter *s)
 }
 
 /* clients' processes end with this one */
-static void end_drain(struct starter *s)
+static void end_drain(struct supervisor *s)
 {
 	if (!s->drained_ms || now_ms() < s->drained_ms || is_over(s))
 		return;
@@ -720,7 +721,7 @@ static void end_drain(struct starter *s)
 	s->ended = true;
 }
 
-static void loop(struct starter *s, int signals, struct sources *p)
+static void loop(struct supervisor *s, int signals, struct sources *p)
 {
 	unsigned int i;
 	int again_ms;
@@ -750,7 +751,7 @@ static void loop(struct starter *s, int signals, struct sources *p)
 }
 
 /* rows for clients that are served, for newcomers, and for those that were not reaped yet */
-static bool make_table(struct starter *s, struct sources *p)
+static bool make_table(struct supervisor *s, struct sources *p)
 {
 	unsigned int i, n;
 
@@ -767,7 +768,7 @@ static bool make_table(struct starter *s, struct sources *p)
 	return p->fds && p->of;
 }
 
-int starter_run(struct starter *s)
+int supervisor_run(struct supervisor *s)
 {
 	struct sources p = { 0 };
 	sigset_t wanted, old;

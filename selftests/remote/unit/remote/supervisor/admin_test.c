@@ -11,10 +11,10 @@
 
 #include <cuda/api/text.h>
 #include <remote/ctl/ctl.h>
-#include <remote/starter/starter.h>
+#include <remote/supervisor/supervisor.h>
 
 static struct remoted_conf conf;
-static struct starter s;
+static struct supervisor s;
 static char answer[ANSWER_MAX];
 
 void report_error(const char *format, ...)
@@ -24,7 +24,7 @@ void report_error(const char *format, ...)
 static int set_up(void **state)
 {
 	remoted_conf_default(&conf);
-	s = (struct starter){ .conf = &conf, .admin_fd = -1, .nr_clients = 20, .since = 5 };
+	s = (struct supervisor){ .conf = &conf, .admin_fd = -1, .nr_clients = 20, .since = 5 };
 	s.clients = calloc(s.nr_clients, sizeof(*s.clients));
 	return !s.clients;
 }
@@ -247,7 +247,7 @@ TEST(texts)
 	sample_free(&sample);
 }
 
-/* a connection of an admin, and the starter's descriptor of it in *@there */
+/* a connection of an admin, and the supervisor's descriptor of it in *@there */
 static int connect_admin(const struct sockaddr_un *a, socklen_t length, int *there)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -262,7 +262,7 @@ static int connect_admin(const struct sockaddr_un *a, socklen_t length, int *the
 	return fd;
 }
 
-/* whether the starter has closed its end of @fd */
+/* whether the supervisor has closed its end of @fd */
 static bool was_dropped(int fd)
 {
 	char c;

@@ -2,7 +2,7 @@
 /* Token buckets on a simulated clock: what starts is counted, and compared with the rates. */
 #include <selftests/unit_test.h>
 
-#include <remote/starter/bucket.h>
+#include <remote/supervisor/bucket.h>
 
 enum { RATE = 24, SECOND = 1000, BEGIN = 5000000 };
 

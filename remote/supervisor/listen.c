@@ -24,7 +24,7 @@
 #include <remote/channel/channel.h>
 #include <remote/channel/rights.h>
 
-#include "starter.h"
+#include "supervisor.h"
 
 enum { FIRST_FD = 3 }; /* the first of systemd's sockets */
 enum { TRY_AGAIN_MS = 1000 };
@@ -57,7 +57,7 @@ static bool name_of(int fd, union name *name)
  * Take over a socket that systemd has opened. From another machine TLS is demanded, so a TCP socket
  * of systemd is for TLS, whatever its address.
  */
-static bool adopt(struct starter *s, int fd)
+static bool adopt(struct supervisor *s, int fd)
 {
 	int listening = 0, type = 0;
 	socklen_t size = sizeof(int);
@@ -86,7 +86,7 @@ static bool adopt(struct starter *s, int fd)
 }
 
 /* as sd_listen_fds(3) says: the descriptors are for the process that LISTEN_PID names */
-bool listen_adopt(struct starter *s)
+bool listen_adopt(struct supervisor *s)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
 	uint64_t process, n, i;
@@ -107,7 +107,7 @@ bool listen_adopt(struct starter *s)
 }
 
 /* as sd_notify(3) says: a path, or with an @ a name without a file */
-void listen_tell(struct starter *s, const char *text)
+void listen_tell(struct supervisor *s, const char *text)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	const char *at = getenv("NOTIFY_SOCKET") ?: s->notify;
@@ -130,7 +130,7 @@ void listen_tell(struct starter *s, const char *text)
 }
 
 /* The first @adopted listeners are systemd's. The others were opened for lines of "listen". */
-static bool is_path_there(const struct starter *s, const char *path, unsigned int adopted)
+static bool is_path_there(const struct supervisor *s, const char *path, unsigned int adopted)
 {
 	union name name;
 	unsigned int i;
@@ -143,7 +143,7 @@ static bool is_path_there(const struct starter *s, const char *path, unsigned in
 }
 
 /* whether a socket of systemd has that port, of vsock or of IP, at whatever address */
-static bool is_port_there(const struct starter *s, enum address_scheme scheme, uint32_t port,
+static bool is_port_there(const struct supervisor *s, enum address_scheme scheme, uint32_t port,
 			  unsigned int adopted)
 {
 	union name name;
@@ -166,7 +166,7 @@ static bool is_port_there(const struct starter *s, enum address_scheme scheme, u
 }
 
 /* a row that is free, or NULL */
-static struct listener *free_row(struct starter *s)
+static struct listener *free_row(struct supervisor *s)
 {
 	struct listener *l = s->listeners;
 
@@ -175,15 +175,15 @@ static struct listener *free_row(struct starter *s)
 	return l < s->listeners + LISTENERS ? l : NULL;
 }
 
-static void fill_row(struct starter *s, struct listener *l, struct listener of)
+static void fill_row(struct supervisor *s, struct listener *l, struct listener of)
 {
 	*l = of;
 	if (l == s->listeners + s->nr_listeners)
 		s->nr_listeners++;
 }
 
-static int open_endpoint(struct starter *s, const char *text, const char *who, unsigned int index,
-			 const char **why)
+static int open_endpoint(struct supervisor *s, const char *text, const char *who,
+			 unsigned int index, const char **why)
 {
 	struct listener *l = free_row(s), of = { .fd = -1, .text = text };
 	int r;
@@ -202,7 +202,7 @@ static const char open_to_clients[] =
 	"its group is one of \"groups\", so each client's process could open it: chgrp";
 
 /* whether clients' processes may open the region: the memory of another client */
-static bool is_open_to_clients(const struct starter *s, const char *path)
+static bool is_open_to_clients(const struct supervisor *s, const char *path)
 {
 	struct stat st;
 	unsigned int i;
@@ -215,7 +215,7 @@ static bool is_open_to_clients(const struct starter *s, const char *path)
 }
 
 /* whether they may open no region that this server has taken over; else it was said */
-static bool are_kept_from_clients(const struct starter *s)
+static bool are_kept_from_clients(const struct supervisor *s)
 {
 	const struct listener *l;
 
@@ -228,7 +228,7 @@ static bool are_kept_from_clients(const struct starter *s)
 }
 
 /* Whether this server has endpoints of that file or device, by whatever name. */
-static bool is_served(const struct starter *s, const char *path)
+static bool is_served(const struct supervisor *s, const char *path)
 {
 	const struct listener *l;
 	struct stat st, other;
@@ -243,7 +243,7 @@ static bool is_served(const struct starter *s, const char *path)
 }
 
 /* open all endpoints of an address, or none: how many, or -errno */
-static int open_all(struct starter *s, const char *text, const char *path, const char *who,
+static int open_all(struct supervisor *s, const char *text, const char *path, const char *who,
 		    const char **why)
 {
 	int i, r = 0, n = kvgpu_remote_endpoints(text, why);
@@ -271,7 +271,7 @@ static int open_all(struct starter *s, const char *text, const char *path, const
 }
 
 /* @text has to stay. @said: why the device is not served yet; empty: it is not there. */
-static bool await_device(struct starter *s, const char *text, const char *said)
+static bool await_device(struct supervisor *s, const char *text, const char *said)
 {
 	struct awaited *w;
 
@@ -285,7 +285,7 @@ static bool await_device(struct starter *s, const char *text, const char *said)
 	return true;
 }
 
-static bool name_client(struct starter *s, const char *text, const struct address *a,
+static bool name_client(struct supervisor *s, const char *text, const struct address *a,
 			char who[CONF_WHO])
 {
 	if (snprintf(who, CONF_WHO, "aperture:%s", a->host) >= CONF_WHO || !conf_is_who(who)) {
@@ -314,7 +314,7 @@ static void say_endpoints(const char *text, int n)
  * write a label that fits nothing, or hold the server's lock. That must not keep the server from
  * its other clients.
  */
-static bool open_endpoints(struct starter *s, const char *text, const struct address *a)
+static bool open_endpoints(struct supervisor *s, const char *text, const struct address *a)
 {
 	char who[CONF_WHO];
 	const char *why;
@@ -334,7 +334,7 @@ static bool open_endpoints(struct starter *s, const char *text, const struct add
 	return true;
 }
 
-static void try_again(struct starter *s, const struct awaited *w)
+static void try_again(struct supervisor *s, const struct awaited *w)
 {
 	char who[CONF_WHO];
 	struct address a;
@@ -355,7 +355,7 @@ static void try_again(struct starter *s, const struct awaited *w)
 	await_device(s, w->text, why);
 }
 
-int listen_again(struct starter *s)
+int listen_again(struct supervisor *s)
 {
 	unsigned int i, n = s->nr_awaited;
 	uint64_t now = now_ms();
@@ -375,7 +375,7 @@ int listen_again(struct starter *s)
 	return s->nr_awaited ? TRY_AGAIN_MS : -1;
 }
 
-void listen_lost(struct starter *s, struct listener *l)
+void listen_lost(struct supervisor *s, struct listener *l)
 {
 	unsigned int i;
 
@@ -422,7 +422,7 @@ bool socket_file_give(const char *path, const char *as, const char *group)
 	return false;
 }
 
-static bool open_one(struct starter *s, const char *text, unsigned int adopted)
+static bool open_one(struct supervisor *s, const char *text, unsigned int adopted)
 {
 	struct listener *l = free_row(s);
 	struct address a;
@@ -488,7 +488,7 @@ static bool is_listed(const struct remoted_conf *conf, unsigned int n)
 }
 
 /* whether a listener has the line already: it was taken over */
-static bool is_open(const struct starter *s, const char *text)
+static bool is_open(const struct supervisor *s, const char *text)
 {
 	const struct listener *l;
 
@@ -498,7 +498,7 @@ static bool is_open(const struct starter *s, const char *text)
 	return false;
 }
 
-static void learn_groups(struct starter *s)
+static void learn_groups(struct supervisor *s)
 {
 	const struct group *g;
 	unsigned int i;
@@ -510,7 +510,7 @@ static void learn_groups(struct starter *s)
 	}
 }
 
-bool listen_all(struct starter *s)
+bool listen_all(struct supervisor *s)
 {
 	unsigned int i, adopted = 0;
 
@@ -538,7 +538,7 @@ bool listen_all(struct starter *s)
 	return s->nr_listeners || s->nr_awaited;
 }
 
-void accept_failed(struct starter *s)
+void accept_failed(struct supervisor *s)
 {
 	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
 		return;
@@ -546,7 +546,7 @@ void accept_failed(struct starter *s)
 	s->accept_ms = now_ms() + AGAIN_MS;
 }
 
-void listener_drop(struct starter *s, struct listener *l)
+void listener_drop(struct supervisor *s, struct listener *l)
 {
 	l->text = NULL;
 	if (l->taken) {
@@ -561,7 +561,7 @@ void listener_drop(struct starter *s, struct listener *l)
 	*l = (struct listener){ .fd = -1 };
 }
 
-void listen_undo(struct starter *s)
+void listen_undo(struct supervisor *s)
 {
 	unsigned int i;
 
@@ -569,7 +569,7 @@ void listen_undo(struct starter *s)
 		socket_file_end(&s->listeners[i].file);
 }
 
-void listen_end(struct starter *s)
+void listen_end(struct supervisor *s)
 {
 	unsigned int i;
 

@@ -6,7 +6,7 @@
  * The loop waits for that, and nothing else happens between the trial and exec. Turns go on
  * meanwhile; the arbiter's thread ends by exec. What is not handed over begins anew: budgets of
  * lines and of starts, and connections to bells, which come again. Children that end during exec
- * are reaped by starter_run(); SIGTERM during exec ends the process at once.
+ * are reaped by supervisor_run(); SIGTERM during exec ends the process at once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 #include <remote/channel/rights.h>
 #include <remote/server/images.h>
 
-#include "starter.h"
+#include "supervisor.h"
 #include "state.h"
 
 enum { TRIAL_S = 20, TRIAL_TEXT = 2048 };
@@ -48,20 +48,20 @@ static const struct state_field of_head[] = {
 	STATE(struct head, cgroup),	  STATE(struct head, admin_group),
 	STATE(struct head, socket_group), STATE_END
 };
-static const struct state_field of_server[] = { STATE_FD(struct starter, admin_fd),
-						STATE_FD(struct starter, awaits),
-						STATE(struct starter, admin_file.path),
-						STATE(struct starter, admin_file.dev),
-						STATE(struct starter, admin_file.ino),
-						STATE(struct starter, notify),
-						STATE(struct starter, tenants_left),
-						STATE(struct starter, since),
-						STATE(struct starter, last_id),
-						STATE(struct starter, accepted),
-						STATE(struct starter, refused),
-						STATE(struct starter, gone.calls),
-						STATE(struct starter, gone.received),
-						STATE(struct starter, gone.sent),
+static const struct state_field of_server[] = { STATE_FD(struct supervisor, admin_fd),
+						STATE_FD(struct supervisor, awaits),
+						STATE(struct supervisor, admin_file.path),
+						STATE(struct supervisor, admin_file.dev),
+						STATE(struct supervisor, admin_file.ino),
+						STATE(struct supervisor, notify),
+						STATE(struct supervisor, tenants_left),
+						STATE(struct supervisor, since),
+						STATE(struct supervisor, last_id),
+						STATE(struct supervisor, accepted),
+						STATE(struct supervisor, refused),
+						STATE(struct supervisor, gone.calls),
+						STATE(struct supervisor, gone.received),
+						STATE(struct supervisor, gone.sent),
 						STATE_END };
 
 struct handed_listener {
@@ -127,7 +127,7 @@ static const struct state_field of_conn[] = {
 	STATE(struct preauth_conn, came_ms),  STATE_END
 };
 
-static struct head head_of(const struct starter *s)
+static struct head head_of(const struct supervisor *s)
 {
 	struct head h = { .version = STATE_VERSION,
 			  .clients = s->conf->clients,
@@ -159,7 +159,7 @@ static void write_listener(const struct listener *l, unsigned int i, int fd)
 	state_write(fd, "listener", i, of_listener, &h);
 }
 
-static void write_client(const struct starter *s, const struct client *c, int fd)
+static void write_client(const struct supervisor *s, const struct client *c, int fd)
 {
 	struct handed_client h = { *c, c->listener ? c->listener - s->listeners : NO_INDEX,
 				   c->tenant ? c->tenant - s->tenants : NO_INDEX };
@@ -168,7 +168,7 @@ static void write_client(const struct starter *s, const struct client *c, int fd
 }
 
 /* a descriptor, or -errno; with the arbiter held */
-static int write_state(const struct starter *s)
+static int write_state(const struct supervisor *s)
 {
 	struct head h = head_of(s);
 	int fd = state_begin(), r;
@@ -198,7 +198,7 @@ static int write_state(const struct starter *s)
 }
 
 /* Execute the installed build with the state at @fd. Returns only if that can't be: errno. */
-static void execute(const struct starter *s, const char *option, int fd)
+static void execute(const struct supervisor *s, const char *option, int fd)
 {
 	char **argv = calloc(s->argc + 3, sizeof(*argv)), number[12];
 	const char *why, *state = state_open(fd, &why);
@@ -218,8 +218,8 @@ static void execute(const struct starter *s, const char *option, int fd)
 	free(argv);
 }
 
-static void try_installed(const struct starter *s, int fd, int to) __attribute__((noreturn));
-static void try_installed(const struct starter *s, int fd, int to)
+static void try_installed(const struct supervisor *s, int fd, int to) __attribute__((noreturn));
+static void try_installed(const struct supervisor *s, int fd, int to)
 {
 	pid_t parent = getppid();
 
@@ -254,7 +254,7 @@ static bool hear(int fd, char text[TRIAL_TEXT])
 }
 
 /* false: @text has why not, in lines */
-static bool can_go_on(const struct starter *s, int fd, char text[TRIAL_TEXT])
+static bool can_go_on(const struct supervisor *s, int fd, char text[TRIAL_TEXT])
 {
 	int log[2], status = -1;
 	pid_t pid;
@@ -297,7 +297,7 @@ static size_t refuse(char *text, char *to, size_t size)
 }
 
 /* Connections that are not handed over end here: where exec closed them, it could have to wait. */
-static void let_go(struct starter *s, int admin)
+static void let_go(struct supervisor *s, int admin)
 {
 	unsigned int i;
 
@@ -312,7 +312,7 @@ static void let_go(struct starter *s, int admin)
 	rights_close_kept();
 }
 
-static void tell_reloading(struct starter *s)
+static void tell_reloading(struct supervisor *s)
 {
 	struct timespec t;
 	char text[64];
@@ -323,7 +323,7 @@ static void tell_reloading(struct starter *s)
 	listen_tell(s, text);
 }
 
-size_t handover(struct starter *s, int admin, char *to, size_t size)
+size_t handover(struct supervisor *s, int admin, char *to, size_t size)
 {
 	char text[TRIAL_TEXT] = "the server ends, or a drain goes on: it ends with its last client";
 	bool can = false;
@@ -367,7 +367,7 @@ static bool is_wrong(const char *kind, const char *wrong)
 }
 
 /* the key that a reload can't change, and that is another one; NULL: none */
-static const char *fixed_key(const struct starter *s, const struct head *h)
+static const char *fixed_key(const struct supervisor *s, const struct head *h)
 {
 	const struct remoted_conf *c = s->conf;
 
@@ -379,7 +379,7 @@ static const char *fixed_key(const struct starter *s, const struct head *h)
 					      NULL;
 }
 
-static bool take_head(struct starter *s, struct head *h)
+static bool take_head(struct supervisor *s, struct head *h)
 {
 	const char *r = state_next(s->state, NULL, "kvgpu-remoted"), *wrong = "there is none";
 	struct head own = head_of(s);
@@ -414,7 +414,8 @@ static const char *line_of(const struct remoted_conf *conf, const char *text)
 	return NULL;
 }
 
-static const char *take_listener(struct starter *s, unsigned int i, const struct handed_listener *h)
+static const char *take_listener(struct supervisor *s, unsigned int i,
+				 const struct handed_listener *h)
 {
 	struct listener *l = &s->listeners[i];
 
@@ -461,7 +462,7 @@ static bool may_give(const char *group)
 }
 
 /* The sockets that stay go to the groups that the configuration has by now. */
-static bool regroup(struct starter *s, const struct head *before)
+static bool regroup(struct supervisor *s, const struct head *before)
 {
 	const struct remoted_conf *c = s->conf;
 	bool sockets = strcmp(before->socket_group, c->socket_group);
@@ -480,7 +481,7 @@ static bool regroup(struct starter *s, const struct head *before)
 	return true;
 }
 
-bool handover_begin(struct starter *s, int fd)
+bool handover_begin(struct supervisor *s, int fd)
 {
 	struct handed_listener h;
 	const char *why, *r, *wrong = NULL;
@@ -505,7 +506,7 @@ bool handover_begin(struct starter *s, int fd)
 }
 
 /* where the configuration has another size by now, a client's next programs find none */
-static void check_images(const struct starter *s, struct tenant *n)
+static void check_images(const struct supervisor *s, struct tenant *n)
 {
 	uint64_t bytes = remoted_conf_share(s->conf, n->who)->images;
 	struct stat st;
@@ -516,7 +517,7 @@ static void check_images(const struct starter *s, struct tenant *n)
 	n->images = 0;
 }
 
-static const char *take_tenant(struct starter *s, unsigned int i, const struct tenant *h)
+static const char *take_tenant(struct supervisor *s, unsigned int i, const struct tenant *h)
 {
 	struct tenant *n = &s->tenants[i];
 
@@ -533,7 +534,7 @@ static const char *take_tenant(struct starter *s, unsigned int i, const struct t
 	return NULL;
 }
 
-static const char *take_client(struct starter *s, unsigned int i, const struct handed_client *h)
+static const char *take_client(struct supervisor *s, unsigned int i, const struct handed_client *h)
 {
 	struct client *c = &s->clients[i];
 
@@ -556,7 +557,7 @@ static const char *take_client(struct starter *s, unsigned int i, const struct h
 	return NULL;
 }
 
-static const char *take_conn(struct starter *s, const struct preauth_conn *h)
+static const char *take_conn(struct supervisor *s, const struct preauth_conn *h)
 {
 	if (h->fd < 0)
 		return "fd";
@@ -565,7 +566,7 @@ static const char *take_conn(struct starter *s, const struct preauth_conn *h)
 	return NULL;
 }
 
-bool __attribute__((noinline)) handover_rows(struct starter *s)
+bool __attribute__((noinline)) handover_rows(struct supervisor *s)
 {
 	const char *r, *wrong = NULL;
 	unsigned int i;
@@ -596,7 +597,7 @@ bool __attribute__((noinline)) handover_rows(struct starter *s)
 }
 
 /* what the configuration says of a client that runs, by now */
-static void apply_share(struct starter *s, struct client *c)
+static void apply_share(struct supervisor *s, struct client *c)
 {
 	const struct conf_share *share = remoted_conf_share(s->conf, c->who);
 	char refused[CONF_TEXT] = "the configuration does not allow it any more";
@@ -610,7 +611,7 @@ static void apply_share(struct starter *s, struct client *c)
 	client_kill(c);
 }
 
-void __attribute__((noinline)) handover_done(struct starter *s)
+void __attribute__((noinline)) handover_done(struct supervisor *s)
 {
 	char answer[512] = "ok\n";
 	unsigned int i;

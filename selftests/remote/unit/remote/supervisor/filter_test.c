@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <remote/starter/starter.h>
+#include <remote/supervisor/supervisor.h>
 
 #include "selftests/own_folder.h"
 
