@@ -119,6 +119,9 @@ static void set_number(const struct tenant *t, const char *name, unsigned int v)
 	}
 }
 
+/* parts of the time by the policy, when all tenants are there; of a best-effort setup 0 */
+static double entitled[MAX_TENANTS];
+
 static void start(const struct setup *s, struct tenant *t)
 {
 	unsigned int i;
@@ -136,8 +139,10 @@ static void start(const struct setup *s, struct tenant *t)
 			exit(1);
 		}
 	}
-	for (i = 0; i < s->nr; i++)
+	for (i = 0; i < s->nr; i++) {
+		entitled[i] = s->policy ? vgpu_value(&t[i], "entitlement_ppm") / 1e6 : 0;
 		t[i].shared->order = ORDER_RUN;
+	}
 }
 
 static bool always_works(const struct setup *s, unsigned int i)
@@ -150,6 +155,12 @@ static unsigned int weight(const struct setup *s, unsigned int i)
 	return s->weight[i] ? s->weight[i] : 100;
 }
 
+/* The part of the wall time that a tenant has at most; 0: there is no limit. */
+static double limit(const struct setup *s, unsigned int i)
+{
+	return s->cap[i] ? s->cap[i] / 100.0 : entitled[i];
+}
+
 /* Samples may have seen no work at all of a tenant that has little: then @all is 0. */
 static double part(double is, double all)
 {
@@ -157,9 +168,9 @@ static double part(double is, double all)
 }
 
 /*
- * Tell which part of the time that all tenants got each should have got. A tenant with a cap should
- * get its cap of the wall time. A tenant that does not always work should have what it got. The
- * others should share the rest by weight.
+ * Tell which part of the time that all tenants got each should have got. A tenant that does not
+ * always work should have what it got. One with a cap, or an entitlement by the policy, should get
+ * that of the wall time. The others should share the rest by weight.
  */
 static void wanted(const struct setup *s, const struct look *a, const struct look *b, double *want)
 {
@@ -172,16 +183,16 @@ static void wanted(const struct setup *s, const struct look *a, const struct loo
 		double wall = b->at - a->at;
 
 		want[i] = 0;
-		if (s->cap[i])
-			want[i] = part(s->cap[i] / 100.0 * wall, all);
-		else if (!always_works(s, i))
+		if (!always_works(s, i))
 			want[i] = part(b->gpu[i] - a->gpu[i], all);
+		else if (limit(s, i))
+			want[i] = part(limit(s, i) * wall, all);
 		else
 			weights += weight(s, i);
 		rest -= want[i];
 	}
 	for (i = 0; i < s->nr; i++)
-		if (!s->cap[i] && always_works(s, i))
+		if (!limit(s, i) && always_works(s, i))
 			want[i] = rest * weight(s, i) / weights;
 }
 

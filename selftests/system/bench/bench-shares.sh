@@ -94,8 +94,8 @@ echo "kernel $kernel, board $board, copy engines paced to $rate bytes/s, $cpus C
 "$GAPS" "$gaps" &
 watcher=$!
 read_clocks || give_up "the server's clock can't be read"
-# twenty setups at most; each takes some seconds to begin and to end
-LIMIT=$((1200 + 20 * looks)) in_server /share/kvgpu-tenants bench --looks "$looks" --json /share/shares.json "$@"
+# 22 setups; each takes some seconds to begin and to end
+LIMIT=$((1300 + 22 * looks)) in_server /share/kvgpu-tenants bench --looks "$looks" --json /share/shares.json "$@"
 rc=$?
 read_clocks
 watch_end
