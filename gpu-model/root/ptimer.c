@@ -4,7 +4,7 @@
  * ratio, settable, with an alarm on its low word. With nouveau's ratio the time counts nanoseconds;
  * after a reset it stands still.
  *
- * The time is a linear function of the host's monotonic clock, kept in a sequence-locked record so
+ * The time is a linear host function's monotonic clock, kept in a sequence-locked record so
  * that any thread reads it without a lock. The model computes matches when a register that shows or
  * changes them is accessed. For a match that would raise an interrupt a thread wakes.
  */

@@ -6,7 +6,7 @@
  * (module.c), `primaries` (context.c), `growing` (grow.c), `mapping` (hostmem.c), `lending`
  * (lend.c), the lock of managed memory (managed.c), `submit` of a peer (call.c: frames go out in
  * one order), `objects` (object.c), then the locks of single files: ranges, host memory, arena,
- * functions of the host, cross-server fences, waiting for cross-server fences, captures, helpers,
+ * host functions, cross-server fences, waiting for cross-server fences, captures, helpers,
  * bounce buffers, devices, cached answers; last those of a channel. A thread that waits for an
  * answer may hold that of libraries, `init_lock`, `images`, `growing`, `mapping`, `lending` and the
  * lock of managed memory, and no other one. No lock is held while a function of the program runs.
@@ -278,7 +278,7 @@ static inline void call_init(struct call *c, uint16_t op, const void *fixed, siz
 
 /*
  * Check what each call needs: an initialised library. Without CALL_NO_CONTEXT in @flags also a live
- * current context, and a thread that is not in a function of the host. CALL_FINDS_CONTEXT: an
+ * current context, and a thread that is not in a host function. CALL_FINDS_CONTEXT: an
  * argument tells the context, which may be another one, or none is current. A default stream is the
  * current context's: route_stream() looks.
  */
@@ -488,7 +488,7 @@ bool object_keep(void *handle, unsigned int class, void *more, bool once);
  * Let object @handle end with @parent, an object of the same server. False: one of them has ended,
  * or @parent itself would end with @handle.
  */
-bool object_hang(void *handle, void *parent);
+bool object_attach(void *handle, void *parent);
 /* @id: the object's number. When another object is in its place now, nothing ends. */
 void object_end(void *handle, uint64_t id);
 /*
@@ -541,7 +541,7 @@ struct peer *current_peer(void);
  */
 void context_borrow(void *ctx, uint64_t id);
 void context_give_back(void);
-/* For hostfunc.c: this thread begins, or ends, to run a function of the host. */
+/* For hostfunc.c: this thread begins, or ends, to run a host function. */
 void host_function_runs(bool runs);
 bool in_host_function(void);
 /* For context.c: the thread's stack. The uppermost context, dead or not; NULL: it is empty. */

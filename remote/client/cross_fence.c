@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Fences between servers: a stream of one server waits for an event or a copy of another server.
- * The stream gets a function of the host, and goes on when the client acknowledges that. For an
+ * The stream gets a host function, and goes on when the client acknowledges that. For an
  * event, a stream of the client's own at the event's server waits for the event's present state,
  * and a thread waits for that stream. For a copy, a thread makes the copy.
  *

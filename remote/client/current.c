@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What a thread is in: its stack of contexts, as in CUDA, its capture mode, a context that it
- * borrows, a function of the host. All of it is the thread's, and needs no lock. A destroyed
+ * borrows, a host function. All of it is the thread's, and needs no lock. A destroyed
  * context may still be on a stack: its number tells it from the context that has its slot now.
  */
 #include "client.h"

@@ -195,7 +195,7 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 	return show_kernel_node(node, &c, a, p);
 }
 
-/* -------------------------------------- functions of the host: .more of the node has the number */
+/* -------------------------------------- host functions: .more of the node has the number */
 
 static CUresult host_node(struct q_host_node *q, struct call *c, const CUDA_HOST_NODE_PARAMS *p)
 {

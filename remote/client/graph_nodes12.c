@@ -125,7 +125,7 @@ static CUresult add_moved(CUgraphNode *node, CUgraph graph, const CUgraphNode *b
 	cache_invalidate(CACHE_GRAPHS);
 	if (!answer_handle(&made, &c, CLASS_NODE, ((const struct a_child_node *)c.answer)->node,
 			   graph, false) ||
-	    !object_hang(child, made))
+	    !object_attach(child, made))
 		return CUDA_ERROR_UNKNOWN;
 	*node = made;
 	return CUDA_SUCCESS;
@@ -194,10 +194,9 @@ static CUresult add_condition(CUgraphNode *node, CUgraph graph, const CUgraphNod
 
 static CUresult refuse_type(void)
 {
-	return REFUSE(
-		"a graph's node of a type beside kernels, copies, fills, functions of the host, "
-		"child graphs, events and conditions",
-		"what such a node has of the GPU is not counted");
+	return REFUSE("a graph's node of a type beside kernels, copies, fills, host functions, "
+		      "child graphs, events and conditions",
+		      "what such a node has of the GPU is not counted");
 }
 
 static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,

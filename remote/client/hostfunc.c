@@ -249,7 +249,7 @@ CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback fn, void *da
 	return flags ? CUDA_ERROR_INVALID_VALUE : submit(OWN(stream), NULL, fn, data);
 }
 
-/* ---------------------------------- user objects; a destructor is a function of the host's, too */
+/* ---------------------------------- user objects; a destructor is a host function's, too */
 
 CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy, unsigned int count,
 			    unsigned int flags)

@@ -580,7 +580,7 @@ static bool is_here(uintptr_t at)
 }
 
 /*
- * A function of the host does not wait for work: its stream waits for the function. If there is no
+ * A host function does not wait for work: its stream waits for the function. If there is no
  * work any more, what was opened while there was is closed.
  */
 static void fault(int signal, siginfo_t *info, void *context, unsigned int handler)
@@ -701,7 +701,7 @@ void managed_work_sent(void)
 }
 
 /*
- * send what a function of the host wrote, so that later work of its stream finds it at the server
+ * send what a host function wrote, so that later work of its stream finds it at the server
  */
 void managed_function_ends(void)
 {

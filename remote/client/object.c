@@ -223,7 +223,7 @@ bool object_keep(void *handle, unsigned int class, void *more, bool once)
 	return is;
 }
 
-bool object_hang(void *handle, void *parent)
+bool object_attach(void *handle, void *parent)
 {
 	struct object *o = handle, *p = parent;
 	const struct object *above;

@@ -2,7 +2,7 @@
 /*
  * graph_memory MODE CUBIN: the program's memory where a graph copies or keeps it. graphs: copies of
  * host memory in captures and graphs, which act when the graph runs; copied, called: a copy from
- * pinned memory behind a graph in whose copy, or function of the host, that memory is written;
+ * pinned memory behind a graph in whose copy, or host function, that memory is written;
  * user: user objects. Exit code 0: all was right.
  */
 #include <stdint.h>
@@ -26,7 +26,7 @@ static void run(CUgraphExec exec)
 	MUST(cuStreamSynchronize(s));
 }
 
-/* ----------------------------------------------------------- copies among functions of the host */
+/* ----------------------------------------------------------- copies among host functions */
 
 struct relay {
 	uint8_t *src, *dst;

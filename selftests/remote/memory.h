@@ -51,7 +51,7 @@ static void change(void *data)
 }
 
 /*
- * In 40000 bytes that GPU and program see: a function of the host sees what work before it wrote;
+ * In 40000 bytes that GPU and program see: a host function sees what work before it wrote;
  * work after it sees what it wrote.
  */
 __attribute__((unused)) static void functions_of(int *at)
@@ -68,7 +68,7 @@ __attribute__((unused)) static void functions_of(int *at)
 		MUST(cuStreamSynchronize(s));
 		wrong += at[0] != i + 5 || at[2] != i + 5 || at[5000] != 77;
 	}
-	want(!wrong, "functions of the host");
+	want(!wrong, "host functions");
 }
 
 struct mode {

@@ -88,7 +88,7 @@ bool pinned_has(const void *host, size_t bytes)
 	return false;
 }
 
-/* a copy with nothing before it needs no function of the host */
+/* a copy with nothing before it needs no host function */
 static bool is_idle(CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -122,7 +122,7 @@ static struct between *take(void *theirs, size_t bytes)
 	return b;
 }
 
-/* fill(), empty() and leave() are functions of the host: a thread of the library below runs them */
+/* fill(), empty() and leave() are host functions: a thread of the library below runs them */
 static void fill(void *arg)
 {
 	struct between *b = arg;

@@ -105,7 +105,7 @@ static void sums(void)
 	MUST(cudaMemcpy(c, dc, sizeof(c), cudaMemcpyDeviceToHost));
 	for (i = 0; i < N; i++)
 		fail_if(c[i] != a[i] + b[i] || pinned[i] != c[i], "a sum");
-	fail_if(called != 7, "a function of the host");
+	fail_if(called != 7, "a host function");
 	MUST(cudaFree(dc));
 	MUST(cudaFreeHost(pinned));
 }
@@ -234,6 +234,6 @@ int main(int argc, char **argv)
 		split(devices);
 	MUST(cudaDeviceSynchronize());
 	__cudaUnregisterFatBinary(handle);
-	puts("sums, mixed parameters, a variable, a function of the host");
+	puts("sums, mixed parameters, a variable, a host function");
 	return 0;
 }

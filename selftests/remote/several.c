@@ -303,7 +303,7 @@ static int events(void)
 /* what holds the stream of waits() back, and whether it gave up before it was let go */
 static atomic_bool let_go, gave_up;
 
-/* a function of the host: the stream's later work, and its event, wait until let_go */
+/* a host function: the stream's later work, and its event, wait until let_go */
 static void hold_back(void *unused)
 {
 	double end = now() + HELD_S;

@@ -165,7 +165,7 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemset
 	return set_last_error(e);
 }
 
-/* ------------------------------------------------------------------ functions of the host */
+/* ------------------------------------------------------------------ host functions */
 
 static cudaError_t host_of(const struct cudaHostNodeParams *p, CUDA_HOST_NODE_PARAMS *out)
 {

@@ -75,7 +75,7 @@ STREAM_FORMS(cudaStreamWaitEvent, wait_event,
 STREAM_FORMS(cudaStreamSynchronize, synchronize, (cudaStream_t stream))
 STREAM_FORMS(cudaStreamQuery, query, (cudaStream_t stream))
 
-/* ------------------------------------------------------------------ functions of the host */
+/* ------------------------------------------------------------------ host functions */
 
 struct call {
 	cudaStreamCallback_t callback;

@@ -232,7 +232,7 @@ static void xla_input(CUdeviceptr to, size_t bytes, CUevent *event)
 
 /*
  * Two inputs from pinned memory, a graph whose kernels get other addresses, a result to pinned
- * memory; the program hears of each end by a function of the host, and waits for nothing else.
+ * memory; the program hears of each end by a host function, and waits for nothing else.
  */
 static void xla_step(unsigned int number)
 {

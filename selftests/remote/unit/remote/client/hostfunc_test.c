@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Functions of the host at the client: a node's parameters are written to the program without the
+ * Host functions at the client: a node's parameters are written to the program without the
  * lock. They may go to managed memory, whose fault waits for an answer of the server.
  */
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which queues copies take beside functions of the host, on a fake device. */
+/* Which queues copies take beside host functions, on a fake device. */
 #include <selftests/unit_test.h>
 #include <unistd.h>
 
