@@ -95,6 +95,7 @@ void vsched_catch_up(struct kvgpu_sched *s, u64 now)
 
 void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns)
 {
+	e->busy_ns += ns;
 	e->vtime += vsched_to_clock(e, ns);
 	kvgpu_bucket_take(&e->limit, ns, KVGPU_SCHED_DEBT_MAX);
 	kvgpu_bucket_take(&e->wakes, ns, KVGPU_SCHED_DEBT_MAX);
@@ -103,7 +104,6 @@ void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns)
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now)
 {
 	clock_tick(s, now);
-	e->busy_ns += ns;
 	/* a charge for time before the switch is no part of it */
 	s->switch_used = min(vsched_time_add(s->switch_used, ns), s->at - s->turn_start);
 	vsched_ent_pay(e, ns);

@@ -59,7 +59,7 @@ struct kvgpu_sched_ent {
 	struct list_head node;
 	bool runnable, suspended, throttled;
 	bool work; /* as in the last kvgpu_sched_note(); if not runnable then, it is parked */
-	u64 busy_ns; /* sum of the ns of its kvgpu_sched_charge() calls */
+	u64 busy_ns; /* what it has paid: kvgpu_sched_charge(), and switches (choose.c) */
 	u64 slices; /* turns that it was given while another vGPU could run */
 	u32 share; /* by the policy */
 	u64 vtime; /* its clock (internal.h) */

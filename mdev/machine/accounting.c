@@ -13,16 +13,16 @@
 #include "mdev/machine/wait.h"
 
 /*
- * Charges @m for @ns, all of them before @now. It had the chip for @free ns more, of which sched/
- * says who pays. slicer->acct_lock is held for writing.
+ * Charges @m for @ns, all of them before @now, and has ->gpu_ns tell of what sched/ made it pay for
+ * switches since the charge before. slicer->acct_lock is held for writing.
  */
-static void time_charge(struct kvgpu_machine *m, u64 ns, u64 free, u64 now)
+static void time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
-	atomic64_add(ns + free, &m->gpu_ns);
 	spin_lock(&s->lock);
 	kvgpu_sched_charge(&s->sched, &m->slice.ent, ns, now);
+	atomic64_set(&m->gpu_ns, m->slice.ent.busy_ns);
 	spin_unlock(&s->lock);
 }
 
@@ -52,7 +52,7 @@ void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 	list_for_each_entry(m, &chip->live, node) {
 		if (!is_charged(m))
 			continue;
-		time_charge(m, ns, free, now);
+		time_charge(m, ns, now);
 		any = true;
 	}
 	s->samples.busy_ns += any ? ns + free : 0;
@@ -73,7 +73,7 @@ void vmach_payer_set(struct kvgpu_chip *chip, const struct kvgpu_machine *payer,
 	list_for_each_entry(m, &chip->live, node) {
 		/* who was seen pays until the next sample: the time to it, on average */
 		if (!s->samples.payer && m->slice.charge.busy && s->samples.mean != ~0ull)
-			time_charge(m, s->samples.mean, 0, now);
+			time_charge(m, s->samples.mean, now);
 		m->slice.charge.busy = false;
 	}
 	WRITE_ONCE(s->samples.payer, payer);
@@ -86,14 +86,17 @@ u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)
 	struct kvgpu_machine *m = v->m;
 	unsigned int seq;
 	s64 ns, reported;
-	u64 now;
+	u64 now, from;
 
 	do {
 		seq = read_seqbegin(&s->acct_lock);
 		ns = atomic64_read(&m->gpu_ns);
 		now = ktime_get_ns();
-		if (is_charged(m) && now > READ_ONCE(s->samples.charged))
-			ns += now - READ_ONCE(s->samples.charged);
+		from = READ_ONCE(s->samples.charged);
+		if (!READ_ONCE(s->samples.paused))
+			from = max(from, READ_ONCE(s->samples.free_until));
+		if (is_charged(m) && now > from)
+			ns += now - from;
 	} while (read_seqretry(&s->acct_lock, seq));
 	reported = atomic64_read(&m->slice.charge.reported);
 	do {
@@ -149,7 +152,7 @@ void vmach_remainder_charge(struct kvgpu_machine *m, u64 ns)
 
 	if (!ns)
 		return;
-	time_charge(m, ns, 0, s->samples.charged);
+	time_charge(m, ns, s->samples.charged);
 	s->samples.paid_ns += ns;
 }
 

@@ -555,7 +555,7 @@ struct kvgpu_machine {
 			u64 inst;
 		} stuck[KVGPU_MAX_ENGINE];
 	} event;
-	atomic64_t gpu_ns; /* ns charged by accounting.c; also read without locks */
+	atomic64_t gpu_ns; /* .slice.ent.busy_ns at the last charge; also read without locks */
 	struct machine_slice slice;
 };
 

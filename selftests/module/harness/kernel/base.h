@@ -146,6 +146,7 @@ typedef struct {
 #define atomic_dec(a)		 ((void)(a)->v--)
 #define atomic_inc_return(a)	 (++(a)->v)
 #define atomic64_read(a)	 ((a)->v)
+#define atomic64_set(a, n)	 ((void)((a)->v = (n)))
 #define atomic64_inc(a)		 ((void)(a)->v++)
 #define atomic64_add(n, a)	 ((void)((a)->v += (n)))
 #define refcount_set(r, n)	 ((r)->v = (n))

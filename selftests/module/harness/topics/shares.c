@@ -578,9 +578,9 @@ static void third(const struct role *r)
 	{ "walk " #k, 3, PLAIN(), { .seed = 1 + (k), .oversleep_ns = 3000 }, .ms = 1500, \
 	  .arg = { k }, .slow = (k) > 2, .before = walk_begin, \
 	  .roles = { METER, { walks }, { third } }, \
-	  .must = { { &m_unpaid, 0, AT_MOST(60), DOES_NOT_PAY }, \
-		    { &m_unpaid, 1, AT_MOST(60), DOES_NOT_PAY }, \
-		    { &m_unpaid, 2, AT_MOST(60), DOES_NOT_PAY }, \
+	  .must = { { &m_unpaid, 0, AT_MOST(2 * MORE), DOES_NOT_PAY }, \
+		    { &m_unpaid, 1, AT_MOST(2 * MORE), DOES_NOT_PAY }, \
+		    { &m_unpaid, 2, AT_MOST(2 * MORE), DOES_NOT_PAY }, \
 		    { &m_overpaid, 2, AT_MOST(IDLE), PAYS_MORE } } }
 
 static const struct scene table[] = {
