@@ -105,7 +105,7 @@ if [ -s "$share/shares.json" ]; then
 	selftests/system/bench/disturbed.py table "$report" "$clocks" "$gaps" --slice-us "$slice"
 	drawn=
 	selftests/system/bench/plot.py shares "$report" "${report%.json}.svg" \
-		"On the GPU model with paced copy engines, board $board, $(date -I)" && drawn=", ${report%.json}.svg"
+		"GPU model, paced copy engines, $board, $(date -I)" && drawn=", ${report%.json}.svg"
 	echo "written: $report$drawn"
 fi
 exit $rc
