@@ -431,9 +431,12 @@ bool measure(const struct setup *s, unsigned int looks, double seconds, struct r
 			latencies(&t[i], r);
 	}
 	for (i = 0; i < s->nr; i++) {
-		if (!tenant_end(&t[i]))
-			r->bad++;
-		r->bad += t[i].shared->bad;
+		bool ended = tenant_end(&t[i]);
+
+		r->bad += !ended + t[i].shared->bad;
+		if (!ended)
+			printf("# %s: the %s %u: %llu wrong or lost\n", s->name,
+			       role_names[s->role[i]], i, (unsigned long long)t[i].shared->bad);
 	}
 	for (i = 0; i < s->nr; i++)
 		tenant_remove(&t[i]);
