@@ -9,8 +9,7 @@ WIDEST = 140
 HEAD = """<!-- made of words.tsv by make docs -->
 # Glossary
 
-Words of these pages that another project has other names for, and words of the chip. The second
-column has the name by which you find more elsewhere.
+Words of these pages, and by which names you find more elsewhere.
 
 | here | elsewhere | what it means |
 |---|---|---|
