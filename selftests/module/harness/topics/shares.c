@@ -574,6 +574,7 @@ static void third(const struct role *r)
 	{ ROW(n, 2, 4000, set_, saves_slowly, 0, 320, 300), \
 	  .roles = { METER, { honest, 0 }, { honest, 1 } }, \
 	  .must = { { &m_had, 0, 1, (most) + MORE, MORE_THAN_SHARE } } }
+/* vGPU 2 wakes for moments: it pays for switches, too */
 #define WALK(k) \
 	{ "walk " #k, 3, PLAIN(), { .seed = 1 + (k), .oversleep_ns = 3000 }, .ms = 1500, \
 	  .arg = { k }, .slow = (k) > 2, .before = walk_begin, \
@@ -581,7 +582,7 @@ static void third(const struct role *r)
 	  .must = { { &m_unpaid, 0, AT_MOST(2 * MORE), DOES_NOT_PAY }, \
 		    { &m_unpaid, 1, AT_MOST(2 * MORE), DOES_NOT_PAY }, \
 		    { &m_unpaid, 2, AT_MOST(2 * MORE), DOES_NOT_PAY }, \
-		    { &m_overpaid, 2, AT_MOST(IDLE), PAYS_MORE } } }
+		    { &m_overpaid, 2, AT_MOST(IDLE + 2 * MORE), PAYS_MORE } } }
 
 static const struct scene table[] = {
 	HONEST("one of two", 2, 500, NULL),
