@@ -230,7 +230,8 @@ unanswered_registers()
 # all_answered: one test: each register that drivers and tests used in this server is there and was on;
 # else their names. Known: nvkm_fifo_fini() does not wait for an interrupt handler that runs on another
 # CPU. Such a handler reads PFIFO's registers while PFIFO is off: 0x2140 and 0x2100, and what bits of the
-# answer, 0xbad0da1f, ask for; or 0x2a00, and then it writes there for each bit that is a runlist: five at most. And nvkm_fb_preinit() writes the address of its flush page to
+# answer, 0xbad0da1f, ask for; or 0x2a00, and then it writes there for each bit that is a runlist: five at most.
+# Where it read that before, its writes alone are late. And nvkm_fb_preinit() writes the address of its flush page to
 # 0x100c10 before nouveau POSTs the card, once a load; nvkm_fb_init() writes it again when the unit is on.
 all_answered()
 {
@@ -242,7 +243,7 @@ all_answered()
 		known_bug 0 "nouveau touches no unit of a card that nobody has POSTed" "nouveau writes its flush page's address before it POSTs"
 		n=$((n - early))
 	fi
-	late=$(in_server dmesg | grep -c 'bus: MMIO read of 00000000 FAULT at 002\(100\|140\|a00\) . !ENGINE')
+	late=$(in_server dmesg | grep -cE 'bus: MMIO (read of 00000000 FAULT at 002(100|140|a00)|write of [0-9a-f]+ FAULT at 002a00) . !ENGINE')
 	if [ "$n" != '?' ] && [ "${late:-0}" -gt 0 ] && [ "$n" -gt 0 ] && [ "$n" -le $((late * 6)) ]; then
 		known_bug 0 "$name" "nouveau stops PFIFO beside its own interrupt handler"
 		return
