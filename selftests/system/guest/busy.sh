@@ -33,29 +33,13 @@ all_go_on()
 	result "$([ -z "$bad" ]; echo $?)" "$text" "${bad:+nothing more for$bad}"
 }
 
-knob()
-{
-	local now
-	in_server sh -c "echo $3 >/sys/bus/mdev/devices/$(uuid_of "$1")/kvgpu/$2"
-	now=$(counter "$1" "$2")
-	result "$([ "$now" = "$3" ]; echo $?)" "$1: $2 is $3 from now on" "$now"
-}
-
 card_knob() { in_server sh -c "cat /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/$1"; }
 
 # busy_begins GUEST SUBTEST: starts kvgpu-client's SUBTEST in the guest, to be ended by
 # all_busy_end(); waits until the GPU has worked 20 ms for the guest, false after 90 s
 busy_begins()
 {
-	local had
-	client_begins "$@"
-	had=$(counter "$1" gpu_time_ns)
-	await_counter 90 "$1" gpu_time_ns "-gt $((had + 20000000))"
-}
-
-client_begins()
-{
-	local stop=/share/stop
+	local had stop=/share/stop
 	[[ $1 != t* ]] || stop=/mnt/stop
 	rm -f "$share/stop"
 	{
@@ -63,6 +47,8 @@ client_begins()
 			>"$OUT/share-$1.log" 2>/dev/null
 		echo $? >"$OUT/share-$1.rc"
 	} &
+	had=$(counter "$1" gpu_time_ns)
+	await_counter 90 "$1" gpu_time_ns "-gt $((had + 20000000))"
 }
 
 all_busy_end()
