@@ -22,6 +22,7 @@
 #include <remote/conf/server.h>
 #include <remote/server/counters.h>
 #include <remote/server/sched_shared.h>
+#include <remote/server/sleep_shared.h>
 #include <remote/server/pool.h>
 #include <remote/wire/builds.h>
 
@@ -102,11 +103,17 @@ struct client {
 struct client_page {
 	struct counters counters;
 	struct sched_shared shared;
+	struct sleep_shared sleep;
 };
 
 static inline struct sched_shared *sched_shared_of(struct counters *counters)
 {
 	return &((struct client_page *)counters)->shared;
+}
+
+static inline struct sleep_shared *sleep_shared_of(struct counters *counters)
+{
+	return &((struct client_page *)counters)->sleep;
 }
 
 /* The file of a socket that this process listens at. */
