@@ -533,7 +533,11 @@ def library_h(entries):
     text += "#define KVGPU_REMOTE_LIBRARY_H\n\n#include <stdbool.h>\n\n#include <cuda/api/api.h>\n\n#define LIBRARY_NAMES(name) \\\n"
     text += " \\\n".join(f"\tname({n})" for n in names) + "\n\nstruct library {\n"
     text += "".join(f"\ttypeof({n}) *{n};\n" for n in names)
-    return text + "\tbool goes_on;\t/* after an error its streams go on, and only a question to it tells */\n};\n\n#endif\n"
+    text += "\tbool goes_on;\t/* after an error its streams go on, and only a question to it tells */\n"
+    text += "\t/* cuCheckpointProcess...(), for sleep.c alone: @args as its union has them; NULL: the library lacks it */\n"
+    text += "\tstruct checkpoint_calls {\n\t\tCUresult (*lock)(int pid, void *args);\n\t\tCUresult (*checkpoint)(int pid, void *args);\n"
+    text += "\t\tCUresult (*restore)(int pid, void *args);\n\t\tCUresult (*unlock)(int pid, void *args);\n\t} checkpoint;\n"
+    return text + "};\n\n#endif\n"
 
 
 def case(e):

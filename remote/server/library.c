@@ -14,6 +14,18 @@ static const char *reason_of(const char *path)
 	return !strncmp(why, path, n) && !strncmp(why + n, ": ", 2) ? why + n + 2 : why;
 }
 
+static void find_checkpoint_calls(struct checkpoint_calls *c, void *library)
+{
+	*c = (struct checkpoint_calls){
+		.lock = (typeof(c->lock))(uintptr_t)dlsym(library, "cuCheckpointProcessLock"),
+		.checkpoint = (typeof(c->checkpoint))(uintptr_t)dlsym(
+			library, "cuCheckpointProcessCheckpoint"),
+		.restore =
+			(typeof(c->restore))(uintptr_t)dlsym(library, "cuCheckpointProcessRestore"),
+		.unlock = (typeof(c->unlock))(uintptr_t)dlsym(library, "cuCheckpointProcessUnlock")
+	};
+}
+
 bool library_load(struct library *l, const char *path, const char **why)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -25,6 +37,7 @@ bool library_load(struct library *l, const char *path, const char **why)
 #define FIND(name) l->name = (typeof(l->name))(uintptr_t)dlsym(library, #name);
 	LIBRARY_NAMES(FIND)
 	l->goes_on = dlsym(library, "kvgpu_streams_go_on");
+	find_checkpoint_calls(&l->checkpoint, library);
 	*why = "it has no cuInit() and cuCtxCreate_v2(): no libcuda.so.1";
 	return l->cuInit && l->cuCtxCreate_v2;
 }

@@ -43,6 +43,7 @@ bool quota_take(struct server *s, uint64_t bytes)
 	struct quota *q = &s->quota;
 	uint64_t sum, limit = quota_limit(s);
 
+	q->refused = true;
 	if (__builtin_add_overflow(q->charged, takes(bytes), &sum) || (limit && sum > limit))
 		return false;
 	if (limit && q->pool && !pool_take(q->pool, q->nr_programs, q->program, sum, limit))
@@ -50,6 +51,7 @@ bool quota_take(struct server *s, uint64_t bytes)
 	if (!limit && q->pool)
 		pool_give(q->pool, q->program, sum); /* for frame_usage() */
 	q->charged = sum;
+	q->refused = false;
 	return true;
 }
 

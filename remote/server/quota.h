@@ -14,6 +14,7 @@ struct quota {
 	struct charge *charges;
 	unsigned int nr_charges, max_charges;
 	uint64_t charged;
+	bool refused; /* in the frame that is served */
 	/* shared with other programs of the same client; NULL: there are none */
 	struct pool *pool;
 	unsigned int program, nr_programs; /* this program's row in the pool; number of rows */

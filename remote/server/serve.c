@@ -5,6 +5,7 @@
  * back by .carry_out of struct server. No frame is served inside of another one: the answer's
  * buffer is static.
  */
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,25 @@ static void count_frame(struct server *s)
 	__atomic_store_n(&c->sent, sent, __ATOMIC_RELAXED);
 }
 
+/* carry the frame out, once more if the library had no room and others make room */
+static CUresult try_op(struct server *s, const struct kvgpu_remote_head *h, const void *payload,
+		       struct kvgpu_remote_reply *out)
+{
+	const struct kvgpu_remote_reply first = *out;
+	struct kvgpu_remote_cursor in;
+	CUresult r;
+
+	do {
+		in = (struct kvgpu_remote_cursor){ payload, h->bytes };
+		*out = first;
+		s->frame.scratch_used = 0;
+		s->quota.refused = false;
+		r = serve_op(s, h->op, &in, out);
+	} while (r == CUDA_ERROR_OUT_OF_MEMORY && !s->quota.refused && !s->frame.later &&
+		 sleep_make_room(s));
+	return r;
+}
+
 void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
 {
 	static uint64_t room[KVGPU_REMOTE_PAYLOAD_MAX / 8];
@@ -85,7 +105,6 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 	s->frame.served++;
 	s->frame.payload = payload;
 	s->frame.later = false;
-	s->frame.scratch_used = 0;
 	prints_begin(s, h, payload);
 	if (h->op == KVGPU_REMOTE_OP_SPOILT)
 		r = CUDA_ERROR_SYSTEM_NOT_READY;
@@ -94,7 +113,7 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 	else if (op_gives(h->op) && !handle_room(s))
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	else
-		r = serve_op(s, h->op, &in, &out);
+		r = try_op(s, h, payload, &out);
 	graph_refs_reap(s);
 	if (!s->frame.later)
 		frame_answer(s, h, r, &out);
@@ -139,6 +158,12 @@ static void idle_round(struct idle *i)
 	i->eager = i->eager && now_us() - began < AWAY_US;
 }
 
+/* how long to wait for a frame while nothing is under way, us: an order to sleep may come */
+static int64_t patience_of(const struct server *s)
+{
+	return s->sleeping.shared ? SLEEP_LOOK_US : -1;
+}
+
 void server_run(struct server *s)
 {
 	struct kvgpu_remote_head h;
@@ -150,7 +175,10 @@ void server_run(struct server *s)
 		if (s->waits.list && !idle.since)
 			idle = (struct idle){ .since = now_us(),
 					      .eager = kvgpu_remote_port_is_shared(s->port) };
-		r = sched_next(s, s->waits.list ? pause_of(&idle) : -1, &h, &payload);
+		r = sleep_look(s, &h, &payload);
+		if (r == -EAGAIN)
+			r = sched_next(s, s->waits.list ? pause_of(&idle) : patience_of(s), &h,
+				       &payload);
 		if (r < 0)
 			return;
 		if (r)

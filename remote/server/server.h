@@ -37,6 +37,7 @@
 #include "pool.h"
 #include "quota.h"
 #include "shares.h"
+#include "sleep.h"
 #include "user_refs.h"
 #include "readback_block.h"
 #include "table.h"
@@ -89,6 +90,7 @@ struct server {
 	struct lents lents;
 	struct readback readback;
 	struct quota quota;
+	struct sleeping sleeping;
 	struct mempools mempools;
 	struct physicals physicals;
 	struct shares shares;

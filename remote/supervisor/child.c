@@ -325,6 +325,7 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 	if (pthread_create(&watcher, NULL, watch_client, port))
 		fail_client("serving", "no thread can be made");
 	s.library.cuInit(0); /* an error the client is told when it asks */
+	sleep_begin(&s, sleep_shared_of(counters));
 	r = filter_tighten(c->s->conf->filter);
 	if (r)
 		fail_client("system calls", strerror(-r));

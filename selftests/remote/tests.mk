@@ -116,8 +116,10 @@ SRC_remote/server/images_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/order_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC) selftests/remote/unit/remote/server/flood.c
 SRC_remote/server/stdio_capture_test	:= remote/server/stdio_capture.c
-UNIT_TESTS += remote/server/sched_client_test remote/server/grow_test remote/server/launch_test
+UNIT_TESTS += remote/server/sched_client_test remote/server/sleep_test remote/server/grow_test remote/server/launch_test
 SRC_remote/server/sched_client_test	:= $(REMOTE_FAKE_SRC)
+SRC_remote/server/sleep_test	:= $(REMOTE_FAKE_SRC)
+LIBS_remote/server/sleep_test	:= -Xlinker --wrap=usleep
 LIBS_remote/server/sched_client_test	:= -Xlinker --wrap=clock_gettime
 SRC_remote/server/grow_test	:= $(REMOTE_FAKE_SRC)
 LIBS_remote/server/grow_test	:= -Xlinker --wrap=open

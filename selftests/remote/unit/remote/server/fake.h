@@ -38,6 +38,8 @@ enum { FAKE_MORE = 4 << 20 };
 void fake_share(struct server *s);
 /* Lets the server share with others, of which there are none. */
 void fake_others(struct server *s);
+/* what the port's next frame is, as kvgpu_remote_next() returns it; NULL: there is none */
+extern int (*fake_next)(struct kvgpu_remote_head *h, const void **payload);
 /* the descriptor that came ahead of the next frame; negative: none */
 extern int fake_lent;
 extern unsigned int fake_registered; /* number of registered regions */

@@ -34,10 +34,12 @@ static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 	return 0;
 }
 
+int (*fake_next)(struct kvgpu_remote_head *h, const void **payload);
+
 static int next(struct kvgpu_remote_port *p, int64_t timeout, struct kvgpu_remote_head *h,
 		const void **payload)
 {
-	return 0;
+	return fake_next ? fake_next(h, payload) : 0;
 }
 static int notify_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 			 const void *bytes, size_t n)

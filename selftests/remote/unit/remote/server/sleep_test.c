@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A client's process is put to sleep and wakes: in which order the library is called, when it is
+ * not, and what the first process is told. The first process acts where this process waits.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "ask.h"
+
+static struct sleep_shared shared;
+static char called[64]; /* a letter for each call: Lock, Checkpoint, Restore, Unlock */
+static CUresult lock_says, checkpoint_says;
+static unsigned int restores_fail;
+static struct sleep_uuids moved;
+static unsigned int waits; /* how often this process has waited */
+static void (*first_process)(void);
+static unsigned int frames; /* that come while the process sleeps */
+
+static CUresult note(char letter, CUresult r)
+{
+	called[strlen(called)] = letter;
+	return r;
+}
+
+static CUresult lock(int pid, void *args)
+{
+	assert_int_equal(pid, getpid());
+	assert_int_not_equal(*(unsigned int *)args, 0); /* not for ever */
+	return note('L', lock_says);
+}
+
+static CUresult checkpoint(int pid, void *args)
+{
+	return note('C', checkpoint_says);
+}
+
+static CUresult restore(int pid, void *args)
+{
+	const struct {
+		const struct sleep_uuids *pairs;
+		unsigned int nr;
+	} *a = args;
+
+	if (a->nr)
+		moved = a->pairs[0];
+	return note('R', restores_fail && restores_fail-- ? CUDA_ERROR_OUT_OF_MEMORY : 0);
+}
+
+static CUresult unlock(int pid, void *args)
+{
+	return note('U', 0);
+}
+
+int __wrap_usleep(useconds_t us)
+{
+	waits++;
+	if (first_process)
+		first_process();
+	return 0;
+}
+
+/* a library in sleep may not be called: it would never return */
+static void is_awake(void)
+{
+	assert_int_not_equal(shared.state, SLEEP_ASLEEP);
+	assert_int_not_equal(shared.state, SLEEP_WAITS);
+}
+
+static int one_frame(struct kvgpu_remote_head *h, const void **payload)
+{
+	waits++;
+	if (first_process)
+		first_process();
+	if (!frames)
+		return 0;
+	*h = (struct kvgpu_remote_head){ .op = OP_cuCtxSynchronize };
+	return frames--;
+}
+
+static void grant_after_three(void)
+{
+	if (waits > 3)
+		shared.granted = shared.wish;
+}
+
+static int begin(void **state)
+{
+	set_up(state);
+	memset(&shared, 0, sizeof(shared));
+	memset(called, 0, sizeof(called));
+	memset(&moved, 0, sizeof(moved));
+	lock_says = checkpoint_says = 0;
+	restores_fail = waits = 0;
+	frames = 1;
+	first_process = grant_after_three;
+	s.library.checkpoint = (struct checkpoint_calls){ lock, checkpoint, restore, unlock };
+	sleep_begin(&s, &shared);
+	fake_called = is_awake;
+	fake_next = one_frame;
+	return 0;
+}
+
+static int end(void **state)
+{
+	fake_called = NULL;
+	fake_next = NULL;
+	shared.state = SLEEP_AWAKE;
+	return tear_down(state);
+}
+
+static int look(void)
+{
+	struct kvgpu_remote_head h;
+	const void *payload;
+
+	return sleep_look(&s, &h, &payload);
+}
+
+TEST(a_frame_wakes)
+{
+	assert_int_equal(look(), -EAGAIN);
+	assert_string_equal(called, "");
+	shared.order = 1;
+	assert_int_equal(look(), 1);
+	assert_string_equal(called, "LCRU");
+	assert_true(waits > 3);
+	assert_int_equal(shared.done, 1);
+	assert_int_equal(shared.refusal, SLEEP_FINE);
+	assert_int_equal(shared.state, SLEEP_AWAKE);
+	assert_int_equal(look(), -EAGAIN);
+}
+
+static void wake_at_last(void)
+{
+	shared.wakes = waits > 2;
+	grant_after_three();
+}
+
+TEST(the_admin_wakes)
+{
+	frames = 0;
+	first_process = wake_at_last;
+	shared.nr_moves = 1;
+	shared.moves[0].to[0] = 7;
+	shared.order = 1;
+	assert_int_equal(look(), 0);
+	assert_string_equal(called, "LCRU");
+	assert_int_equal(moved.to[0], 7);
+	/* an order to wake that has been seen wakes it once */
+	frames = 1;
+	shared.order = 2;
+	assert_int_equal(look(), 1);
+	assert_string_equal(called, "LCRULCRU");
+}
+
+/* another program has taken the room between the look and Restore */
+TEST(no_room_after_all)
+{
+	restores_fail = 2;
+	shared.order = 1;
+	assert_int_equal(look(), 1);
+	assert_string_equal(called, "LCRRRU");
+	assert_int_equal(shared.wish, 3);
+}
+
+static int gone(struct kvgpu_remote_head *h, const void **payload)
+{
+	return -ECONNRESET;
+}
+
+TEST(a_client_that_leaves_asleep)
+{
+	fake_next = gone;
+	shared.order = 1;
+	assert_int_equal(look(), -ECONNRESET);
+	assert_string_equal(called, "LC");
+}
+
+static void refused(enum sleep_refusal refusal, CUresult error, const char *calls)
+{
+	shared.order++;
+	assert_int_equal(look(), -EAGAIN);
+	assert_int_equal(shared.done, shared.order);
+	assert_int_equal(shared.refusal, refusal);
+	assert_int_equal(shared.error, error);
+	assert_int_equal(shared.state, SLEEP_AWAKE);
+	assert_string_equal(called, calls);
+	memset(called, 0, sizeof(called));
+}
+
+TEST(refusals)
+{
+	lock_says = CUDA_ERROR_NOT_READY;
+	refused(SLEEP_BUSY, CUDA_ERROR_NOT_READY, "L");
+	lock_says = 0;
+	checkpoint_says = CUDA_ERROR_NOT_SUPPORTED;
+	refused(SLEEP_MANAGED, CUDA_ERROR_NOT_SUPPORTED, "LCU");
+	checkpoint_says = CUDA_ERROR_OUT_OF_MEMORY;
+	refused(SLEEP_LIBRARY, CUDA_ERROR_OUT_OF_MEMORY, "LCU");
+	s.captures.begun = 1;
+	refused(SLEEP_CAPTURES, 0, "");
+	s.captures.begun = 0;
+	s.shares.events = 1;
+	refused(SLEEP_SHARES, 0, "");
+	s.shares.events = 0;
+	checkpoint_says = 0;
+	shared.order++;
+	assert_int_equal(look(), 1);
+}
+
+/* a frame is aside: the order is tried until it has been served */
+TEST(a_frame_waits)
+{
+	uint64_t st;
+
+	context();
+	st = stream();
+	fake_busy = 3;
+	ASK(cuStreamSynchronize, .stream = st);
+	assert_non_null(s.waits.list);
+	shared.order = 1;
+	assert_int_equal(look(), -EAGAIN);
+	assert_int_equal(shared.done, 0);
+	end_waits();
+	assert_int_equal(look(), 1);
+	assert_int_equal(shared.done, 1);
+}
+
+static unsigned int allocations, fail;
+
+static CUresult alloc(CUdeviceptr *ptr, size_t bytes)
+{
+	*ptr = 1 << 20;
+	return allocations++ < fail ? CUDA_ERROR_OUT_OF_MEMORY : 0;
+}
+
+static void others_sleep(void)
+{
+	if (waits < 3)
+		return;
+	shared.made = shared.lacks < 3;
+	shared.answers = shared.lacks;
+}
+
+TEST(room_for_an_allocation)
+{
+	s.library.cuMemAlloc_v2 = alloc;
+	context();
+	first_process = others_sleep;
+	allocations = 0;
+	fail = 1;
+	assert_int_equal(ASK(cuMemAlloc_v2, .bytes = 100), CUDA_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(shared.lacks, 0); /* nobody would look */
+	shared.makes_room = 1;
+	fail = 3;
+	allocations = 1;
+	OK(ASK(cuMemAlloc_v2, .bytes = 100));
+	assert_int_equal(shared.lacks, 2);
+	assert_int_equal(allocations, 4);
+	allocations = 0;
+	assert_int_equal(ASK(cuMemAlloc_v2, .bytes = 100), CUDA_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(shared.lacks, 3);
+	/* its own quota is no reason to put others to sleep */
+	s.options.memory = 50;
+	assert_int_equal(ASK(cuMemAlloc_v2, .bytes = 100), CUDA_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(shared.lacks, 3);
+	/* a first process that does not answer */
+	s.options.memory = 0;
+	first_process = NULL;
+	allocations = 0;
+	assert_int_equal(ASK(cuMemAlloc_v2, .bytes = 100), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+TEST_MAIN(begin, end)
