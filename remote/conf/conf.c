@@ -63,6 +63,24 @@ bool conf_size(const char *value, void *to, const struct conf_key *k)
 	return store_number(n, to, k);
 }
 
+bool conf_time(const char *value, void *to, const struct conf_key *k)
+{
+	static const struct {
+		const char *name;
+		uint64_t seconds;
+	} units[] = { { "s", 1 }, { "min", 60 }, { "h", 3600 } };
+	uint64_t n;
+	size_t i;
+
+	if (!digits(&value, &n))
+		return false;
+	for (i = 0; i < 3; i++)
+		if (!strcmp(value, units[i].name))
+			return !__builtin_mul_overflow(n, units[i].seconds, &n) &&
+			       store_number(n, to, k);
+	return !*value && !n && store_number(n, to, k);
+}
+
 bool conf_yes(const char *value, void *to, const struct conf_key *k)
 {
 	bool yes = !strcmp(value, "yes");

@@ -64,6 +64,7 @@ bool conf_natural(const char *text, uint64_t max, uint64_t *n);
 bool conf_number(const char *value, void *to, const struct conf_key *k);
 /* such as 4096, 512K, 64M, 4G, 1T */
 bool conf_size(const char *value, void *to, const struct conf_key *k);
+bool conf_time(const char *value, void *to, const struct conf_key *k); /* 0, 30s, 10min, 2h */
 bool conf_yes(const char *value, void *to, const struct conf_key *k);
 bool conf_path(const char *value, void *to, const struct conf_key *k); /* the value begins with / */
 bool conf_text(const char *value, void *to, const struct conf_key *k);

@@ -77,6 +77,12 @@ static bool users(const char *value, void *to, const struct conf_key *k)
 	return true;
 }
 
+static bool suspend_for(const char *value, void *to, const struct conf_key *k)
+{
+	*(bool *)to = !strcmp(value, "memory");
+	return *(bool *)to || !strcmp(value, "none");
+}
+
 static bool filter(const char *value, void *to, const struct conf_key *k)
 {
 	static const char *const names[] = {
@@ -166,6 +172,8 @@ static const struct conf_key keys[] = {
 	{ "programs", "a number from 1 to 1024", conf_number, AT(share.programs), 1, 1024 },
 	{ "images", "bytes, as 512M; 0: none are kept", conf_size, AT(share.images), 0,
 	  1ull << 40 },
+	{ "idle-suspend", "a time, as 30s, 10min or 2h, a year at most; 0: never", conf_time,
+	  AT(share.idle_s), 0, 366 * 24 * 3600 },
 	{ "allow", "yes or no", conf_yes, AT(share.allow) },
 	/* the keys above may stand in sections, too */
 	{ "library", "the name or the path of a libcuda.so.1", conf_text, TEXT(library) },
@@ -186,10 +194,13 @@ static const struct conf_key keys[] = {
 	{ "groups", "names of groups with blanks between, 8 at most, or none", groups,
 	  .often = true },
 	{ "turns", "yes or no", conf_yes, AT(turns) },
+	{ "suspend-for", "memory or none", suspend_for, AT(suspend_for_memory) },
+	{ "suspend-memory", "bytes of host memory for programs that sleep, as 64G; 0: none",
+	  conf_size, AT(suspend_memory), 0, 1ull << 48 },
 	{ "system-calls", "on, log or off", filter, AT(filter) },
 };
 
-enum { SECTION_KEYS = 8 };
+enum { SECTION_KEYS = 9 };
 
 const struct conf_form remoted_conf_form = { .keys = keys,
 					     .nr_keys = sizeof(keys) / sizeof(*keys),
@@ -221,6 +232,7 @@ void remoted_conf_default(struct remoted_conf *c)
 	c->patience_s = 10;
 	c->tasks = 512;
 	c->turns = true;
+	c->suspend_memory = half_of_memory();
 	c->users = USERS;
 	strcpy(c->groups[c->nr_groups++], "render");
 	strcpy(c->groups[c->nr_groups++], "video");

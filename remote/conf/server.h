@@ -20,6 +20,7 @@ struct conf_share {
 	uint64_t images; /* bytes of images that are kept for it; 0: none are */
 	uint64_t weight; /* weight in CPU time and in GPU time, 1 to 10000 */
 	uint64_t programs; /* programs at once; 0: as remoted_conf_programs() says */
+	uint64_t idle_s; /* after so long without a frame a program sleeps; 0: never */
 	bool allow;
 };
 
@@ -49,6 +50,8 @@ struct remoted_conf {
 	char groups[CONF_GROUPS][CONF_GROUP];
 	unsigned int nr_groups;
 	bool turns; /* clients with work for the GPU take turns */
+	bool suspend_for_memory; /* idle programs sleep when others lack device memory */
+	uint64_t suspend_memory; /* bytes of host memory for programs that sleep */
 	enum conf_filter filter;
 	struct conf_rule rules[CONF_RULES];
 	unsigned int nr_rules;

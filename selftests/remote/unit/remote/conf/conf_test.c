@@ -67,8 +67,8 @@ TEST(everything)
 		"memory = 4G\narena = 64M\nhost-memory = 8G\nweight = 50\nallow = no\nlibrary = /opt/libcuda.so.1\n"
 		"listen = unix:/run/a\nlisten = vsock:*:7411\nlisten = tls:*:7411\ntls-folder = /etc/x\nadmin-socket = /run/admin\n"
 		"admin-group = adm\nsocket-group = render\nclients = 3\nnewcomers = 2\npatience = 5\ntasks = 99\nusers = 70000\n"
-		"groups = render  video\nsystem-calls = log\n"
-		"[client tls:lab-1]\nallow = yes\nmemory = 1T\n[ client  vsock:5 ]\nweight = 10000\n[client unix:0]\n"));
+		"groups = render  video\nsystem-calls = log\nidle-suspend = 10min\nsuspend-for = memory\nsuspend-memory = 64G\n"
+		"[client tls:lab-1]\nallow = yes\nmemory = 1T\n[ client  vsock:5 ]\nweight = 10000\nidle-suspend = 0\n[client unix:0]\n"));
 	assert_int_equal(server.share.memory, 4ull << 30);
 	assert_int_equal(server.share.arena, 64 << 20);
 	assert_int_equal(server.share.host_memory, 8ull << 30);
@@ -89,6 +89,8 @@ TEST(everything)
 	assert_int_equal(server.nr_groups, 2);
 	assert_string_equal(server.groups[1], "video");
 	assert_int_equal(server.filter, FILTER_LOG);
+	assert_int_equal(server.share.idle_s, 600);
+	assert_true(server.suspend_for_memory && server.suspend_memory == 64ull << 30);
 	/*
 	 * a section inherits the values before the first section, except for those that it sets
 	 * itself
@@ -97,6 +99,8 @@ TEST(everything)
 	assert_int_equal(remoted_conf_share(&server, "tls:lab-1")->weight, 50);
 	assert_true(remoted_conf_share(&server, "tls:lab-1")->allow);
 	assert_int_equal(remoted_conf_share(&server, "vsock:5")->weight, 10000);
+	assert_int_equal(remoted_conf_share(&server, "tls:lab-1")->idle_s, 600);
+	assert_int_equal(remoted_conf_share(&server, "vsock:5")->idle_s, 0);
 	assert_false(remoted_conf_share(&server, "vsock:5")->allow);
 	assert_ptr_equal(remoted_conf_share(&server, "tls:lab-2"), &server.share);
 }
@@ -207,6 +211,15 @@ TEST(mistakes)
 	assert_true(read_server("turns = no\n") && !server.turns);
 	refuses("[client unix:0]\nturns = no", 2, "for all clients");
 	refuses("system-calls = 1", 1, "on, log or off");
+	assert_true(read_server("") && !server.suspend_for_memory && !server.share.idle_s &&
+		    server.suspend_memory);
+	assert_true(read_server("idle-suspend = 2h\nsuspend-for = none") &&
+		    server.share.idle_s == 7200);
+	assert_true(read_server("idle-suspend = 30s") && server.share.idle_s == 30);
+	refuses("idle-suspend = 30", 1, "idle-suspend is a time, as 30s");
+	refuses("idle-suspend = 10 min", 1, "a time");
+	refuses("idle-suspend = 5124095576030432h", 1, "a time");
+	refuses("suspend-for = all", 1, "memory or none");
 	refuses("tls-folder = tls", 1, "begins with /");
 	refuses("listen = nowhere", 1, "tcp:127.0.0.1:PORT");
 	refuses("listen = tcp:192.0.2.1:1", 1, "listen: tcp: neither encrypts");
