@@ -21,7 +21,7 @@ $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
 REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) \
 		   $(wildcard cuda/api/*.c cuda/api/export/*.c)
-REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/supervisor/*.c remote/turns/*.c) $(REMOTE_SHARED) \
+REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/supervisor/*.c remote/turns/*.c remote/sleep/*.c) $(REMOTE_SHARED) \
 		   $(addprefix remote/conf/,conf.c refused.c server.c)
 REMOTE_CTL	:= $(wildcard remote/ctl/*.c) $(addprefix remote/conf/,conf.c kept.c refused.c)
 REMOTE_PMEM	:= $(wildcard remote/pmem/*.c) remote/channel/label.c remote/conf/kept.c

@@ -66,6 +66,8 @@ LIBS_remote/supervisor/supervisor_test	:= $(addprefix -Xlinker --wrap=,poll now_
 SRC_remote/supervisor/admin_test	:= $(REMOTE_SUPERVISOR_SRC) remote/supervisor/admin.c remote/ctl/admin_socket.c
 UNIT_TESTS += remote/turns/turns_test
 SRC_remote/turns/turns_test	:= remote/turns/turns.c
+UNIT_TESTS += remote/sleep/sleepers_test
+SRC_remote/sleep/sleepers_test	:= remote/sleep/sleepers.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 # --- remote/cluster

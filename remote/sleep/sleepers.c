@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: MIT
+#include "sleepers.h"
+
+#include <stddef.h>
+
+/* an order is late when it has taken longer than any that was seen to end well */
+static bool is_late(const struct sleeper *r, uint64_t now)
+{
+	return now >
+	       r->ordered_ms + SLEEPERS_LATE_MS + (r->bytes >> 30) * (uint64_t)SLEEPERS_LATE_GIB_MS;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void sleepers_refuse(struct sleeper *r, uint32_t why, uint64_t now)
+{
+	r->state = SLEEPER_AWAKE;
+	r->why = why;
+	r->asked = false;
+	r->refused_ms = now;
+	if (!r->owes)
+		r->bytes = 0;
+}
+
+uint64_t sleepers_bytes(const struct sleepers *t)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->nr_rows; i++)
+		sum += t->rows[i]->bytes;
+	return sum;
+}
+
+/* ------------------------------------------------------------------ what has happened */
+
+/* readings from before count no more for the GPUs that the client needs */
+static void note_change(struct sleepers *t, const struct sleeper *r, uint64_t now)
+{
+	uint32_t g;
+
+	for (g = 0; g < SLEEP_GPUS; g++)
+		if (r->needs[g])
+			t->gpus[g].changed_ms = later(t->gpus[g].changed_ms, now);
+}
+
+static void fall_asleep(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	uint32_t g;
+
+	r->state = SLEEPER_ASLEEP;
+	r->asked = r->called = r->owes = r->moves = false;
+	r->target = 0;
+	r->why = SLEEP_FINE;
+	r->sleeps++;
+	note_change(t, r, now);
+	for (g = 0; g < SLEEP_GPUS; g++)
+		if (r->needs[g])
+			t->gpus[g].slept_ms = now;
+}
+
+static void wake_up(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	note_change(t, r, now);
+	r->state = SLEEPER_AWAKE;
+	r->asked = r->called = r->moves = false;
+	r->target = 0;
+	r->why = SLEEP_FINE;
+	r->bytes = 0;
+	r->awake_ms = r->frame_ms = now;
+}
+
+static void stand_in_line(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	if (r->state != SLEEPER_WAKING)
+		r->wished_ms = now;
+	r->state = SLEEPER_WAITS;
+	r->place = ++t->places;
+}
+
+static void see_awake(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	if (r->owes && r->seen.state >= SLEEP_ASLEEP) {
+		fall_asleep(t, r, now);
+		return;
+	}
+	if (r->owes && r->seen.done) {
+		r->owes = false;
+		r->bytes = 0;
+	}
+	/* one that sleeps without an order lies, and has what it says about it */
+	r->state = r->seen.state == SLEEP_CANNOT ? SLEEPER_CANNOT : SLEEPER_AWAKE;
+	if (r->state == SLEEPER_CANNOT)
+		r->asked = false;
+}
+
+static void see_going(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	if (r->seen.state >= SLEEP_ASLEEP) {
+		fall_asleep(t, r, now);
+	} else if (r->seen.done) {
+		sleepers_refuse(r, r->seen.refusal ?: SLEEP_LIBRARY, now);
+	} else if (is_late(r, now)) {
+		r->owes = true;
+		sleepers_refuse(r, WHY_LATE, now);
+	}
+}
+
+static void see_asleep(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	if (r->seen.state < SLEEP_ASLEEP)
+		wake_up(t, r, now);
+	else if (r->state == SLEEPER_ASLEEP && r->seen.state == SLEEP_WAITS && r->seen.wishes)
+		stand_in_line(t, r, now);
+	else if (r->state == SLEEPER_WAITS && r->seen.state == SLEEP_ASLEEP)
+		r->state = SLEEPER_ASLEEP;
+	if (r->state != SLEEPER_WAKING || !r->seen.wishes)
+		return;
+	r->failed_ms = now;
+	note_change(t, r, now);
+	stand_in_line(t, r, now);
+}
+
+static void see(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	r->does = SLEEPER_NOTHING;
+	r->answer = SLEEPER_NO_ANSWER;
+	r->ahead = 0;
+	if (r->seen.calls != r->calls || !r->frame_ms)
+		r->frame_ms = now;
+	r->calls = r->seen.calls;
+	if (!r->seen.lacks)
+		r->lacked_ms = 0;
+	else if (!r->lacked_ms)
+		r->lacked_ms = now;
+	switch (r->state) {
+	case SLEEPER_CANNOT:
+	case SLEEPER_AWAKE:
+		see_awake(t, r, now);
+		break;
+	case SLEEPER_GOING:
+		see_going(t, r, now);
+		break;
+	case SLEEPER_ASLEEP:
+	case SLEEPER_WAITS:
+	case SLEEPER_WAKING:
+		see_asleep(t, r, now);
+		break;
+	}
+}
+
+/* ------------------------------------------------------------------ what is there */
+
+/* whether all GPUs were read lately; if not, and nobody is blind, a reading is wanted */
+static bool is_read(struct sleepers *t, uint64_t now)
+{
+	uint32_t g;
+
+	t->wants_reading = true;
+	for (g = 0; g < t->nr_gpus; g++)
+		if (!t->gpus[g].read_ms || t->gpus[g].read_ms + SLEEPERS_READING_MS < now)
+			return false;
+	return t->nr_gpus && !t->blind;
+}
+
+/* whether a reading knows on which GPUs the client is */
+static bool is_listed(const struct sleepers *t, const struct sleeper *r)
+{
+	uint32_t g;
+
+	for (g = 0; g < t->nr_gpus; g++)
+		if (r->uses[g])
+			return true;
+	return false;
+}
+
+/*
+ * What the client takes of that GPU. One that no reading lists, as those in another container, is
+ * on GPU 0, with what it is charged and a context.
+ */
+static uint64_t takes_of(const struct sleepers *t, const struct sleeper *r, uint32_t g)
+{
+	uint64_t uses = r->uses[g], used = t->gpus[g].total - t->gpus[g].free;
+
+	if (!uses && !g && r->seen.charged && !is_listed(t, r))
+		uses = SLEEPERS_UNKNOWN;
+	if (uses == SLEEPERS_UNKNOWN)
+		uses = r->seen.charged + SLEEPERS_CONTEXT;
+	return least(uses, used);
+}
+
+/*
+ * A Restore without room may fail for ever, and what others take meanwhile is not known, so more
+ * than what the client had has to be free; for a small one not that much more. What was free beside
+ * it is enough in any case: a client that filled its GPU can wake there.
+ */
+static void note_needs(const struct sleepers *t, struct sleeper *r)
+{
+	uint64_t takes, spare;
+	uint32_t g;
+
+	r->bytes = 0;
+	for (g = 0; g < SLEEP_GPUS; g++) {
+		takes = g < t->nr_gpus ? takes_of(t, r, g) : 0;
+		spare = least(least(SLEEPERS_SPARE, takes / 8), t->gpus[g].free);
+		r->needs[g] = takes ? takes + spare : 0;
+		r->bytes += takes;
+	}
+	r->listed = is_listed(t, r);
+}
+
+static bool share_gpu(const struct sleeper *r, const struct sleeper *other)
+{
+	uint32_t g;
+
+	for (g = 0; g < SLEEP_GPUS; g++)
+		if (r->needs[g] && other->needs[g])
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------ to sleep */
+
+/* Order it, unless that is refused. The GPUs were read. */
+static void suspend(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	note_needs(t, r);
+	if (sleepers_bytes(t) > t->memory) {
+		sleepers_refuse(r, WHY_MEMORY, now);
+		return;
+	}
+	r->does = SLEEPER_SUSPEND;
+	r->state = SLEEPER_GOING;
+	r->why = SLEEP_FINE;
+	r->ordered_ms = now;
+}
+
+static bool has_work(const struct sleeper *r, uint64_t now)
+{
+	return r->seen.works || r->seen.lacks || now < r->frame_ms + SLEEPERS_WORK_MS;
+}
+
+static bool was_refused(const struct sleeper *r, uint64_t now)
+{
+	return r->refused_ms && now < r->refused_ms + SLEEPERS_REFUSED_MS;
+}
+
+static void suspend_who_should(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	uint64_t since = later(r->frame_ms, r->awake_ms);
+	bool idle = r->idle_ms && now >= since + r->idle_ms && !has_work(r, now) &&
+		    !was_refused(r, now);
+
+	/* an allocation that waits for its answer keeps the process from sleeping */
+	if (r->state != SLEEPER_AWAKE || r->owes || r->seen.lacks || !(r->asked || idle))
+		return;
+	if (is_read(t, now))
+		suspend(t, r, now);
+	else if (t->blind)
+		sleepers_refuse(r, WHY_METER, now);
+}
+
+/* when the client may be put to sleep for others; UINT64_MAX: not as things are */
+static uint64_t may_sleep_at(const struct sleeper *r, uint64_t now)
+{
+	uint64_t hold = later(SLEEPERS_HOLD_MS, r->idle_ms);
+
+	if (!r->present || r->state != SLEEPER_AWAKE || r->owes || has_work(r, now) ||
+	    was_refused(r, now))
+		return UINT64_MAX;
+	return r->awake_ms ? r->awake_ms + hold : 0;
+}
+
+/* whether another one than @r was ordered, and frees memory of these GPUs, a bit each */
+static bool one_is_going(const struct sleepers *t, const struct sleeper *r, uint32_t gpus)
+{
+	const struct sleeper *other;
+	uint32_t i, g;
+
+	for (i = 0; i < t->nr_rows; i++) {
+		other = t->rows[i];
+		if (!other->present || other == r || other->state != SLEEPER_GOING)
+			continue;
+		for (g = 0; g < t->nr_gpus; g++)
+			if (gpus & 1u << g && other->needs[g])
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Put the one of these GPUs to sleep that is idle for longest. *soon: else, when one may be.
+ * *could: what all that may be now would free.
+ */
+static struct sleeper *victim_on(const struct sleepers *t, uint32_t gpus, uint64_t now,
+				 uint64_t *soon, uint64_t *could)
+{
+	struct sleeper *r, *best = NULL;
+	uint64_t at, takes;
+	uint32_t i, g;
+
+	*soon = UINT64_MAX;
+	*could = 0;
+	for (i = 0; i < t->nr_rows; i++) {
+		r = t->rows[i];
+		at = may_sleep_at(r, now);
+		for (takes = 0, g = 0; at != UINT64_MAX && g < t->nr_gpus; g++)
+			takes += gpus & 1u << g ? takes_of(t, r, g) : 0;
+		if (!takes)
+			continue;
+		*soon = least(*soon, at);
+		if (at > now)
+			continue;
+		*could += takes;
+		if (!best ||
+		    later(r->frame_ms, r->awake_ms) < later(best->frame_ms, best->awake_ms))
+			best = r;
+	}
+	return best;
+}
+
+/* ------------------------------------------------------------------ allocations without room */
+
+static uint32_t gpus_of(const struct sleepers *t, const struct sleeper *r)
+{
+	uint32_t g, gpus = 0;
+
+	for (g = 0; g < t->nr_gpus; g++)
+		gpus |= r->uses[g] ? 1u << g : 0;
+	return gpus ?: 1;
+}
+
+/* whether a client has gone to sleep there since then, and for nobody else's allocation */
+static bool room_was_made(struct sleepers *t, uint32_t gpus, uint64_t since, uint64_t now)
+{
+	struct sleepers_gpu *g;
+
+	for (g = t->gpus; g < t->gpus + t->nr_gpus; g++) {
+		if (!(gpus & 1u << (g - t->gpus)) || g->slept_ms < since ||
+		    g->slept_ms <= g->made_ms)
+			continue;
+		g->made_ms = now;
+		g->changed_ms = now + SLEEPERS_MADE_MS;
+		return true;
+	}
+	return false;
+}
+
+static void answer_lack(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	uint64_t until = r->lacked_ms + SLEEPERS_LACK_MS, soon, could;
+	uint32_t gpus = gpus_of(t, r);
+	struct sleeper *victim;
+
+	if (now < r->answered_ms + SLEEPERS_LACK_AGAIN_MS)
+		return;
+	r->answer = SLEEPER_NOT_MADE;
+	if (t->for_memory && now < until) {
+		if (room_was_made(t, gpus, r->lacked_ms, now)) {
+			r->answer = SLEEPER_MADE;
+		} else if (!is_read(t, now)) {
+			r->answer = t->blind ? SLEEPER_NOT_MADE : SLEEPER_NO_ANSWER;
+		} else if (one_is_going(t, r, gpus)) {
+			r->answer = SLEEPER_NO_ANSWER;
+		} else {
+			victim = victim_on(t, gpus, now, &soon, &could);
+			if (victim)
+				suspend(t, victim, now);
+			if (victim || (soon != UINT64_MAX && soon < until))
+				r->answer = SLEEPER_NO_ANSWER;
+		}
+	}
+	if (!r->answer)
+		return;
+	r->answered_ms = now;
+	r->lacked_ms = 0;
+}
+
+/* ------------------------------------------------------------------ the line of those that wake */
+
+/* the row that waits at the first place behind @place, or NULL */
+static struct sleeper *next_in_line(const struct sleepers *t, uint64_t place)
+{
+	struct sleeper *r, *next = NULL;
+	uint32_t i;
+
+	for (i = 0; i < t->nr_rows; i++) {
+		r = t->rows[i];
+		if (r->present && r->state == SLEEPER_WAITS && r->place > place &&
+		    (!next || r->place < next->place))
+			next = r;
+	}
+	return next;
+}
+
+/* how many on the client's GPUs wake, or wait at earlier places */
+static uint32_t ahead_of(const struct sleepers *t, const struct sleeper *r, uint64_t now)
+{
+	const struct sleeper *other;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < t->nr_rows; i++) {
+		other = t->rows[i];
+		if (other->present && other != r && share_gpu(r, other))
+			n += (other->state == SLEEPER_WAKING && !is_late(other, now)) ||
+			     (other->state == SLEEPER_WAITS && other->place < r->place);
+	}
+	return n;
+}
+
+/* The client is the first one on its GPUs that waits. */
+static void wake_first(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	uint64_t soon, could, lacks = 0;
+	uint32_t g, gpus = 0;
+	bool settled = true;
+	struct sleeper *victim;
+
+	r->why = t->blind ? WHY_METER : WHY_ROOM;
+	if (now < r->failed_ms + SLEEPERS_FAILED_MS && r->failed_ms)
+		return;
+	for (g = 0; g < SLEEP_GPUS; g++) {
+		if (!r->needs[g])
+			continue;
+		if (!is_read(t, now) || g >= t->nr_gpus)
+			return;
+		settled &= t->gpus[g].read_ms >= t->gpus[g].changed_ms + SLEEPERS_SETTLE_MS;
+		if (t->gpus[g].free >= r->needs[g])
+			continue;
+		gpus |= 1u << g;
+		lacks += r->needs[g] - t->gpus[g].free;
+	}
+	if (settled && !gpus) {
+		r->does = SLEEPER_WAKE;
+		r->state = SLEEPER_WAKING;
+		r->ordered_ms = now;
+		r->why = SLEEP_FINE;
+	} else if (settled && t->for_memory && !one_is_going(t, r, gpus)) {
+		victim = victim_on(t, gpus, now, &soon, &could);
+		if (victim && could >= lacks)
+			suspend(t, victim, now);
+	}
+}
+
+static void wake_who_may(struct sleepers *t, uint64_t now)
+{
+	struct sleeper *r = NULL;
+
+	while ((r = next_in_line(t, r ? r->place : 0))) {
+		r->ahead = ahead_of(t, r, now);
+		if (r->ahead)
+			r->why = WHY_LINE;
+		else
+			wake_first(t, r, now);
+	}
+}
+
+/* ---------------------------------------------------------------- wakes by the admin */
+
+/* why the sleeper can't go to GPU .target - 1, or SLEEP_FINE: then its needs are of that one */
+static uint32_t move(struct sleepers *t, struct sleeper *r)
+{
+	uint32_t g, from = 0, n = 0, to = r->target - 1;
+
+	for (g = 0; g < SLEEP_GPUS; g++)
+		if (r->needs[g]) {
+			from = g;
+			n++;
+		}
+	if (n != 1 || !r->listed)
+		return WHY_SPREAD;
+	if (to >= t->nr_gpus || from >= t->nr_gpus || t->gpus[from].kind != t->gpus[to].kind)
+		return WHY_KIND;
+	/* it was told to move before, and has not woken since */
+	from = r->moves ? r->from : from;
+	for (g = 0; g < SLEEP_GPUS; g++)
+		n = r->needs[g] ? g : n;
+	if (n != to) {
+		r->needs[to] = r->needs[n];
+		r->needs[n] = 0;
+	}
+	r->moves = from != to;
+	r->from = from;
+	r->to = to;
+	return SLEEP_FINE;
+}
+
+static void call(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	uint32_t why = SLEEP_FINE;
+
+	if (!r->called || (r->state != SLEEPER_ASLEEP && r->state != SLEEPER_WAITS))
+		return;
+	if (r->target && !is_read(t, now)) {
+		if (!t->blind)
+			return;
+		why = WHY_METER;
+	} else if (r->target) {
+		why = move(t, r);
+	}
+	r->called = false;
+	r->target = 0;
+	r->why = why;
+	if (!why && r->state == SLEEPER_ASLEEP)
+		r->does = SLEEPER_CALL;
+}
+
+/* ------------------------------------------------------------------ */
+
+static uint64_t again_ms(const struct sleepers *t)
+{
+	uint64_t again = UINT64_MAX;
+	const struct sleeper *r;
+	uint32_t i;
+
+	for (i = 0; i < t->nr_rows; i++) {
+		r = t->rows[i];
+		if (!r->present)
+			continue;
+		if (r->state >= SLEEPER_GOING || r->owes || r->asked ||
+		    (r->state == SLEEPER_AWAKE && t->for_memory))
+			return SLEEPERS_AGAIN_MS;
+		if (r->idle_ms || t->for_memory)
+			again = SLEEPERS_AGAIN_IDLE_MS;
+	}
+	return again;
+}
+
+uint64_t sleepers_look(struct sleepers *t, uint64_t now)
+{
+	uint32_t i;
+
+	t->wants_reading = false;
+	for (i = 0; i < t->nr_rows; i++)
+		if (t->rows[i]->present)
+			see(t, t->rows[i], now);
+	for (i = 0; i < t->nr_rows; i++)
+		if (t->rows[i]->present) {
+			suspend_who_should(t, t->rows[i], now);
+			call(t, t->rows[i], now);
+		}
+	for (i = 0; i < t->nr_rows; i++)
+		if (t->rows[i]->present && t->rows[i]->lacked_ms)
+			answer_lack(t, t->rows[i], now);
+	wake_who_may(t, now);
+	return again_ms(t);
+}
