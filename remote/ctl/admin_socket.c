@@ -145,12 +145,18 @@ static const struct field of_client[] = {
 	C(turns),
 	C(lost),
 	C(old),
+	C(suspended),
+	C(sleeps),
+	C(waits),
+	C(ahead),
 	TEXT(struct ctl_client, state, "state"),
 	TEXT(struct ctl_client, peer, "peer"),
 	TEXT(struct ctl_client, who, "who"),
 	TEXT(struct ctl_client, fingerprint, "fingerprint"),
 	TEXT(struct ctl_client, release, "release"),
 	TEXT(struct ctl_client, protocol, "protocol"),
+	TEXT(struct ctl_client, sleep, "sleep"),
+	TEXT(struct ctl_client, why, "why"),
 	{ 0 },
 };
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CTL_CLIENTS = 4096, CTL_WORD = 128 };
+enum { CTL_CLIENTS = 4096, CTL_WORD = 128, CTL_TEXT = 256 };
 
 struct ctl_server {
 	int64_t pid, since, served, newcomers, limit, accepted, refused, calls, received, sent;
@@ -25,10 +25,20 @@ struct ctl_client {
 	 * lost, as others waited too long.
 	 */
 	int64_t share, gpu, alone, waited, turns, lost;
+	/*
+	 * bytes of device memory that are in host memory while it sleeps; how often it went to
+	 * sleep; for how many seconds it has been waiting to wake; how many wake before it
+	 */
+	int64_t suspended, sleeps, waits, ahead;
 	int64_t old; /* its libcuda.so.1 is of another build than the server */
 	/* fingerprint: of a certificate's key, of a client by TLS; else empty */
 	char state[CTL_WORD], peer[CTL_WORD], who[CTL_WORD], fingerprint[CTL_WORD];
 	char release[CTL_WORD], protocol[CTL_WORD]; /* of its libcuda.so.1; empty: not told yet */
+	/*
+	 * awake, going, asleep or waits; empty: it can't sleep. Why it was not put to sleep, or
+	 * does not wake: a word of ../supervisor/clients.c
+	 */
+	char sleep[CTL_WORD], why[CTL_WORD];
 };
 
 /* The server's answer to "clients" at one time. */
@@ -62,6 +72,16 @@ void sample_free(struct ctl_sample *s);
 void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now);
 void show_json(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now);
 void show_prometheus(FILE *out, const struct ctl_sample *now);
+/* Put .why of the client into words. */
+void sleep_text(const struct ctl_client *c, char to[CTL_TEXT]);
+
+/* ------------------------------------------------------------------ sleep.c */
+
+/*
+ * Send @command, "suspend ID" or "resume ID", wait until it is done, and print how it went. Return
+ * 0, or 1: it is not, and the reason was printed.
+ */
+int ctl_sleep(const char *socket, const char *command, int64_t id, unsigned int seconds);
 
 /* ------------------------------------------- certs.c: return 0, or 1 and the reason was printed */
 

@@ -20,13 +20,15 @@
 
 #define ADMIN_SOCKET "/run/kvgpu-remoted/admin"
 #define TLS_FOLDER   "/etc/kvgpu/tls"
-enum { DAYS = 730, DAYS_MAX = 3650 };
+enum { DAYS = 730, DAYS_MAX = 3650, SECONDS = 300, SECONDS_MAX = 86400 };
 
 static const char usage[] =
 	"usage: kvgpu-remotectl [--socket PATH] COMMAND\n"
 	"  list [--json] [--interval SECONDS]   clients, what they hold, and rates over the interval (1; 0: no rates)\n"
 	"  metrics                              the counters once, for Prometheus\n"
 	"  end ID                               ends a client; its program gets an error\n"
+	"  suspend ID [--seconds N]             puts a client to sleep: its device memory goes to host memory until its next call\n"
+	"  resume ID [--gpu N] [--seconds N]    wakes it now, on another GPU of the same type if asked; waits 300 seconds at most\n"
 	"  refuse NAME|FINGERPRINT [--folder PATH]\n"
 	"                                       ends the clients with a certificate of that name, or with this one, and lets them in no more\n"
 	"  accept NAME|FINGERPRINT [--folder PATH]\n"
@@ -48,6 +50,8 @@ struct options {
 	double interval;
 	uint64_t days;
 	const char *within;
+	const char *gpu;
+	uint64_t seconds;
 };
 
 void report_error(const char *format, ...)
@@ -108,6 +112,21 @@ static int tell_server(const struct options *o, const char *what, const char *of
 	return !fine;
 }
 
+static int sleep_or_wake(const struct options *o, const char *what, const char *of)
+{
+	char line[64];
+	uint64_t id;
+
+	if (!conf_natural(of, INT64_MAX, &id)) {
+		report_error("%s wants a number: kvgpu-remotectl list shows those of clients",
+			     what);
+		return 1;
+	}
+	snprintf(line, sizeof(line), "%s %llu%s%.20s", what, (unsigned long long)id,
+		 *o->gpu ? " gpu " : "", o->gpu);
+	return ctl_sleep(o->socket, line, id, o->seconds);
+}
+
 /* ---------------------------------------------------------------------------- the command line */
 
 static int wrong_usage(const char *text)
@@ -137,7 +156,7 @@ static int run_certs(const struct options *o, char **args, int n)
 	return wrong_usage(whole);
 }
 
-enum { LIST, METRICS, END, REFUSE, ACCEPT, DRAIN, RELOAD, CERTS, NR_COMMANDS };
+enum { LIST, METRICS, END, SUSPEND, RESUME, REFUSE, ACCEPT, DRAIN, RELOAD, CERTS, NR_COMMANDS };
 
 static int run_command(const struct options *o, char **args, int n)
 {
@@ -145,6 +164,8 @@ static int run_command(const struct options *o, char **args, int n)
 		[LIST] = { "list", "", 0, 0 },
 		[METRICS] = { "metrics", "", 0, 0 },
 		[END] = { "end", "ID", 1, 1 },
+		[SUSPEND] = { "suspend", "ID", 1, 1 },
+		[RESUME] = { "resume", "ID", 1, 1 },
 		[REFUSE] = { "refuse", "NAME or FINGERPRINT", 1, 1 },
 		[ACCEPT] = { "accept", "NAME or FINGERPRINT", 1, 1 },
 		[DRAIN] = { "drain", "", 0, 0 },
@@ -160,6 +181,10 @@ static int run_command(const struct options *o, char **args, int n)
 		return metrics(o);
 	case END:
 		return tell_server(o, "end", args[1]);
+	case SUSPEND:
+		return sleep_or_wake(o, "suspend", args[1]);
+	case RESUME:
+		return sleep_or_wake(o, "resume", args[1]);
 	case REFUSE:
 		return ctl_refuse(o->socket, o->folder, args[1]);
 	case ACCEPT:
@@ -191,9 +216,12 @@ static bool read_options(int argc, char **argv, struct options *o, char text[WRO
 					       { "folder", required_argument, NULL, 'f' },
 					       { "days", required_argument, NULL, 'd' },
 					       { "within", required_argument, NULL, 'w' },
+					       { "gpu", required_argument, NULL, 'g' },
+					       { "seconds", required_argument, NULL, 't' },
 					       { "version", no_argument, NULL, 'v' },
 					       { "help", no_argument, NULL, 'h' },
 					       { 0 } };
+	uint64_t n;
 	int c;
 
 	opterr = 0;
@@ -214,6 +242,15 @@ static bool read_options(int argc, char **argv, struct options *o, char text[WRO
 			return false;
 		} else if (c == 'w') {
 			o->within = optarg;
+		} else if (c == 'g' && !conf_natural(optarg, INT32_MAX, &n)) {
+			snprintf(text, WRONG_TEXT, "--gpu is a number, not \"%s\"", optarg);
+			return false;
+		} else if (c == 'g') {
+			o->gpu = optarg;
+		} else if (c == 't' && !conf_natural(optarg, SECONDS_MAX, &o->seconds)) {
+			snprintf(text, WRONG_TEXT, "--seconds is a number to %d, not \"%s\"",
+				 SECONDS_MAX, optarg);
+			return false;
 		} else if (c == 'v') {
 			o->version = true;
 		} else if (c == 'h') {
@@ -232,7 +269,9 @@ int main(int argc, char **argv)
 			     .folder = TLS_FOLDER,
 			     .interval = 1,
 			     .days = DAYS,
-			     .within = "" };
+			     .within = "",
+			     .gpu = "",
+			     .seconds = SECONDS };
 	char text[WRONG_TEXT];
 
 	process_begin();

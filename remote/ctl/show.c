@@ -33,6 +33,47 @@ static struct rates rates_of(const struct ctl_sample *before, const struct ctl_s
 	return (struct rates){ -1, -1, -1, -1 };
 }
 
+/* ------------------------------------------------------------------ why a client sleeps or not */
+
+/* what ../supervisor/clients.c has words for */
+static const struct {
+	const char *word, *text;
+} whys[] = {
+	{ "busy", "its work on the GPU does not end" },
+	{ "captures", "one of its streams captures" },
+	{ "managed", "it has managed memory, which the driver does not take from a GPU" },
+	{ "shares", "it shares memory or events with other programs" },
+	{ "late", "its process has not answered" },
+	{ "host-memory",
+	  "its process may not have that much host memory: the limits of its cgroup, "
+	  "or of a process, can't be raised here" },
+	{ "suspend-memory", "what sleeps would have more host memory than suspend-memory of "
+			    "remoted.conf" },
+	{ "meter",
+	  "nobody knows how much memory the GPUs have; journalctl -u kvgpu-remoted says why" },
+	{ "gpu-type", "there is no such GPU of the type of the one that it had" },
+	{ "gpus", "it has memory on several GPUs, or nobody knows on which" },
+	{ "line", "others wait for room on its GPU since before" },
+	{ "room", "its GPU has no room" },
+	{ "wakes", "its memory comes back to the GPU" },
+};
+
+void sleep_text(const struct ctl_client *c, char to[CTL_TEXT])
+{
+	static const char library[] = "library-";
+	size_t i;
+
+	snprintf(to, CTL_TEXT, "%s", c->why);
+	if (!strncmp(c->why, library, strlen(library)))
+		snprintf(to, CTL_TEXT, "the library has refused: CUDA error %s",
+			 c->why + strlen(library));
+	for (i = 0; i < sizeof(whys) / sizeof(*whys); i++)
+		if (!strcmp(c->why, whys[i].word))
+			snprintf(to, CTL_TEXT, "%s", whys[i].text);
+	if (c->ahead > 0)
+		snprintf(to + strlen(to), CTL_TEXT - strlen(to), " (%" PRId64 ")", c->ahead);
+}
+
 /* ------------------------------------------------------------------ a table */
 
 static void mib(char to[24], double bytes)
@@ -59,6 +100,23 @@ static int wider_column(int width, const char *word)
 	return (int)strlen(word) > width ? (int)strlen(word) : width;
 }
 
+/* the end of a row: nothing of who is awake, but why it was not put to sleep */
+static void show_sleep(FILE *out, const struct ctl_client *c)
+{
+	bool waits = !strcmp(c->sleep, "waits");
+	char why[CTL_TEXT], bytes[24];
+
+	sleep_text(c, why);
+	mib(bytes, c->suspended);
+	if (c->suspended || waits || !strcmp(c->sleep, "asleep"))
+		fprintf(out, ", asleep (%s MiB)", bytes);
+	if (waits)
+		fprintf(out, ", waits to wake for %" PRId64 " s", c->waits);
+	else if (*c->why && !strcmp(c->sleep, "awake"))
+		fprintf(out, ", was not put to sleep");
+	fprintf(out, "%s%s\n", *why ? ": " : "", why);
+}
+
 static void show_client(FILE *out, const struct ctl_client *c, const struct rates *r, int who,
 			int peer)
 {
@@ -78,8 +136,9 @@ static void show_client(FILE *out, const struct ctl_client *c, const struct rate
 		c->id, c->state, who, c->who, peer, c->peer, c->pid, c->user, since, c->weight);
 	fprintf(out, " %4" PRId64 ".%" PRId64 " %8s %9s %9s %12" PRId64 " %9s %8s %8s",
 		c->share / 10, c->share % 10, gpu, memory, pinned, c->calls, calls, in, sent);
-	fprintf(out, " %-7s %s%s\n", *c->release ? c->release : "-",
-		*c->protocol ? c->protocol : "-", c->old ? " old" : "");
+	fprintf(out, " %-7s %s%s", *c->release ? c->release : "-", *c->protocol ? c->protocol : "-",
+		c->old ? " old" : "");
+	show_sleep(out, c);
 }
 
 void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now)
@@ -145,11 +204,13 @@ static void json_client(FILE *out, const struct ctl_client *c, const struct rate
 					     "gpu_alone_us",
 					     "gpu_wait_us",
 					     "gpu_turns",
-					     "gpu_turns_lost" };
-	const int64_t numbers[] = { c->id,	 c->pid,    c->user,   c->since,
-				    c->weight,	 c->memory, c->pinned, c->calls,
-				    c->received, c->sent,   c->share,  c->gpu,
-				    c->alone,	 c->waited, c->turns,  c->lost };
+					     "gpu_turns_lost",
+					     "suspended_bytes",
+					     "sleeps" };
+	const int64_t numbers[] = { c->id,     c->pid,	     c->user,  c->since,    c->weight,
+				    c->memory, c->pinned,    c->calls, c->received, c->sent,
+				    c->share,  c->gpu,	     c->alone, c->waited,   c->turns,
+				    c->lost,   c->suspended, c->sleeps };
 
 	fprintf(out, "{\"state\":\"%s\",\"who\":\"%s\",\"peer\":\"%s\"", c->state, c->who, c->peer);
 	if (*c->fingerprint)
@@ -157,6 +218,13 @@ static void json_client(FILE *out, const struct ctl_client *c, const struct rate
 	if (*c->release)
 		fprintf(out, ",\"release\":\"%s\",\"protocol\":\"%s\",\"old\":%s", c->release,
 			c->protocol, c->old ? "true" : "false");
+	if (*c->sleep)
+		fprintf(out, ",\"sleep\":\"%s\"", c->sleep);
+	if (*c->why)
+		fprintf(out, ",\"sleep_why\":\"%s\"", c->why);
+	if (!strcmp(c->sleep, "waits"))
+		fprintf(out, ",\"sleep_waits_s\":%" PRId64 ",\"sleep_ahead\":%" PRId64, c->waits,
+			c->ahead);
 	json_numbers(out, names, numbers, sizeof(names) / sizeof(*names));
 	json_rate(out, "calls_per_s", r->calls);
 	json_rate(out, "received_bytes_per_s", r->received);
@@ -231,6 +299,14 @@ static const struct {
 	{ "client_gpu_turns_lost_total", "counter",
 	  "Turns that were lost: nothing went on in them, or they did not end.",
 	  offsetof(struct ctl_client, lost) },
+	{ "client_suspended_bytes", "gauge",
+	  "Device memory of a client that is in host memory while it sleeps.",
+	  offsetof(struct ctl_client, suspended) },
+	{ "client_sleeps_total", "counter", "How often a client was put to sleep.",
+	  offsetof(struct ctl_client, sleeps) },
+	{ "client_wake_wait_seconds", "gauge",
+	  "For how long a client has been waiting to wake; 0: it does not.",
+	  offsetof(struct ctl_client, waits) },
 	{ "client_start_time_seconds", "gauge", "When a client came.",
 	  offsetof(struct ctl_client, since) },
 	{ "client_calls_total", "counter", "Frames of a client that were carried out.",
@@ -245,14 +321,25 @@ void show_prometheus(FILE *out, const struct ctl_sample *now)
 {
 	const struct ctl_server *s = &now->server;
 	const struct ctl_client *c;
-	int64_t old = 0;
+	int64_t old = 0, asleep = 0, waiting = 0, waits = 0;
 	size_t i, m;
 
 	show_metric(out, "clients", "gauge", "Clients that are served.", s->served);
-	for (i = 0; i < now->nr_clients; i++)
-		old += now->clients[i].old;
+	for (i = 0; i < now->nr_clients; i++) {
+		c = &now->clients[i];
+		old += c->old;
+		asleep += !strcmp(c->sleep, "asleep") || !strcmp(c->sleep, "waits");
+		waiting += !strcmp(c->sleep, "waits");
+		waits = c->waits > waits ? c->waits : waits;
+	}
 	show_metric(out, "clients_old", "gauge",
 		    "Clients whose libcuda.so.1 is of another build than the server.", old);
+	show_metric(out, "clients_asleep", "gauge",
+		    "Clients whose device memory is in host memory.", asleep);
+	show_metric(out, "clients_waking", "gauge", "Of these, clients that wait to have it back.",
+		    waiting);
+	show_metric(out, "longest_wake_wait_seconds", "gauge",
+		    "For how long the first of them has been waiting.", waits);
 	show_metric(out, "newcomers", "gauge", "Connections whose client is not known yet.",
 		    s->newcomers);
 	show_metric(out, "clients_limit", "gauge", "Clients that may be served at once.", s->limit);

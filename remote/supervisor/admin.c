@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The admin's socket; ../ctl/admin_socket.c is its other end. A command is a line, "clients", "end
- * ID", "refuse WORD", "reload", or "drain" without or with seconds. The answer is lines, the last
- * of which is "ok" or "error TEXT".
+ * ID", "suspend ID", "resume ID" without or with "gpu N" behind, "refuse WORD", "reload", or
+ * "drain" without or with seconds. The answer is lines, the last of which is "ok" or "error TEXT".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -82,25 +82,21 @@ void admin_accept(struct supervisor *s)
 
 static const char *end_one(struct supervisor *s, const char *text)
 {
-	unsigned int i;
+	struct client *c;
 	uint64_t id;
 
 	if (!conf_natural(text, UINT64_MAX, &id))
 		return "error end wants the number of a client";
-	for (i = 0; i < s->nr_clients; i++) {
-		struct client *c = &s->clients[i];
-
-		if (c->state == CLIENT_NONE || c->id != id)
-			continue;
-		if (c->reaped && c->pid > 0)
-			return "error its process has ended, and its memory is being given back; if that "
-			       "does not end, the client's own program holds it up: end that program";
-		say("client %llu (%s) is ended by the admin", (unsigned long long)id,
-		    *c->who ? c->who : c->peer);
-		client_kill(c);
-		return "ok";
-	}
-	return "error there is no client with that number";
+	c = client_by_id(s, id);
+	if (!c)
+		return "error there is no client with that number";
+	if (c->reaped && c->pid > 0)
+		return "error its process has ended, and its memory is being given back; if that "
+		       "does not end, the client's own program holds it up: end that program";
+	say("client %llu (%s) is ended by the admin", (unsigned long long)id,
+	    *c->who ? c->who : c->peer);
+	client_kill(c);
+	return "ok";
 }
 
 /*
@@ -150,14 +146,21 @@ static const char *drain(struct supervisor *s, const char *seconds)
 
 size_t admin_command(struct supervisor *s, const char *line, char *to, size_t size)
 {
-	const char *answer = "error the commands are: clients, end ID, refuse WORD, reload, drain";
+	const char *answer =
+		"error the commands are: clients, end ID, suspend ID, resume ID, refuse "
+		"WORD, reload, drain";
 	size_t used = 0;
 
 	if (!strcmp(line, "clients")) {
+		sleep_look(s);
 		used = clients_print(s, to, size - 4);
 		answer = "ok";
 	} else if (!strncmp(line, "end ", 4)) {
 		answer = end_one(s, line + 4);
+	} else if (!strncmp(line, "suspend ", 8)) {
+		answer = sleep_suspend(s, line + 8);
+	} else if (!strncmp(line, "resume ", 7)) {
+		answer = sleep_resume(s, line + 7);
 	} else if (!strncmp(line, "refuse ", 7)) {
 		return end_refused_ones(s, line + 7, to, size);
 	} else if (!strcmp(line, "drain")) {

@@ -182,6 +182,15 @@ void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struc
 			       strerror(errno));
 }
 
+bool cgroup_memory(unsigned int tenant, const struct conf_share *share, uint64_t more)
+{
+	char folder[600];
+
+	folder_of(tenant, folder);
+	return !share->host_memory ||
+	       write_file(folder, "memory.max", "%llu", share->host_memory + more);
+}
+
 void cgroup_weigh(unsigned int tenant, uint64_t weight)
 {
 	char folder[600];

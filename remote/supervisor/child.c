@@ -391,6 +391,33 @@ void child_main(const struct supervisor *s, unsigned int slot, const struct list
 	serve_client(&c, port, slot, counters);
 }
 
+/* in a child of the first process without a client; false: it could not */
+static bool give_up_rights(const struct supervisor *s, pid_t parent)
+{
+	const char *what;
+
+	if (confine(s->conf, s->nr_clients, &what))
+		return false;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || filter_install(s->conf->filter))
+		return false;
+	setenv("KVGPU_REMOTE", no_client, 1);
+	return true;
+}
+
+bool child_helps(const struct supervisor *s, pid_t parent, int *fd)
+{
+	int *fds[] = { fd }, nothing;
+
+	default_signals();
+	close_others(fds, 1);
+	nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (nothing < 0)
+		return false;
+	take_standard(nothing);
+	return give_up_rights(s, parent);
+}
+
 /* in a process that is confined as a client's: a library may never return */
 static void try_library(const struct supervisor *s, int log) __attribute__((noreturn));
 static void try_library(const struct supervisor *s, int log)
@@ -401,12 +428,8 @@ static void try_library(const struct supervisor *s, int log)
 
 	take_standard(log);
 	alarm(TRIAL_S);
-	if (confine(s->conf, s->nr_clients, &what))
+	if (!give_up_rights(s, parent))
 		_exit(1);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || filter_install(s->conf->filter))
-		_exit(1);
-	setenv("KVGPU_REMOTE", no_client, 1);
 	if (!library_load(&library, path, &what))
 		say("library = %s: %s: no program can be served: install kvgpu-cuda or the driver of the GPU's vendor, or name "
 		    "another library",

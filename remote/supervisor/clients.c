@@ -77,6 +77,16 @@ struct client *client_by_pid(struct supervisor *s, pid_t pid)
 	return NULL;
 }
 
+struct client *client_by_id(struct supervisor *s, uint64_t id)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++)
+		if (s->clients[i].state != CLIENT_NONE && s->clients[i].id == id)
+			return &s->clients[i];
+	return NULL;
+}
+
 unsigned int clients_in(const struct supervisor *s, enum client_state state)
 {
 	unsigned int i, n = 0;
@@ -244,6 +254,44 @@ static void print_build(struct printer *p, const struct supervisor *s, const str
 		   its.version != s->build.version || its.table != s->build.table);
 }
 
+/* words that ../ctl/show.c has sentences for */
+static const char *const whys[NR_WHYS] = {
+	[SLEEP_BUSY] = "busy",	    [SLEEP_CAPTURES] = "captures",   [SLEEP_MANAGED] = "managed",
+	[SLEEP_SHARES] = "shares",  [SLEEP_LIBRARY] = "library",     [WHY_LATE] = "late",
+	[WHY_HOST] = "host-memory", [WHY_MEMORY] = "suspend-memory", [WHY_METER] = "meter",
+	[WHY_KIND] = "gpu-type",    [WHY_SPREAD] = "gpus",	     [WHY_LINE] = "line",
+	[WHY_ROOM] = "room",
+};
+
+/* nothing of a client that can't sleep */
+static void print_sleep(struct printer *p, const struct client *c)
+{
+	static const char *const states[] = {
+		[SLEEPER_CANNOT] = "cannot", [SLEEPER_AWAKE] = "awake", [SLEEPER_GOING] = "going",
+		[SLEEPER_ASLEEP] = "asleep", [SLEEPER_WAITS] = "waits", [SLEEPER_WAKING] = "waits"
+	};
+	const struct sleeper *r = &c->sleeper;
+	bool going = r->asked && r->state == SLEEPER_AWAKE;
+	uint64_t now = now_ms();
+
+	if (r->state == SLEEPER_CANNOT && !r->sleeps)
+		return;
+	print_line(p, " sleep=%s", states[going ? SLEEPER_GOING : r->state]);
+	if (r->sleeps)
+		print_line(p, " suspended=%llu sleeps=%llu",
+			   (unsigned long long)(r->state >= SLEEPER_ASLEEP ? r->bytes : 0),
+			   (unsigned long long)r->sleeps);
+	if (r->state == SLEEPER_WAITS && now > r->wished_ms)
+		print_line(p, " waits=%llu ahead=%u",
+			   (unsigned long long)(now - r->wished_ms) / 1000, r->ahead);
+	if (r->state == SLEEPER_WAKING)
+		print_line(p, " why=wakes");
+	else if (r->why == SLEEP_LIBRARY)
+		print_line(p, " why=library-%u", c->sleep.error);
+	else if (r->why && r->why < NR_WHYS)
+		print_line(p, " why=%s", whys[r->why]);
+}
+
 static void print_client(struct printer *p, const struct supervisor *s, const struct client *c)
 {
 	static const char *const states[] = {
@@ -265,6 +313,7 @@ static void print_client(struct printer *p, const struct supervisor *s, const st
 	if (*c->fingerprint)
 		print_line(p, " fingerprint=%s", c->fingerprint);
 	print_build(p, s, c->counters);
+	print_sleep(p, c);
 	print_turns(p, sched_shared_of(c->counters));
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/landlock.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -35,6 +36,36 @@ static int limit(int what, rlim_t n)
 int limit_memory(uint64_t bytes)
 {
 	return bytes ? limit(RLIMIT_DATA, bytes) : 0;
+}
+
+/* private memory that the process has, in bytes; UINT64_MAX: not known */
+static uint64_t data_of(pid_t pid)
+{
+	unsigned long long pages;
+	char path[40];
+	FILE *f;
+	int n;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	f = fopen(path, "re");
+	n = f ? fscanf(f, "%*u %*u %*u %*u %*u %llu", &pages) : 0;
+	if (f)
+		fclose(f);
+	return n == 1 ? pages * sysconf(_SC_PAGESIZE) : UINT64_MAX;
+}
+
+/* A limit is raised with CAP_SYS_RESOURCE alone, which systemd's unit does not have. */
+int limit_memory_of(pid_t pid, uint64_t bytes, uint64_t more)
+{
+	struct rlimit l = { bytes + more, bytes + more };
+	uint64_t data;
+	int r;
+
+	if (!bytes || !prlimit(pid, RLIMIT_DATA, &l, NULL))
+		return 0;
+	r = -errno;
+	data = data_of(pid);
+	return data < bytes && bytes - data >= more ? 0 : r;
 }
 
 /* RLIMIT_NPROC counts the user's threads, and the user is this process's own */

@@ -36,18 +36,24 @@ enum { TRIAL_S = 20, TRIAL_TEXT = 2048 };
 struct head {
 	uint64_t version, clients, newcomers, users;
 	bool turns, cgroups;
+	uint64_t sleep; /* of struct sleep_shared; 0: of a build without */
 	char layouts[64], admin[108], cgroup[CGROUP_PATH];
 	/* what it may be different in */
 	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];
 };
-static const struct state_field of_head[] = {
-	STATE(struct head, version),	  STATE(struct head, layouts),
-	STATE(struct head, clients),	  STATE(struct head, newcomers),
-	STATE(struct head, users),	  STATE(struct head, turns),
-	STATE(struct head, admin),	  STATE(struct head, cgroups),
-	STATE(struct head, cgroup),	  STATE(struct head, admin_group),
-	STATE(struct head, socket_group), STATE_END
-};
+static const struct state_field of_head[] = { STATE(struct head, version),
+					      STATE(struct head, layouts),
+					      STATE(struct head, clients),
+					      STATE(struct head, newcomers),
+					      STATE(struct head, users),
+					      STATE(struct head, turns),
+					      STATE(struct head, admin),
+					      STATE(struct head, cgroups),
+					      STATE(struct head, cgroup),
+					      STATE(struct head, admin_group),
+					      STATE(struct head, socket_group),
+					      STATE(struct head, sleep),
+					      STATE_END };
 static const struct state_field of_server[] = { STATE_FD(struct supervisor, admin_fd),
 						STATE_FD(struct supervisor, awaits),
 						STATE(struct supervisor, admin_file.path),
@@ -120,6 +126,52 @@ static const struct state_field of_client[] = { STATE_FD(struct handed_client, c
 						STATE(struct handed_client, c.deadline_ms),
 						STATE(struct handed_client, c.weight),
 						STATE_END };
+/* of a client that can sleep; what readings say comes again */
+#define SLEEPER(member) STATE(struct client, sleeper.member)
+#define TOLD(member)	STATE(struct client, sleep.member)
+static const struct state_field of_sleeper[] = { SLEEPER(asked),
+						 SLEEPER(called),
+						 SLEEPER(target),
+						 SLEEPER(state),
+						 SLEEPER(why),
+						 SLEEPER(sleeps),
+						 SLEEPER(wished_ms),
+						 SLEEPER(bytes),
+						 SLEEPER(moves),
+						 SLEEPER(from),
+						 SLEEPER(to),
+						 SLEEPER(owes),
+						 SLEEPER(listed),
+						 SLEEPER(calls),
+						 SLEEPER(place),
+						 SLEEPER(frame_ms),
+						 SLEEPER(awake_ms),
+						 SLEEPER(ordered_ms),
+						 SLEEPER(refused_ms),
+						 SLEEPER(failed_ms),
+						 SLEEPER(needs[0]),
+						 SLEEPER(needs[1]),
+						 SLEEPER(needs[2]),
+						 SLEEPER(needs[3]),
+						 SLEEPER(needs[4]),
+						 SLEEPER(needs[5]),
+						 SLEEPER(needs[6]),
+						 SLEEPER(needs[7]),
+						 SLEEPER(needs[8]),
+						 SLEEPER(needs[9]),
+						 SLEEPER(needs[10]),
+						 SLEEPER(needs[11]),
+						 SLEEPER(needs[12]),
+						 SLEEPER(needs[13]),
+						 SLEEPER(needs[14]),
+						 SLEEPER(needs[15]),
+						 TOLD(order),
+						 TOLD(granted),
+						 TOLD(wakes),
+						 TOLD(answers),
+						 TOLD(error),
+						 TOLD(raised),
+						 STATE_END };
 static const struct state_field of_conn[] = {
 	STATE_FD(struct preauth_conn, fd),    STATE(struct preauth_conn, tls),
 	STATE(struct preauth_conn, from.net), STATE(struct preauth_conn, from.host),
@@ -127,9 +179,11 @@ static const struct state_field of_conn[] = {
 	STATE(struct preauth_conn, came_ms),  STATE_END
 };
 
+/* A build from before clients slept would let those that sleep wait for ever. */
 static struct head head_of(const struct supervisor *s)
 {
-	struct head h = { .version = STATE_VERSION,
+	struct head h = { .version = one_sleeps(s) ? STATE_VERSION_SLEEP : STATE_VERSION,
+			  .sleep = sizeof(struct sleep_shared),
 			  .clients = s->conf->clients,
 			  .newcomers = s->conf->newcomers,
 			  .users = s->conf->users,
@@ -137,9 +191,9 @@ static struct head head_of(const struct supervisor *s)
 			  .cgroups = s->cgroups };
 
 	/* of what clients' processes share with the first one, and among themselves */
-	snprintf(h.layouts, sizeof(h.layouts), "%zu-%zu-%zu-%u-%zu", sizeof(struct client_page),
-		 sizeof(struct report), sizeof(struct share), POOL_SHARES,
-		 sizeof(struct kvgpu_remote_hello));
+	snprintf(h.layouts, sizeof(h.layouts), "%zu-%zu-%zu-%u-%zu",
+		 offsetof(struct client_page, sleep), sizeof(struct report), sizeof(struct share),
+		 POOL_SHARES, sizeof(struct kvgpu_remote_hello));
 	strcpy(h.admin, s->conf->admin);
 	strcpy(h.cgroup, cgroup_own());
 	strcpy(h.admin_group, s->conf->admin_group);
@@ -165,6 +219,8 @@ static void write_client(const struct supervisor *s, const struct client *c, int
 				   c->tenant ? c->tenant - s->tenants : NO_INDEX };
 
 	state_write(fd, "client", c - s->clients, of_client, &h);
+	if (c->sleeper.state || c->sleeper.owes)
+		state_write(fd, "sleeper", c - s->clients, of_sleeper, c);
 }
 
 /* a descriptor, or -errno; with the arbiter held */
@@ -310,6 +366,7 @@ static void let_go(struct supervisor *s, int admin)
 		if (s->listeners[i].endpoint)
 			kvgpu_remote_endpoint_served(s->listeners[i].endpoint);
 	rights_close_kept();
+	meter_end(s);
 }
 
 static void tell_reloading(struct supervisor *s)
@@ -387,10 +444,11 @@ static bool take_head(struct supervisor *s, struct head *h)
 
 	if (is_wrong("head", r ? state_read(r, &i, of_head, h) : wrong))
 		return false;
-	if (h->version != own.version || strcmp(h->layouts, own.layouts)) {
-		say("this build takes over a server's state of version %llu (%s), not %llu (%s): drain it, and start it anew",
-		    (unsigned long long)own.version, own.layouts, (unsigned long long)h->version,
-		    h->layouts);
+	if ((h->version != STATE_VERSION && h->version != STATE_VERSION_SLEEP) ||
+	    strcmp(h->layouts, own.layouts) || (h->sleep && h->sleep != own.sleep)) {
+		say("this build takes over a server's state of version %llu (%s-%llu), not %llu (%s-%llu): drain it, and start it anew",
+		    (unsigned long long)own.version, own.layouts, (unsigned long long)own.sleep,
+		    (unsigned long long)h->version, h->layouts, (unsigned long long)h->sleep);
 		return false;
 	}
 	wrong = fixed_key(s, h);
@@ -557,6 +615,19 @@ static const char *take_client(struct supervisor *s, unsigned int i, const struc
 	return NULL;
 }
 
+static const char *take_sleeper(struct supervisor *s, unsigned int i, const struct client *h)
+{
+	const struct sleeper *r = &h->sleeper;
+
+	if (i >= s->nr_clients || s->clients[i].state == CLIENT_NONE)
+		return "index";
+	if (r->state > SLEEPER_WAKING || r->from >= SLEEP_GPUS || r->to >= SLEEP_GPUS)
+		return "sleeper.state";
+	s->clients[i].sleeper = *r;
+	s->clients[i].sleep = h->sleep;
+	return NULL;
+}
+
 static const char *take_conn(struct supervisor *s, const struct preauth_conn *h)
 {
 	if (h->fd < 0)
@@ -586,6 +657,14 @@ bool __attribute__((noinline)) handover_rows(struct supervisor *s)
 		wrong = wrong ?: take_client(s, i, &c);
 	}
 	if (is_wrong("client", wrong))
+		return false;
+	for (r = NULL; !wrong && (r = state_next(s->state, r, "sleeper"));) {
+		struct client c = free_client;
+
+		wrong = state_read(r, &i, of_sleeper, &c);
+		wrong = wrong ?: take_sleeper(s, i, &c);
+	}
+	if (is_wrong("sleeper", wrong))
 		return false;
 	for (r = NULL; !wrong && (r = state_next(s->state, r, "preauth"));) {
 		struct preauth_conn c = { .fd = -1 };

@@ -17,7 +17,7 @@
  * Raise it, too, when clients' processes of an older build would understand the first process
  * otherwise: what stands in their pages and pools, their reports, their cgroups.
  */
-enum { STATE_VERSION = 2 };
+enum { STATE_VERSION = 2, STATE_VERSION_SLEEP /* the same, with clients that sleep */ };
 
 struct state_field {
 	const char *name;

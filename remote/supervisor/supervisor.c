@@ -365,6 +365,7 @@ static void answer_report(struct supervisor *s, struct client *c)
 			cgroup_enter(c->tenant - s->tenants, c - s->clients, c->pid, share,
 				     s->conf->tasks);
 		arbiter_enter(s, c);
+		sleep_enter(s, c);
 	}
 	if (!answer_client(c, refusal))
 		client_kill(c);
@@ -453,6 +454,7 @@ static void end_left_ones(struct supervisor *s)
 static void end_client(struct supervisor *s, struct client *c, int status)
 {
 	arbiter_leave(s, c);
+	sleep_leave(s, c);
 	if (c->tenant)
 		pool_clear(c->tenant->pool, c - s->clients);
 	if (shared_stays(c, status))
@@ -469,6 +471,8 @@ static void reap_children(struct supervisor *s)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == s->meter.pid)
+			s->meter.pid = 0;
 		c = client_by_pid(s, pid);
 		if (!c)
 			continue;
@@ -524,6 +528,7 @@ struct source {
 		SOURCE_CLIENT,
 		SOURCE_LOG,
 		SOURCE_PREAUTH,
+		SOURCE_METER,
 		SOURCE_LIFE,
 		SOURCE_PROGRAM
 	} what;
@@ -628,6 +633,7 @@ static void collect_sources(struct supervisor *s, int signals, struct sources *p
 	add_source(p, accepts ? s->admin_fd : -1, SOURCE_ADMIN, 0);
 	for (i = 0; i < ADMINS; i++)
 		add_source(p, s->admins[i].fd, SOURCE_ADMINS, i);
+	add_source(p, s->meter.fd, SOURCE_METER, 0);
 	for (i = 0; i < s->nr_clients; i++)
 		add_client(&s->clients[i], i, p);
 }
@@ -655,6 +661,7 @@ static int until_deadline(struct supervisor *s)
 	}
 	if (s->drained_ms && s->drained_ms < first)
 		first = s->drained_ms;
+	first = s->sleep_ms < first ? s->sleep_ms : first;
 	return first == UINT64_MAX ? -1 : first <= now ? 0 : (int)(first - now);
 }
 
@@ -677,6 +684,10 @@ static void serve_source(struct supervisor *s, const struct source *of, int fd, 
 	case SOURCE_ADMINS:
 		if (s->admins[of->index].fd == fd)
 			admin_read(s, &s->admins[of->index]);
+		break;
+	case SOURCE_METER:
+		if (s->meter.fd == fd)
+			meter_hear(s);
 		break;
 	case SOURCE_CLIENT:
 		if (s->clients[of->index].report == fd)
@@ -745,6 +756,8 @@ static void loop(struct supervisor *s, int signals, struct sources *p)
 		end_late_ones(s);
 		end_left_ones(s);
 		end_kept_ones(s);
+		if (s->sleep_ms <= now_ms())
+			sleep_look(s);
 		preauth_end_late_ones(s);
 		end_drain(s);
 	}
@@ -760,7 +773,7 @@ static bool make_table(struct supervisor *s, struct sources *p)
 	s->tenants = calloc(s->nr_clients, sizeof(*s->tenants));
 	if (!s->clients || !s->tenants || !preauth_begin(s))
 		return false;
-	n = 4 * s->nr_clients + s->nr_preauth + LISTENERS + ADMINS + 2;
+	n = 4 * s->nr_clients + s->nr_preauth + LISTENERS + ADMINS + 3;
 	p->fds = calloc(n, sizeof(*p->fds));
 	p->of = calloc(n, sizeof(*p->of));
 	for (i = 0; i < ADMINS; i++)
@@ -797,6 +810,10 @@ int supervisor_run(struct supervisor *s)
 	if (s->state)
 		handover_done(s);
 	child_try_library(s);
+	if (!sleep_begin(s)) {
+		say("out of memory");
+		return 1;
+	}
 	reap_children(s); /* those that ended while exec was under way */
 	/* a state's rows were read in these frames: no client's process is to have them */
 	erase_dead_frames();

@@ -24,6 +24,7 @@
 #include <remote/server/sched_shared.h>
 #include <remote/server/sleep_shared.h>
 #include <remote/server/pool.h>
+#include <remote/sleep/sleepers.h>
 #include <remote/wire/builds.h>
 
 #include "bucket.h"
@@ -35,7 +36,7 @@ enum {
 	ADMINS = 4,
 	PEER_TEXT = CONF_WHO,
 	REPORT_TEXT = 200,
-	ANSWER_MAX = 512 << 10
+	ANSWER_MAX = 640 << 10
 };
 
 /* The one report of a client's process: the client's name, or .refused and why in .text. */
@@ -97,6 +98,13 @@ struct client {
 	uint64_t weight;
 	int page; /* the memory of .counters; -1: there is none */
 	struct counters *counters; /* shared with the process */
+	struct sleeper sleeper; /* sleep.c's, as the next one */
+	/* what this process has told the client's about sleep, which can write the page, too */
+	struct {
+		uint32_t order, granted, wakes, answers;
+		uint32_t wish, lacks, error; /* as seen last */
+		uint64_t raised; /* bytes by which its host memory is bounded higher */
+	} sleep;
 };
 
 /* memory that a client's process shares with the first process */
@@ -104,6 +112,16 @@ struct client_page {
 	struct counters counters;
 	struct sched_shared shared;
 	struct sleep_shared sleep;
+};
+_Static_assert(sizeof(struct client_page) <= 4096, "a client's page is one");
+
+/* the process that reads how much memory the GPUs have (meter.c) */
+struct meter {
+	pid_t pid; /* 0: it was reaped */
+	int fd; /* a pipe from it; -1: there is none */
+	/* in ms of now_ms(): its last sign of life; when it was needed last; when one may begin */
+	uint64_t heard_ms, needed_ms, next_ms;
+	char why[96]; /* why the last one failed, as was said; empty: it has read something */
 };
 
 static inline struct sched_shared *sched_shared_of(struct counters *counters)
@@ -206,6 +224,11 @@ struct supervisor {
 	char notify[108]; /* NOTIFY_SOCKET of systemd, or empty */
 	time_t since;
 	uint64_t last_id, accepted, refused;
+	struct sleepers sleepers;
+	uint8_t uuids[SLEEP_GPUS][16]; /* of .sleepers.gpus */
+	char gpus[SLEEP_GPUS][96]; /* their types */
+	uint64_t sleep_ms; /* when sleep_look() has something to do; UINT64_MAX: nothing */
+	struct meter meter;
 	struct counters gone; /* sums of clients that have ended */
 };
 
@@ -351,6 +374,7 @@ void erase_dead_frames(void);
  */
 void clients_part(struct supervisor *s, struct client *c, bool here);
 struct client *client_by_pid(struct supervisor *s, pid_t pid);
+struct client *client_by_id(struct supervisor *s, uint64_t id);
 unsigned int clients_in(const struct supervisor *s, enum client_state state);
 /* those that .clients of the configuration limits: served, or with memory that is kept */
 unsigned int clients_with_row(const struct supervisor *s);
@@ -444,7 +468,37 @@ int arbiter_doorbell(void);
 /* in a client's process: erase what is known of other clients */
 void arbiter_part(struct supervisor *s);
 
+/* ------------------------------------------------------------------ sleep.c: who sleeps */
+
+/* Call after the table of clients was made, and filled by a handover. False: out of memory. */
+bool sleep_begin(struct supervisor *s);
+/* Look at all clients, and do what remote/sleep decides. Sets .sleep_ms. */
+void sleep_look(struct supervisor *s);
+/* The client is served, or the configuration has changed; its process has ended. */
+void sleep_enter(struct supervisor *s, struct client *c);
+void sleep_leave(struct supervisor *s, struct client *c);
+/* The admin's commands, behind their first word: "ok", or "error" and why. */
+const char *sleep_suspend(struct supervisor *s, const char *text);
+const char *sleep_resume(struct supervisor *s, const char *text);
+bool one_sleeps(const struct supervisor *s);
+
+/* ------------------------------------------------------------------ meter.c: memory of the GPUs */
+
+/* Start the process, unless one runs or has failed just now. */
+void meter_begin(struct supervisor *s);
+/* poll() has seen something at .meter.fd: take readings into .sleepers. */
+void meter_hear(struct supervisor *s);
+/* End it where it is not needed any more, or silent. Return until when at most, in ms. */
+uint64_t meter_look(struct supervisor *s);
+void meter_end(struct supervisor *s);
+
 /* ------------------------------------------------------------------ child.c */
+
+/*
+ * A child of the first process that loads a library of the GPU's vendor for it: close all
+ * descriptors but *@fd, and give up all privileges as a client's process does. False: it could not.
+ */
+bool child_helps(const struct supervisor *s, pid_t parent, int *fd);
 
 /*
  * The process of a client that came to @l. @slot: its index. @fd: its socket, or -1 at an endpoint.
@@ -473,6 +527,11 @@ int confine(const struct remoted_conf *conf, unsigned int slot, const char **wha
  * any. 0, or -errno.
  */
 int limit_memory(uint64_t bytes);
+/*
+ * The same for another process, which had limit_memory(@bytes), and @more by now. Where that can't
+ * be set, 0 if the process has room for @more.
+ */
+int limit_memory_of(pid_t pid, uint64_t bytes, uint64_t more);
 /* Whether a confined process can be kept from making and removing files. */
 bool folders_can_be_kept(void);
 /* Whether it can be kept from binding its client's TCP socket to another port. */
@@ -504,6 +563,8 @@ void cgroup_newcomer(void);
  */
 void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share,
 		  uint64_t tasks);
+/* Let all programs of the client have @more bytes than its share says. */
+bool cgroup_memory(unsigned int tenant, const struct conf_share *share, uint64_t more);
 /* Remove the program's cgroup, and if it was the @last one the client's. Call after the reaping. */
 void cgroup_end(unsigned int tenant, unsigned int slot, bool last);
 /* the service's cgroup, to be written to after another build called cgroups_begin() */

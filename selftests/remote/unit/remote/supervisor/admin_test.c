@@ -37,6 +37,7 @@ static int tear_down(void **state)
 		if (s.clients[i].state)
 			client_gone(&s, &s.clients[i]);
 	free(s.clients);
+	free(s.sleepers.rows);
 	return 0;
 }
 
@@ -195,6 +196,111 @@ TEST(refuses)
 	rmdir(folder);
 }
 
+/* ------------------------------------------------------------------ sleep */
+
+static bool is_wanted; /* a reading of the GPUs */
+
+void meter_begin(struct supervisor *s)
+{
+	is_wanted = true;
+}
+
+static struct sleep_shared *sleeps(const struct client *c)
+{
+	return sleep_shared_of(c->counters);
+}
+
+/* two GPUs of one type, of which the client has 2 MiB on the first one */
+static void read_gpus(struct client *c)
+{
+	uint64_t now = now_ms();
+
+	s.sleepers.nr_gpus = 2;
+	s.sleepers.gpus[0] =
+		(struct sleepers_gpu){ .total = 8 << 20, .free = 4 << 20, .read_ms = now };
+	s.sleepers.gpus[1] =
+		(struct sleepers_gpu){ .total = 8 << 20, .free = 8 << 20, .read_ms = now };
+	memset(s.uuids[0], 'a', 16);
+	memset(s.uuids[1], 'b', 16);
+	c->sleeper.uses[0] = 2 << 20;
+}
+
+static const struct ctl_client *row_of(unsigned int i)
+{
+	static struct ctl_client c;
+	struct ctl_sample sample;
+
+	result("clients");
+	assert_true(sample_read(answer, &sample));
+	c = sample.clients[i];
+	sample_free(&sample);
+	return &c;
+}
+
+/* The process of the client is played here, by the words that it has with the first one. */
+TEST(sleep_and_wake)
+{
+	struct client *c = come(CLIENT_SERVED, "unix:0", "unix:0");
+
+	assert_true(sleep_begin(&s));
+	assert_string_equal(row_of(0)->sleep, "");
+	assert_memory_equal(result("suspend 1"), "error its library can't", 23);
+	assert_memory_equal(result("suspend 7"), "error there is no client", 24);
+	assert_memory_equal(result("suspend x"), "error suspend wants", 19);
+	assert_memory_equal(result("resume 1 gpu 16"), "error resume wants", 18);
+	assert_memory_equal(result("resume 1 gpu"), "error resume wants", 18);
+	sleeps(c)->state = SLEEP_AWAKE;
+	assert_string_equal(row_of(0)->sleep, "awake");
+	assert_string_equal(result("resume 1"), "error it does not sleep\n");
+	/* nothing is ordered before the GPUs were read */
+	assert_false(is_wanted);
+	assert_string_equal(result("suspend 1"), "ok\n");
+	assert_true(is_wanted && !sleeps(c)->order);
+	assert_string_equal(row_of(0)->sleep, "going");
+	read_gpus(c);
+	sleep_look(&s);
+	assert_int_equal(sleeps(c)->order, 1);
+	sleeps(c)->refusal = SLEEP_LIBRARY;
+	sleeps(c)->error = 801;
+	sleeps(c)->done = 1;
+	assert_string_equal(row_of(0)->sleep, "awake");
+	assert_string_equal(row_of(0)->why, "library-801");
+	assert_string_equal(result("suspend 1"), "ok\n");
+	assert_int_equal(sleeps(c)->order, 2);
+	assert_int_equal(c->sleep.raised, 2 << 20);
+	sleeps(c)->state = SLEEP_ASLEEP;
+	sleeps(c)->refusal = SLEEP_FINE;
+	sleeps(c)->done = 2;
+	assert_string_equal(row_of(0)->sleep, "asleep");
+	assert_int_equal(row_of(0)->suspended, 2 << 20);
+	assert_int_equal(row_of(0)->sleeps, 1);
+	assert_string_equal(row_of(0)->why, "");
+	assert_memory_equal(result("suspend 1"), "error it sleeps already", 23);
+	/* it wants to wake, and its GPU has no room any more */
+	sleeps(c)->wish = 5;
+	sleeps(c)->state = SLEEP_WAITS;
+	s.sleepers.gpus[0].free = 0;
+	assert_string_equal(row_of(0)->sleep, "waits");
+	assert_string_equal(row_of(0)->why, "room");
+	assert_int_equal(sleeps(c)->granted, 0);
+	/* the other one has; all GPUs are named */
+	assert_string_equal(result("resume 1 gpu 1"), "ok\n");
+	assert_string_equal(row_of(0)->why, "wakes");
+	assert_int_equal(sleeps(c)->granted, 5);
+	assert_int_equal(sleeps(c)->nr_moves, 2);
+	assert_int_equal(sleeps(c)->moves[0].from[0], 'a');
+	assert_int_equal(sleeps(c)->moves[0].to[15], 'b');
+	assert_int_equal(sleeps(c)->moves[1].from[0], 'b');
+	assert_int_equal(sleeps(c)->moves[1].to[0], 'a');
+	sleeps(c)->state = SLEEP_AWAKE;
+	assert_string_equal(row_of(0)->sleep, "awake");
+	assert_true(!row_of(0)->suspended && !c->sleep.raised && row_of(0)->sleeps == 1);
+	/* its page may have anything */
+	memset(sleeps(c), 0xff, sizeof(*sleeps(c)));
+	assert_string_equal(row_of(0)->sleep, "cannot");
+	assert_int_equal(c->sleep.order, 2);
+}
+
 /* The largest number of clients fits into an answer. */
 TEST(many)
 {
@@ -212,6 +318,11 @@ TEST(many)
 		*c->counters = (struct counters){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
 						  UINT64_MAX, UINT64_MAX, UINT64_MAX, 0 };
 		memset(c->fingerprint, 'f', REFUSED_WORD - 1);
+		c->sleeper = (struct sleeper){ .state = SLEEPER_WAITS,
+					       .why = WHY_MEMORY,
+					       .bytes = SLEEPERS_MOST,
+					       .sleeps = UINT32_MAX,
+					       .ahead = UINT32_MAX };
 	}
 	s.gone.calls = INT64_MAX - 5;
 	result("clients");

@@ -135,6 +135,7 @@ static int exit_code(int error)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	free(s.preauth);
 	free(s.clients);
+	free(s.sleepers.rows);
 	free(s.tenants);
 	return code;
 }
