@@ -152,15 +152,15 @@ size_t admin_command(struct supervisor *s, const char *line, char *to, size_t si
 	size_t used = 0;
 
 	if (!strcmp(line, "clients")) {
-		sleep_look(s);
+		suspend_look(s);
 		used = clients_print(s, to, size - 4);
 		answer = "ok";
 	} else if (!strncmp(line, "end ", 4)) {
 		answer = end_one(s, line + 4);
 	} else if (!strncmp(line, "suspend ", 8)) {
-		answer = sleep_suspend(s, line + 8);
+		answer = suspend_order(s, line + 8);
 	} else if (!strncmp(line, "resume ", 7)) {
-		answer = sleep_resume(s, line + 7);
+		answer = suspend_resume(s, line + 7);
 	} else if (!strncmp(line, "refuse ", 7)) {
 		return end_refused_ones(s, line + 7, to, size);
 	} else if (!strcmp(line, "drain")) {

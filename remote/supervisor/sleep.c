@@ -133,7 +133,7 @@ static void say_change(const struct client *c, enum sleeper_state was)
 			       (unsigned long long)c->id, c->who);
 }
 
-void sleep_look(struct supervisor *s)
+void suspend_look(struct supervisor *s)
 {
 	uint64_t now = now_ms(), again, meter;
 	enum sleeper_state *was;
@@ -167,7 +167,7 @@ void sleep_look(struct supervisor *s)
 }
 
 /* behind the rows' addresses is room for their states */
-bool sleep_begin(struct supervisor *s)
+bool suspend_begin(struct supervisor *s)
 {
 	struct sleepers *t = &s->sleepers;
 	unsigned int i;
@@ -182,13 +182,13 @@ bool sleep_begin(struct supervisor *s)
 		if (t->rows[i]->place > t->places)
 			t->places = t->rows[i]->place;
 		if (s->clients[i].state == CLIENT_SERVED)
-			sleep_enter(s, &s->clients[i]);
+			suspend_enter(s, &s->clients[i]);
 	}
-	sleep_look(s);
+	suspend_look(s);
 	return true;
 }
 
-void sleep_enter(struct supervisor *s, struct client *c)
+void suspend_enter(struct supervisor *s, struct client *c)
 {
 	c->sleeper.idle_ms = remoted_conf_share(s->conf, c->who)->idle_s * 1000;
 	/* cgroup_enter() has set the bound that all its programs share */
@@ -197,7 +197,7 @@ void sleep_enter(struct supervisor *s, struct client *c)
 	s->sleep_ms = 0;
 }
 
-void sleep_leave(struct supervisor *s, struct client *c)
+void suspend_leave(struct supervisor *s, struct client *c)
 {
 	c->sleeper = (struct sleeper){ 0 };
 	if (c->sleep.raised && c->tenant && s->cgroups)
@@ -224,14 +224,14 @@ static struct client *find(struct supervisor *s, uint64_t id, const char **why)
 {
 	struct client *c = client_by_id(s, id);
 
-	sleep_look(s);
+	suspend_look(s);
 	*why = "error there is no client with that number";
 	if (c && !c->sleeper.present)
 		*why = "error it is not served";
 	return c && c->sleeper.present ? c : NULL;
 }
 
-const char *sleep_suspend(struct supervisor *s, const char *text)
+const char *suspend_order(struct supervisor *s, const char *text)
 {
 	const char *why;
 	struct client *c;
@@ -259,7 +259,7 @@ const char *sleep_suspend(struct supervisor *s, const char *text)
 		return "error it has not answered an earlier order yet";
 	c->sleeper.asked = true;
 	c->sleeper.why = SLEEP_FINE;
-	sleep_look(s);
+	suspend_look(s);
 	return "ok";
 }
 
@@ -276,7 +276,7 @@ static bool read_resume(const char *text, uint64_t *id, uint64_t *gpu)
 	       (!at || conf_natural(at + strlen(word), SLEEP_GPUS - 1, gpu));
 }
 
-const char *sleep_resume(struct supervisor *s, const char *text)
+const char *suspend_resume(struct supervisor *s, const char *text)
 {
 	uint64_t id, gpu;
 	const char *why;
@@ -294,6 +294,6 @@ const char *sleep_resume(struct supervisor *s, const char *text)
 	c->sleeper.called = true;
 	c->sleeper.target = gpu == UINT64_MAX ? 0 : gpu + 1;
 	c->sleeper.why = SLEEP_FINE;
-	sleep_look(s);
+	suspend_look(s);
 	return "ok";
 }

@@ -365,7 +365,7 @@ static void answer_report(struct supervisor *s, struct client *c)
 			cgroup_enter(c->tenant - s->tenants, c - s->clients, c->pid, share,
 				     s->conf->tasks);
 		arbiter_enter(s, c);
-		sleep_enter(s, c);
+		suspend_enter(s, c);
 	}
 	if (!answer_client(c, refusal))
 		client_kill(c);
@@ -454,7 +454,7 @@ static void end_left_ones(struct supervisor *s)
 static void end_client(struct supervisor *s, struct client *c, int status)
 {
 	arbiter_leave(s, c);
-	sleep_leave(s, c);
+	suspend_leave(s, c);
 	if (c->tenant)
 		pool_clear(c->tenant->pool, c - s->clients);
 	if (shared_stays(c, status))
@@ -757,7 +757,7 @@ static void loop(struct supervisor *s, int signals, struct sources *p)
 		end_left_ones(s);
 		end_kept_ones(s);
 		if (s->sleep_ms <= now_ms())
-			sleep_look(s);
+			suspend_look(s);
 		preauth_end_late_ones(s);
 		end_drain(s);
 	}
@@ -810,7 +810,7 @@ int supervisor_run(struct supervisor *s)
 	if (s->state)
 		handover_done(s);
 	child_try_library(s);
-	if (!sleep_begin(s)) {
+	if (!suspend_begin(s)) {
 		say("out of memory");
 		return 1;
 	}

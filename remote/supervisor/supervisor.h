@@ -227,7 +227,7 @@ struct supervisor {
 	struct sleepers sleepers;
 	uint8_t uuids[SLEEP_GPUS][16]; /* of .sleepers.gpus */
 	char gpus[SLEEP_GPUS][96]; /* their types */
-	uint64_t sleep_ms; /* when sleep_look() has something to do; UINT64_MAX: nothing */
+	uint64_t sleep_ms; /* when suspend_look() has something to do; UINT64_MAX: nothing */
 	struct meter meter;
 	struct counters gone; /* sums of clients that have ended */
 };
@@ -471,15 +471,15 @@ void arbiter_part(struct supervisor *s);
 /* ------------------------------------------------------------------ sleep.c: who sleeps */
 
 /* Call after the table of clients was made, and filled by a handover. False: out of memory. */
-bool sleep_begin(struct supervisor *s);
+bool suspend_begin(struct supervisor *s);
 /* Look at all clients, and do what remote/sleep decides. Sets .sleep_ms. */
-void sleep_look(struct supervisor *s);
+void suspend_look(struct supervisor *s);
 /* The client is served, or the configuration has changed; its process has ended. */
-void sleep_enter(struct supervisor *s, struct client *c);
-void sleep_leave(struct supervisor *s, struct client *c);
+void suspend_enter(struct supervisor *s, struct client *c);
+void suspend_leave(struct supervisor *s, struct client *c);
 /* The admin's commands, behind their first word: "ok", or "error" and why. */
-const char *sleep_suspend(struct supervisor *s, const char *text);
-const char *sleep_resume(struct supervisor *s, const char *text);
+const char *suspend_order(struct supervisor *s, const char *text);
+const char *suspend_resume(struct supervisor *s, const char *text);
 bool one_sleeps(const struct supervisor *s);
 
 /* ------------------------------------------------------------------ meter.c: memory of the GPUs */

@@ -242,7 +242,7 @@ TEST(sleep_and_wake)
 {
 	struct client *c = come(CLIENT_SERVED, "unix:0", "unix:0");
 
-	assert_true(sleep_begin(&s));
+	assert_true(suspend_begin(&s));
 	assert_string_equal(row_of(0)->sleep, "");
 	assert_memory_equal(result("suspend 1"), "error its library can't", 23);
 	assert_memory_equal(result("suspend 7"), "error there is no client", 24);
@@ -258,7 +258,7 @@ TEST(sleep_and_wake)
 	assert_true(is_wanted && !sleeps(c)->order);
 	assert_string_equal(row_of(0)->sleep, "going");
 	read_gpus(c);
-	sleep_look(&s);
+	suspend_look(&s);
 	assert_int_equal(sleeps(c)->order, 1);
 	sleeps(c)->refusal = SLEEP_LIBRARY;
 	sleeps(c)->error = 801;
