@@ -134,7 +134,8 @@ struct device {
 struct device_ops {
 	unsigned int (*count)(void);
 	enum device_status (*describe)(unsigned int index, struct device_facts *out);
-	enum device_status (*open)(unsigned int index, struct device **out);
+	/* @moves: move() will be called; it makes memory slower on nouveau (memory.c) */
+	enum device_status (*open)(unsigned int index, bool moves, struct device **out);
 	void (*close)(struct device *d);
 	/* bytes of VRAM in use by all processes; where the kernel does not tell, by @d alone */
 	uint64_t (*vram_used)(struct device *d);
@@ -153,6 +154,12 @@ struct device_ops {
 	void *(*view)(struct device *d, struct device_memory *m);
 	/* No unfinished work may use @m. */
 	void (*release)(struct device *d, struct device_memory *m);
+	/*
+	 * Move all video memory of @d to the CPU's memory (@away), or back: nothing, where it is
+	 * there. Addresses and contents stay. Call this while no work is unfinished, for a device
+	 * that was opened with @moves. NO_MEMORY: there is no room; then too, memory can be used.
+	 */
+	enum device_status (*move)(struct device *d, bool away);
 	/* Whether QUEUE_COPY can be used; to be asked before any work for it. */
 	bool (*copies_beside)(struct device *d);
 	/*

@@ -9,7 +9,8 @@
 #include "nv.h"
 #include "qmd.h"
 
-enum { SM_WARPS = 64, WARP = 32, LOCAL_ALIGN = 32 * 1024 };
+/* LOCAL_BEGIN: local memory begins at a multiple of this; buffers that move need not */
+enum { SM_WARPS = 64, WARP = 32, LOCAL_ALIGN = 32 * 1024, LOCAL_BEGIN = 128 * 1024 };
 
 enum device_status nv_launch_open(struct nv_device *d)
 {
@@ -44,6 +45,7 @@ static enum device_status grow_local(struct nv_device *d, uint32_t per_warp, uns
 	enum device_status ret;
 	struct device_memory *m = NULL;
 	unsigned int warps = SM_WARPS;
+	uint64_t extra = d->moves ? LOCAL_BEGIN : 0;
 
 	ret = nv_wait(d, QUEUE_COMPUTE, d->queue[QUEUE_COMPUTE].seq);
 	if (ret)
@@ -52,8 +54,8 @@ static enum device_status grow_local(struct nv_device *d, uint32_t per_warp, uns
 		nv_release(&d->base, &d->local->base);
 	d->local = NULL;
 	d->local_per_warp = 0;
-	while ((ret = nv_alloc(&d->base, PLACE_VRAM, sm_bytes(per_warp, warps) * d->nr_smx, &m)) !=
-	       DEVICE_OK) {
+	while ((ret = nv_alloc(&d->base, PLACE_VRAM, sm_bytes(per_warp, warps) * d->nr_smx + extra,
+			       &m))) {
 		if (warps == at_least)
 			return ret;
 		warps = warps / 2 > at_least ? warps / 2 : at_least;
@@ -66,7 +68,8 @@ static enum device_status grow_local(struct nv_device *d, uint32_t per_warp, uns
 
 static void emit_local(struct nv_device *d)
 {
-	uint64_t va = d->local->base.va, size = sm_bytes(d->local_per_warp, d->local_warps);
+	uint64_t va = (d->local->base.va + LOCAL_BEGIN - 1) & ~(LOCAL_BEGIN - 1ull);
+	uint64_t size = sm_bytes(d->local_per_warp, d->local_warps);
 
 	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_LOCAL_MEMORY_A, va >> 32, va);
 	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_LOCAL_NON_THROTTLED_A, size >> 32, size,

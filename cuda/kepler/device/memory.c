@@ -14,18 +14,25 @@
  * nouveau_bo_move(), "Fake bo copy"). So the GPU clears each new buffer of video memory before
  * later work uses it. A piece of a buffer that is given out again is not cleared.
  *
+ * nouveau moves a buffer that was made for VRAM and GART, at an unchanged address, to what a
+ * submission names it for (nouveau_gem.c: nouveau_gem_set_domain()). It maps such a buffer in pages
+ * of 4 KiB, not of 128 KiB (nouveau_bo.c: nouveau_bo_alloc()), and its address is a multiple of no
+ * more than that. So buffers are made for both only where the program wants to move them.
+ *
  * Buffers of a process's devices have no address in common (pushbuffers, which libdrm makes,
  * aside): an address tells whose memory it is. But nouveau counts for each file from the same
  * begin. So a buffer at an address that is taken is kept while others are made.
  */
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include <nouveau_drm.h>
 #include <xf86drm.h>
 
+#include "../../api/process.h"
 #include "nv.h"
 
 /*
@@ -177,7 +184,8 @@ static int new_bo_for(struct nv_device *d, enum device_place place, uint32_t pag
 
 	if (place == PLACE_HOST)
 		return new_host_bo(d, size, tries, out);
-	return new_bo(d, NOUVEAU_BO_VRAM, page, size, place == PLACE_TILED ? &config : NULL, out);
+	return new_bo(d, NOUVEAU_BO_VRAM | (d->moves ? NOUVEAU_BO_GART : 0), page, size,
+		      place == PLACE_TILED ? &config : NULL, out);
 }
 
 /*
@@ -251,7 +259,10 @@ static struct nv_buffer *buffer_for(struct nv_device *d, enum device_place place
 	bool small = place == PLACE_HOST ? size <= HOST_SMALL :
 					   place == PLACE_VRAM && size < VRAM_PAGE;
 
-	/* a large piece of VRAM has its own buffer: its address is a multiple of VRAM_PAGE */
+	/*
+	 * A large piece of VRAM has its own buffer. Its address is a multiple of VRAM_PAGE, where
+	 * buffers don't move.
+	 */
 	for (i = 0; (small || place == PLACE_HOST) && i < d->nr_refs; i++) {
 		b = d->buffer[i];
 		if (b->shared && b->kind == place && place_take(&b->places, size, p))
@@ -341,6 +352,74 @@ void nv_release(struct device *dev, struct device_memory *base)
 		if (d->cleared.seq[q])
 			nv_wait(d, q, d->cleared.seq[q]);
 	let_go(d, m);
+}
+
+/* ------------------------------------------------------------------ moving */
+
+static uint64_t vram_bytes(const struct nv_device *d)
+{
+	uint64_t all = 0;
+	unsigned int i;
+
+	for (i = 0; i < d->nr_refs; i++)
+		all += d->buffer[i]->kind == PLACE_HOST ? 0 : d->buffer[i]->bo->size;
+	return all;
+}
+
+/*
+ * Whether the machine has so much memory. nouveau does not ask, and the kernel might end a process
+ * for it. True where the process may not read what there is.
+ */
+static bool host_has(uint64_t bytes)
+{
+	FILE *f = own_file(fopen("/proc/meminfo", "re"), "r");
+	unsigned long long kib = UINT64_MAX >> 10;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "MemAvailable: %llu", &kib) != 1)
+		;
+	if (f)
+		fclose(f);
+	return bytes >> 10 <= kib;
+}
+
+/* Submit work that names all video memory as memory in this place, and wait for it. */
+static enum device_status place_all(struct nv_device *d, uint32_t aperture)
+{
+	enum device_status ret;
+	unsigned int i;
+	uint64_t seq;
+
+	for (i = 0; i < d->nr_refs; i++)
+		if (d->buffer[i]->kind != PLACE_HOST)
+			d->refs[i].flags = aperture | NOUVEAU_BO_RD;
+	ret = nv_begin(d, QUEUE_COMPUTE, NULL);
+	if (!ret)
+		ret = nv_submit(d, QUEUE_COMPUTE, &seq);
+	return ret ? ret : nv_wait(d, QUEUE_COMPUTE, seq);
+}
+
+/*
+ * nouveau would find room for what comes back by moving memory of others away, which they need for
+ * their next work: so it is looked for before.
+ */
+enum device_status nv_move(struct device *dev, bool away)
+{
+	static const uint32_t apertures[] = { [true] = NOUVEAU_BO_GART, [false] = NOUVEAU_BO_VRAM };
+	struct nv_device *d = nv(dev);
+	uint64_t bytes = vram_bytes(d);
+	enum device_status ret;
+
+	if (away == d->away)
+		return DEVICE_OK;
+	if (away ? !host_has(bytes) : bytes + dev->ops->vram_used(dev) > d->dev->vram_size)
+		return DEVICE_NO_MEMORY;
+	ret = place_all(d, apertures[away]);
+	if (ret)
+		place_all(d, apertures[!away]);
+	else
+		d->away = away;
+	return ret;
 }
 
 void nv_memory_close(struct nv_device *d)

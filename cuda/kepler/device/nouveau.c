@@ -259,7 +259,7 @@ static void nv_close(struct device *dev)
 	detach(d);
 }
 
-static enum device_status nv_open(unsigned int index, struct device **out)
+static enum device_status nv_open(unsigned int index, bool moves, struct device **out)
 {
 	struct nv_device *d = take_device(index);
 	struct device_memory *marks;
@@ -270,6 +270,7 @@ static enum device_status nv_open(unsigned int index, struct device **out)
 	d->base.ops = &device_nouveau;
 	pthread_mutex_init(&d->check_lock, NULL);
 	d->nr_smx = nr_smx(d);
+	d->moves = moves;
 	nv_log_open(d);
 	ret = nv_alloc(&d->base, PLACE_HOST, 4096, &marks);
 	if (!ret) {
@@ -297,7 +298,7 @@ static uint64_t vram_used(struct device *dev)
 	unsigned int i;
 
 	for (i = 0; i < d->nr_refs; i++)
-		if (d->buffer[i]->kind != PLACE_HOST)
+		if (d->buffer[i]->kind != PLACE_HOST && !d->away)
 			mine += d->buffer[i]->bo->size;
 	return param(d, GETPARAM_VRAM_USED, mine);
 }
@@ -324,6 +325,7 @@ const struct device_ops device_nouveau = {
 	.alloc = nv_alloc,
 	.view = nv_view,
 	.release = nv_release,
+	.move = nv_move,
 	.copies_beside = nv_copies_beside,
 	.copy = nv_copy,
 	.fill = nv_fill,

@@ -86,6 +86,8 @@ struct nv_device {
 	unsigned int nr_refs;
 	struct moment cleared; /* last fills of new buffers: later work waits for them */
 	uint32_t nr_smx;
+	/* set by open(): buffers of video memory can be moved; whether they are away */
+	bool moves, away;
 	struct nv_memory *ring, *local;
 	uint32_t local_per_warp;
 	unsigned int local_warps;
@@ -121,6 +123,7 @@ enum device_status nv_alloc(struct device *d, enum device_place place, uint64_t 
 			    struct device_memory **out);
 void *nv_view(struct device *d, struct device_memory *m);
 void nv_release(struct device *d, struct device_memory *m);
+enum device_status nv_move(struct device *d, bool away);
 void nv_memory_close(struct nv_device *d);
 
 /* queue.c. nv_marks_open() needs .marks; call it before any queue is opened or polled. */

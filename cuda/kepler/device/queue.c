@@ -4,6 +4,7 @@
  * memory, where the CPU and other channels look at it. nouveau is not asked to wait for work: since
  * Linux 6.6 it does not wake a thread that waits for a channel on another runlist than the first.
  */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -151,7 +152,10 @@ enum device_status nv_submit(struct nv_device *d, enum device_queue which, uint6
 	if (!ret)
 		return DEVICE_OK;
 	*seq = --q->seq;
-	return nouveau_check_dead_channel(d->drm, q->channel) ? DEVICE_LOST : DEVICE_FAILED;
+	if (nouveau_check_dead_channel(d->drm, q->channel))
+		return DEVICE_LOST;
+	/* where a buffer goes, there is no room for it */
+	return ret == -ENOMEM || ret == -ENOSPC ? DEVICE_NO_MEMORY : DEVICE_FAILED;
 }
 
 static bool dead(struct nv_device *d, enum device_queue which)

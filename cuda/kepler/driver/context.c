@@ -52,7 +52,7 @@ CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
 	struct device_memory *staging;
 	CUcontext c = *out;
 	struct device *device;
-	CUresult r = error_of(backend->open(driver_gpu(dev), &device));
+	CUresult r = error_of(backend->open(driver_gpu(dev), driver_moves(), &device));
 
 	if (r)
 		return r;

@@ -290,6 +290,8 @@ CUresult driver_ready(void);
 const struct device_facts *driver_device(CUdevice dev); /* NULL: no such device */
 unsigned int driver_count(void);
 unsigned int driver_gpu(CUdevice dev); /* the backend's number of a device that there is */
+/* KVGPU_CHECKPOINT=1 was set at cuInit(): devices are opened so that their memory can be moved */
+bool driver_moves(void);
 
 /*
  * A word of the ID in file @path, /etc/machine-id. By it, GPUs of two machines at the same place on

@@ -14,15 +14,16 @@ enum { DRIVER_VERSION = 11080 }; /* the last CUDA that knows Kepler */
 
 pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 /*
- * The GPUs that the process sees; .gpu: the backend's number. cuInit() fills this in with `table`
- * held, and sets `ready` if there is a device; from then on it is read without a lock.
+ * The GPUs that the process sees; .gpu: the backend's number. cuInit() fills this in, and `moves`,
+ * with `table` held, and sets `ready` if there is a device; from then on they are read without a
+ * lock.
  */
 static struct {
 	struct device_facts facts;
 	unsigned int gpu;
 } devices[MAX_DEVICES];
 static unsigned int nr_devices;
-static bool ready;
+static bool moves, ready;
 
 /* FNV-1a, 32 bits */
 uint32_t machine_word(const char *path)
@@ -71,11 +72,14 @@ static void find_devices(const char *visible)
 
 static CUresult init(const char *visible)
 {
+	const char *wanted = getenv("KVGPU_CHECKPOINT");
+
 	if (!driver_ready())
 		return CUDA_SUCCESS;
 	pthread_mutex_lock(&table);
 	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) {
 		find_devices(visible);
+		moves = wanted && !strcmp(wanted, "1");
 		__atomic_store_n(&ready, nr_devices > 0, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&table);
@@ -112,6 +116,11 @@ const struct device_facts *driver_device(CUdevice dev)
 unsigned int driver_gpu(CUdevice dev)
 {
 	return devices[dev].gpu;
+}
+
+bool driver_moves(void)
+{
+	return moves;
 }
 
 unsigned int driver_count(void)

@@ -106,20 +106,25 @@ void gk110_err(const char *fmt, ...)
 static void map_page(struct in_device *d, const struct in_memory *m, uint64_t i, bool there,
 		     bool big)
 {
+	const struct in_memory *in = m->away ? m->away : m;
+
 	if (!there)
 		fake_unmap(d->f, d->vm, m->base.va + i, big);
-	else if (m->arena == &d->host)
-		fake_map(d->f, d->vm, m->base.va + i, FAKE_IOVA + m->at + i, MEM_SYS_COH, 0, big);
+	else if (in->arena == &d->host)
+		fake_map(d->f, d->vm, m->base.va + i, FAKE_IOVA + in->at + i, MEM_SYS_COH, 0, big);
 	else
 		fake_map(d->f, d->vm, m->base.va + i, m->at + i, MEM_VRAM,
 			 m->tiled ? FIELD_PREP(GMMU_PTE_KIND, GMMU_KIND_GENERIC) : 0, big);
 }
 
-/* the MMU keeps directory entries, too: a table that is new in one asks for an invalidate */
+/*
+ * The MMU keeps directory entries, too: a table that is new in one asks for an invalidate. As with
+ * nouveau, memory that can move has small pages.
+ */
 void in_map(struct in_device *d, const struct in_memory *m, bool there)
 {
 	unsigned int shift = fake_big_shift(d->f), span = shift + GMMU_BIG_PTES_SHIFT;
-	bool big = m->arena == &d->vram && !(m->base.size % (1u << shift)) &&
+	bool big = m->arena == &d->vram && !d->moves && !(m->base.size % (1u << shift)) &&
 		   !(m->base.va % (1u << shift)),
 	     stale = !there;
 	uint64_t page = big ? 1u << shift : GK110_PAGE, i;

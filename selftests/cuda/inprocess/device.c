@@ -46,7 +46,7 @@ static void in_close(struct device *dev)
 	free(d);
 }
 
-static enum device_status in_open(unsigned int index, struct device **out)
+static enum device_status in_open(unsigned int index, bool moves, struct device **out)
 {
 	struct in_device *d = index < in_nr_gpus() ? calloc(1, sizeof(*d)) : NULL;
 	enum device_status ret = DEVICE_OK;
@@ -56,6 +56,7 @@ static enum device_status in_open(unsigned int index, struct device **out)
 		return DEVICE_NONE;
 	d->base.ops = &device_inprocess;
 	d->gpu = index;
+	d->moves = moves;
 	d->vram.file = d->host.file = -1;
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->change, NULL);
@@ -93,6 +94,7 @@ static const struct device_ops device_inprocess = {
 	.alloc = in_alloc,
 	.view = in_view,
 	.release = in_release,
+	.move = in_move,
 	.copies_beside = in_copies_beside,
 	.copy = in_copy,
 	.fill = in_fill,

@@ -35,6 +35,7 @@ struct in_memory {
 	struct arena *arena;
 	uint64_t at;
 	bool tiled;
+	struct in_memory *away; /* in host memory, where its contents are meanwhile; or NULL */
 	struct in_memory *next;
 };
 
@@ -78,6 +79,7 @@ struct in_queue {
 struct in_device {
 	struct device base;
 	unsigned int gpu;
+	bool moves; /* video memory can be moved: see cuda/kepler/device/memory.c */
 	struct in_device *next; /* chip.c: all that are open */
 	struct fake *f;
 	struct fake_vm *vm;
@@ -119,6 +121,7 @@ enum device_status in_alloc(struct device *d, enum device_place place, uint64_t 
 			    struct device_memory **out);
 void *in_view(struct device *d, struct device_memory *m);
 void in_release(struct device *d, struct device_memory *m);
+enum device_status in_move(struct device *d, bool away);
 
 /* queue.c */
 bool in_queue_open(struct in_device *d, enum device_queue which);

@@ -41,6 +41,26 @@ static bool find_gap(struct arena *a, uint64_t size, uint64_t page, struct in_me
 	return *at + size <= a->size && size <= a->size;
 }
 
+/* A piece of @a that is not mapped; NULL: there is no room. */
+static struct in_memory *take(struct arena *a, uint64_t size, uint64_t page)
+{
+	struct in_memory *m = calloc(1, sizeof(*m)), **link;
+
+	if (!m)
+		return NULL;
+	if (size > a->size || !find_gap(a, up(size, page), page, &link, &m->at)) {
+		free(m);
+		return NULL;
+	}
+	m->arena = a;
+	m->base = (struct device_memory){ .va = a->va + m->at,
+					  .size = up(size, page),
+					  .map = a->file < 0 ? NULL : a->bytes + m->at };
+	m->next = *link;
+	*link = m;
+	return m;
+}
+
 enum device_status in_alloc(struct device *dev, enum device_place place, uint64_t size,
 			    struct device_memory **out)
 {
@@ -48,21 +68,11 @@ enum device_status in_alloc(struct device *dev, enum device_place place, uint64_
 	bool vram = place != PLACE_HOST;
 	struct arena *a = vram ? &d->vram : &d->host;
 	uint64_t page = place == PLACE_TILED || (vram && size >= VRAM_PAGE) ? VRAM_PAGE : HOST_PAGE;
-	struct in_memory *m = calloc(1, sizeof(*m)), **link;
+	struct in_memory *m = take(a, size, page);
 
 	if (!m)
 		return DEVICE_NO_MEMORY;
-	if (size > a->size || !find_gap(a, up(size, page), page, &link, &m->at)) {
-		free(m);
-		return DEVICE_NO_MEMORY;
-	}
-	m->arena = a;
 	m->tiled = place == PLACE_TILED;
-	m->base = (struct device_memory){ .va = a->va + m->at,
-					  .size = up(size, page),
-					  .map = vram ? NULL : a->bytes + m->at };
-	m->next = *link;
-	*link = m;
 	if (vram) {
 		memset(a->bytes + m->at, FRESH,
 		       m->base.size < FRESH_MAX ? m->base.size : FRESH_MAX);
@@ -93,17 +103,81 @@ static void forget(struct arena *a, uint64_t at, uint64_t size)
 		madvise((void *)begin, end - begin, a->file >= 0 ? MADV_REMOVE : MADV_DONTNEED);
 }
 
-void in_release(struct device *dev, struct device_memory *base)
+static void drop(struct in_memory *m)
 {
-	struct in_device *d = in(dev);
-	struct in_memory *m = (struct in_memory *)base, **link;
+	struct in_memory **link;
 
 	for (link = &m->arena->first; *link != m; link = &(*link)->next)
 		;
 	*link = m->next;
-	in_map(d, m, false);
 	forget(m->arena, m->at, m->base.size);
-	if (m->arena == &d->vram)
-		atomic_fetch_sub(&vram_used[d->gpu], m->base.size);
 	free(m);
+}
+
+void in_release(struct device *dev, struct device_memory *base)
+{
+	struct in_device *d = in(dev);
+	struct in_memory *m = (struct in_memory *)base;
+
+	in_map(d, m, false);
+	if (m->away)
+		drop(m->away);
+	else if (m->arena == &d->vram)
+		atomic_fetch_sub(&vram_used[d->gpu], m->base.size);
+	drop(m);
+}
+
+/* ------------------------------------------------------------------ moving */
+
+static void remap(struct in_device *d, struct in_memory *m, struct in_memory *away)
+{
+	in_map(d, m, false);
+	m->away = away;
+	in_map(d, m, true);
+}
+
+static bool leave(struct in_device *d, struct in_memory *m)
+{
+	struct in_memory *to = m->away ? NULL : take(&d->host, m->base.size, HOST_PAGE);
+
+	if (!to)
+		return m->away;
+	memcpy(to->base.map, m->arena->bytes + m->at, m->base.size);
+	remap(d, m, to);
+	forget(m->arena, m->at, m->base.size);
+	atomic_fetch_sub(&vram_used[d->gpu], m->base.size);
+	return true;
+}
+
+static bool come_back(struct in_device *d, struct in_memory *m)
+{
+	struct in_memory *from = m->away;
+
+	if (!from)
+		return true;
+	if (atomic_load(&vram_used[d->gpu]) + m->base.size > d->vram.size)
+		return false;
+	atomic_fetch_add(&vram_used[d->gpu], m->base.size);
+	memcpy(m->arena->bytes + m->at, from->base.map, m->base.size);
+	remap(d, m, NULL);
+	drop(from);
+	return true;
+}
+
+enum device_status in_move(struct device *dev, bool away)
+{
+	bool (*move)(struct in_device *, struct in_memory *) = away ? leave : come_back,
+							  (*undo)(struct in_device *,
+								  struct in_memory *) =
+								  away ? come_back : leave;
+	struct in_device *d = in(dev);
+	struct in_memory *m;
+
+	for (m = d->vram.first; m && move(d, m); m = m->next)
+		;
+	if (!m)
+		return DEVICE_OK;
+	for (m = d->vram.first; m; m = m->next)
+		undo(d, m);
+	return DEVICE_NO_MEMORY;
 }

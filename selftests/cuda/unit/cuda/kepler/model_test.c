@@ -46,7 +46,7 @@ static enum device_status describe(unsigned int index, struct device_facts *out)
 	return index ? DEVICE_NONE : DEVICE_OK;
 }
 
-static enum device_status open_machine(unsigned int index, struct device **out)
+static enum device_status open_machine(unsigned int index, bool moves, struct device **out)
 {
 	machine.rig = rig_create(VRAM);
 	machine.const0 = rig_alloc(machine.rig, 65536);

@@ -2,9 +2,10 @@
 /*
  * Memory and submissions of cuda/kepler/device/, on a stand-in for libdrm_nouveau in this file:
  * where pieces of memory lie, for the GPU and for the CPU; that each submission names all buffers;
- * that there are few buffers.
+ * that there are few buffers; where buffers go that a submission names for other memory.
  */
 #define _GNU_SOURCE /* memfd_create() */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,6 +33,12 @@ enum {
 	DEVICE_BYTES = 0x20000000
 };
 
+/* as nouveau has it: .valid is where it may be, and .in where it is (NOUVEAU_BO_VRAM, _GART) */
+struct bo {
+	struct nouveau_bo base;
+	uint32_t valid, in;
+};
+
 static struct nouveau_bo *bos[MAX_BOS];
 static unsigned int nr_bos, kicks, launches;
 /* of most tests' GPU, and of a second one */
@@ -42,6 +49,8 @@ static uint32_t nr_handles;
 static int device_file = -1;
 static bool refuse_large, nowhere;
 static bool stuck; /* the fake GPU ends no work */
+static uint64_t vram_room, gart_room; /* bytes that no buffer has */
+static uint64_t local_at; /* what a launch last told of local memory's begin */
 /* what was filled with zeros; how many waits were submitted */
 static struct {
 	uint64_t begin, end;
@@ -54,28 +63,58 @@ static struct {
 	uint32_t words[WORDS];
 	unsigned int nr;
 	struct nouveau_bo *named[MAX_BOS];
+	uint32_t flags[MAX_BOS];
 } push[3];
 static unsigned int nr_push;
 
 /* ------------------------------------------------------------------ libdrm_nouveau */
 
+static uint64_t *room_in(uint32_t place)
+{
+	return place == NOUVEAU_BO_VRAM ? &vram_room : &gart_room;
+}
+
+static int put_in(struct bo *bo, uint32_t place)
+{
+	if (bo->in == place)
+		return 0;
+	if (*room_in(place) < bo->base.size)
+		return -ENOMEM;
+	*room_in(place) -= bo->base.size;
+	if (bo->in)
+		*room_in(bo->in) += bo->base.size;
+	bo->in = place;
+	return 0;
+}
+
+/*
+ * nouveau_bo_alloc(), nouveau_vma_new(): a buffer has large pages if it is large and stays in
+ * VRAM; its address is a multiple of its pages' size, whatever @align is. nouveau_bo_init(): VRAM
+ * first, if both will do.
+ */
 int nouveau_bo_new(struct nouveau_device *dev, uint32_t flags, uint32_t align, uint64_t size,
 		   union nouveau_bo_config *config, struct nouveau_bo **out)
 {
 	uint64_t *next = dev == &other_gpu ? &next_va_of_other : &next_va;
-	struct nouveau_bo *bo;
+	uint32_t valid = flags & (NOUVEAU_BO_VRAM | NOUVEAU_BO_GART);
+	uint64_t page = valid == NOUVEAU_BO_VRAM && size >= 128 * 1024 ? 128 * 1024 : 4096;
+	struct bo *bo;
 
 	made++;
 	if (refuse_large && size > 256 * 1024)
 		return -1;
 	bo = calloc(1, sizeof(*bo));
-	*next = (*next + align - 1) & ~(uint64_t)(align - 1);
-	bo->offset = *next;
-	bo->handle = ++nr_handles;
-	bo->size = size;
+	*next = (*next + page - 1) & ~(page - 1);
+	*bo = (struct bo){ .base = { .offset = *next, .handle = ++nr_handles, .size = size },
+			   .valid = valid };
+	if ((!(valid & NOUVEAU_BO_VRAM) || put_in(bo, NOUVEAU_BO_VRAM)) &&
+	    (!(valid & NOUVEAU_BO_GART) || put_in(bo, NOUVEAU_BO_GART))) {
+		free(bo);
+		return -ENOMEM;
+	}
 	*next += size;
-	bos[nr_bos++] = bo;
-	*out = bo;
+	bos[nr_bos++] = &bo->base;
+	*out = &bo->base;
 	return 0;
 }
 
@@ -86,6 +125,7 @@ void nouveau_bo_ref(struct nouveau_bo *bo, struct nouveau_bo **at)
 	for (i = 0; !bo && i < nr_bos; i++)
 		if (bos[i] == *at) {
 			bos[i] = bos[--nr_bos];
+			*room_in(((struct bo *)*at)->in) += (*at)->size;
 			if ((*at)->map)
 				munmap((*at)->map, (*at)->size);
 			free(*at);
@@ -144,6 +184,7 @@ int nouveau_pushbuf_refn(struct nouveau_pushbuf *p, struct nouveau_pushbuf_refn 
 
 	for (; nr; nr--, refs++) {
 		assert_false(refs->flags & NOUVEAU_BO_WR);
+		q->flags[q->nr] = refs->flags & (NOUVEAU_BO_VRAM | NOUVEAU_BO_GART);
 		q->named[q->nr++] = refs->bo;
 	}
 	return 0;
@@ -184,11 +225,28 @@ static bool is_clear(uint64_t begin, uint64_t end)
 	return begin >= end;
 }
 
+/* validate_list(), nouveau_gem_set_domain(): each buffer goes where it is named for */
+static int validate(const typeof(push[0]) *p)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < p->nr && !ret; i++) {
+		struct bo *bo = (struct bo *)p->named[i];
+
+		ret = bo->valid & p->flags[i] ? put_in(bo, p->flags[i]) : -EINVAL;
+	}
+	return ret;
+}
+
 int nouveau_pushbuf_kick(struct nouveau_pushbuf *p, struct nouveau_object *channel)
 {
+	int ret = validate((typeof(&push[0]))p);
 	const uint32_t *w;
 
 	kicks++;
+	if (ret)
+		return ret;
 	for (w = ((typeof(&push[0]))p)->words; w < p->cur; w += 1 + (w[0] >> 16 & 0x1fff)) {
 		if (w[0] == push_header(SUBC_HOST, HOST_SEMAPHORE_A, 4) &&
 		    w[4] & SEMAPHORE_RELEASE && !stuck)
@@ -197,6 +255,8 @@ int nouveau_pushbuf_kick(struct nouveau_pushbuf *p, struct nouveau_object *chann
 			    !(w[4] & SEMAPHORE_RELEASE);
 		if (w[0] == push_header(SUBC_COPY, COPY_SET_REMAP_CONST_A, 3))
 			note_fill(w[1], w + 4);
+		if (w[0] == push_header(SUBC_COMPUTE, COMPUTE_LOCAL_MEMORY_A, 2))
+			local_at = (uint64_t)w[1] << 32 | w[2];
 		if (w[0] == push_header(SUBC_COMPUTE, COMPUTE_SEND_PCAS_A, 1))
 			*word_at(((uint64_t)w[1] << 8) + SLOT_RELEASE) = ++launches | 1u << 31;
 	}
@@ -235,9 +295,23 @@ static struct device_memory *memory(enum device_place place, uint64_t size)
 	return m;
 }
 
+static uint64_t vram_used(struct device *d)
+{
+	return nouveau.vram_size - vram_room;
+}
+
+static uint64_t nothing_used(struct device *d)
+{
+	return 0;
+}
+
 static int set_up(void **state)
 {
+	static const struct device_ops ops = { .vram_used = vram_used };
+
 	memset(&device, 0, sizeof(device));
+	device.base.ops = &ops;
+	vram_room = gart_room = nouveau.vram_size = 1ull << 42;
 	nr_push = nr_bos = kicks = launches = nr_zeros = acquired = 0;
 	stuck = false;
 	next_va = next_va_of_other = FIRST_VA;
@@ -560,6 +634,116 @@ static void freeing_waits_for_clearing(void **state)
 	stuck = false;
 }
 
+/* ------------------------------------------------------------------ moving */
+
+static void all_video_memory_is_in(uint32_t place)
+{
+	unsigned int i;
+
+	for (i = 0; i < device.nr_refs; i++)
+		assert_int_equal(((struct bo *)device.buffer[i]->bo)->in,
+				 device.buffer[i]->kind == PLACE_HOST ? NOUVEAU_BO_GART : place);
+}
+
+/* a launch that needs local memory, whose begin has to be aligned */
+static void launch_with_local(void)
+{
+	static const uint8_t const0[0x140];
+	struct device_launch l = { .code = 0x1000,
+				   .grid = { 1, 1, 1 },
+				   .block = { 32, 1, 1 },
+				   .regs = 16,
+				   .local = 512,
+				   .const0 = const0,
+				   .const0_size = sizeof(const0) };
+	const struct nouveau_bo *bo;
+	uint64_t seq;
+
+	OK(nv_launch(&device.base, NULL, &l, &seq));
+	bo = device.local->buffer->bo;
+	assert_int_equal(local_at % (128 * 1024), 0);
+	/* 13 SMs of 64 warps with 32 threads */
+	assert_in_range(local_at, bo->offset, bo->offset + bo->size - 13 * 64 * 32 * 512);
+}
+
+static void memory_moves(void **state)
+{
+	struct device_memory *m;
+	unsigned int i, before;
+
+	launch_with_local();
+	nv_release(&device.base, &device.local->base);
+	device.local = NULL;
+	device.moves = true;
+	next_va += 4096;
+	memory(PLACE_VRAM, CODE);
+	memory(PLACE_HOST, 12288);
+	m = memory(PLACE_VRAM, 3 << 20);
+	assert_int_not_equal(m->va % (128 * 1024), 0);
+	memory(PLACE_TILED, 1 << 20);
+	launch_with_local();
+	for (i = 0; i < 3; i++) {
+		OK(nv_move(&device.base, true));
+		all_video_memory_is_in(NOUVEAU_BO_GART);
+		assert_int_equal(vram_used(NULL), 0);
+		before = kicks;
+		OK(nv_move(&device.base, true));
+		assert_int_equal(kicks, before);
+		OK(nv_move(&device.base, false));
+		all_video_memory_is_in(NOUVEAU_BO_VRAM);
+		launch(m->va);
+		all_video_memory_is_in(NOUVEAU_BO_VRAM);
+	}
+}
+
+/* Memory stays, or comes back, whole. */
+static void no_room_to_move(void **state)
+{
+	uint64_t in_use;
+	unsigned int before;
+
+	device.moves = true;
+	memory(PLACE_VRAM, 3 << 20);
+	memory(PLACE_VRAM, 5 << 20);
+	in_use = vram_used(NULL);
+	gart_room = 4 << 20;
+	assert_int_equal(nv_move(&device.base, true), DEVICE_NO_MEMORY);
+	all_video_memory_is_in(NOUVEAU_BO_VRAM);
+	assert_int_equal(gart_room, 4 << 20);
+	gart_room = 64 << 20;
+	OK(nv_move(&device.base, true));
+	/* another process takes what the GPU has; the kernel would find room at its cost */
+	vram_room = 4 << 20;
+	before = kicks;
+	assert_int_equal(nv_move(&device.base, false), DEVICE_NO_MEMORY);
+	assert_int_equal(kicks, before);
+	vram_room = in_use;
+	OK(nv_move(&device.base, false));
+	all_video_memory_is_in(NOUVEAU_BO_VRAM);
+	/* more than this machine has */
+	vram_room = gart_room = 1ull << 42;
+	memory(PLACE_VRAM, 1ull << 40);
+	assert_int_equal(nv_move(&device.base, true), DEVICE_NO_MEMORY);
+	all_video_memory_is_in(NOUVEAU_BO_VRAM);
+}
+
+/* The kernel finds no room where the process that asked was told of some. */
+static void room_goes_meanwhile(void **state)
+{
+	device.moves = true;
+	memory(PLACE_VRAM, 3 << 20);
+	memory(PLACE_VRAM, 5 << 20);
+	OK(nv_move(&device.base, true));
+	nouveau.vram_size = 1ull << 43;
+	vram_room = 4 << 20;
+	device.base.ops = &(const struct device_ops){ .vram_used = nothing_used };
+	assert_int_equal(nv_move(&device.base, false), DEVICE_NO_MEMORY);
+	all_video_memory_is_in(NOUVEAU_BO_GART);
+	vram_room = 1 << 30;
+	OK(nv_move(&device.base, false));
+	all_video_memory_is_in(NOUVEAU_BO_VRAM);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -574,6 +758,9 @@ int main(void)
 		TEST(new_memory_is_clear),
 		TEST(work_comes_after_clearing),
 		TEST(freeing_waits_for_clearing),
+		TEST(memory_moves),
+		TEST(no_room_to_move),
+		TEST(room_goes_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ struct fake {
 	struct buffer *buffers;
 	struct work work[NR_QUEUES][MAX_WORK];
 	uint64_t submitted[NR_QUEUES], done[NR_QUEUES];
-	bool failed;
+	bool failed, moves, away;
 };
 
 const struct device_ops *backend = &fake_device;
@@ -75,11 +75,12 @@ static enum device_status describe(unsigned int index, struct device_facts *out)
 	return DEVICE_OK;
 }
 
-static enum device_status fake_open_device(unsigned int index, struct device **out)
+static enum device_status fake_open_device(unsigned int index, bool moves, struct device **out)
 {
 	struct fake *f = calloc(1, sizeof(*f));
 
 	f->base.ops = &fake_device;
+	f->moves = moves;
 	pthread_mutex_init(&f->lock, NULL);
 	fake_open++;
 	fake_gpu = index;
@@ -116,14 +117,36 @@ static void close_device(struct device *d)
 	fake_open--;
 }
 
-static uint64_t vram_used(struct device *d)
+static uint64_t vram_bytes(struct device *d)
 {
-	uint64_t used = 0;
+	uint64_t all = 0;
 	struct buffer *b;
 
 	for (b = of(d)->buffers; b; b = b->next)
-		used += b->base.map ? 0 : b->base.size;
-	return used;
+		all += b->base.map ? 0 : b->base.size;
+	return all;
+}
+
+static uint64_t vram_used(struct device *d)
+{
+	return of(d)->away ? 0 : vram_bytes(d);
+}
+
+/* nothing is under way */
+static enum device_status move(struct device *d, bool away)
+{
+	struct fake *f = of(d);
+	unsigned int i;
+
+	for (i = 0; i < NR_QUEUES; i++)
+		if (f->done[i] != f->submitted[i] || !f->moves)
+			return DEVICE_FAILED;
+	if (away == f->away)
+		return DEVICE_OK;
+	if (away ? fake_host_full : vram_bytes(d) > fake_vram)
+		return DEVICE_NO_MEMORY;
+	f->away = away;
+	return DEVICE_OK;
 }
 
 static uint8_t *same_address(uint64_t size)
@@ -438,6 +461,7 @@ const struct device_ops fake_device = {
 	.alloc = alloc,
 	.view = view,
 	.release = release,
+	.move = move,
 	.copies_beside = copies_beside,
 	.copy = copy,
 	.fill = fake_fill,

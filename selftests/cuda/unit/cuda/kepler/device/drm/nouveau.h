@@ -14,6 +14,7 @@ struct nouveau_object {
 
 struct nouveau_device {
 	struct nouveau_object object;
+	uint64_t vram_size;
 };
 
 union nouveau_bo_config {
