@@ -184,6 +184,7 @@ run_libraries()
 	tap_run "libnvidia-ml.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(dirname "$(make -s print-cuda)")/libnvidia-ml.so.1"
 	tap_run "libcudart.so.11.0: its symbols" 120 selftests/cuda/symbols.sh "$(make -s print-cudart)"
 	tap_run "CUDA: binary interface of the toolkit's headers" 300 selftests/cuda/abi.sh
+	tap_run "CUDA: memory that leaves the GPU and comes back" 300 env CMOCKA_MESSAGE_OUTPUT=TAP "$(make -s cuda-moved)"
 	tap_run "CUDA: nvcc's default" 300 selftests/cuda/dev.sh
 	tap_run "CUDA: a set-user-ID program's environment" 300 selftests/cuda/setuid.sh "$(make -s print-cuda)" "$(made cuda-inprocess)/libcuda.so.1"
 }

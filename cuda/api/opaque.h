@@ -26,10 +26,6 @@ OPAQUE(CUDA_MEMCPY3D_v1)
 OPAQUE(CUDA_MEM_ALLOC_NODE_PARAMS)
 OPAQUE(CUarrayMapInfo)
 OPAQUE(CUasyncNotificationInfo)
-OPAQUE(CUcheckpointCheckpointArgs)
-OPAQUE(CUcheckpointLockArgs)
-OPAQUE(CUcheckpointRestoreArgs)
-OPAQUE(CUcheckpointUnlockArgs)
 OPAQUE(CUdevResource)
 OPAQUE(CUexecAffinityParam)
 OPAQUE(CUmemDecompressParams)
@@ -49,7 +45,7 @@ HANDLE(CUlogsCallbackHandle)
 
 typedef int CUatomicOperation, CUcoredumpSettings, CUdevResourceType, CUexecAffinityType,
 	CUflushGPUDirectRDMAWritesScope, CUflushGPUDirectRDMAWritesTarget, CUlogLevel,
-	CUmemRangeHandleType, CUmulticastGranularity_flags, CUprocessState, CUtensorMapDataType,
+	CUmemRangeHandleType, CUmulticastGranularity_flags, CUtensorMapDataType,
 	CUtensorMapFloatOOBfill, CUtensorMapIm2ColWideMode, CUtensorMapInterleave,
 	CUtensorMapL2promotion, CUtensorMapSwizzle;
 typedef unsigned int CUlogIterator;

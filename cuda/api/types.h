@@ -586,6 +586,31 @@ typedef struct CUipcMemHandle_st {
 typedef struct CUipcEventHandle_st {
 	char reserved[64];
 } CUipcEventHandle;
+typedef enum {
+	CU_PROCESS_STATE_RUNNING,
+	CU_PROCESS_STATE_LOCKED,
+	CU_PROCESS_STATE_CHECKPOINTED,
+	CU_PROCESS_STATE_FAILED
+} CUprocessState;
+typedef struct CUcheckpointLockArgs_st {
+	unsigned int timeoutMs; /* 0: no limit */
+	unsigned int reserved0;
+	cuuint64_t reserved1[7];
+} CUcheckpointLockArgs;
+typedef struct CUcheckpointCheckpointArgs_st {
+	cuuint64_t reserved[8];
+} CUcheckpointCheckpointArgs;
+typedef struct CUcheckpointGpuPair_st {
+	CUuuid oldUuid, newUuid;
+} CUcheckpointGpuPair;
+typedef struct CUcheckpointRestoreArgs_st {
+	CUcheckpointGpuPair *gpuPairs;
+	unsigned int gpuPairsCount;
+	char reserved[52];
+} CUcheckpointRestoreArgs;
+typedef struct CUcheckpointUnlockArgs_st {
+	cuuint64_t reserved[8];
+} CUcheckpointUnlockArgs;
 /* a plain number; attributes.c has the values */
 typedef int CUdevice_attribute;
 typedef unsigned int CUmem_advise; /* CU_MEM_ADVISE_...: advice.c */

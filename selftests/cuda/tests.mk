@@ -5,8 +5,8 @@
 IMAGE_SRC	:= $(wildcard cuda/kepler/image/*.c cuda/kepler/syscalls/*.c) cuda/api/fatbin.c cuda/api/lz4.c
 API_SRC		:= $(wildcard cuda/api/*.c)
 EXPORT_SRC	:= $(wildcard cuda/api/export/*.c)
-UNIT_TESTS += cuda/kepler/image/image_test cuda/api/lz4_test cuda/kepler/device/qmd_test cuda/kepler/device/texture_test cuda/kepler/device/cause_test cuda/kepler/device/board_test cuda/kepler/driver/driver_test cuda/kepler/driver/resource_test cuda/kepler/driver/hostfunc_test cuda/kepler/driver/contexts_test cuda/kepler/driver/devices_test cuda/kepler/driver/forked_test cuda/kepler/driver/graph_test cuda/kepler/driver/library_test
-TSAN_TESTS += cuda/kepler/driver/driver_test cuda/kepler/driver/resource_test cuda/kepler/driver/hostfunc_test cuda/kepler/driver/contexts_test cuda/kepler/driver/devices_test cuda/kepler/driver/graph_test cuda/kepler/driver/library_test
+UNIT_TESTS += cuda/kepler/image/image_test cuda/api/lz4_test cuda/kepler/device/qmd_test cuda/kepler/device/texture_test cuda/kepler/device/cause_test cuda/kepler/device/board_test cuda/kepler/driver/driver_test cuda/kepler/driver/resource_test cuda/kepler/driver/hostfunc_test cuda/kepler/driver/contexts_test cuda/kepler/driver/devices_test cuda/kepler/driver/forked_test cuda/kepler/driver/graph_test cuda/kepler/driver/library_test cuda/kepler/driver/checkpoint_test
+TSAN_TESTS += cuda/kepler/driver/driver_test cuda/kepler/driver/resource_test cuda/kepler/driver/hostfunc_test cuda/kepler/driver/contexts_test cuda/kepler/driver/devices_test cuda/kepler/driver/graph_test cuda/kepler/driver/library_test cuda/kepler/driver/checkpoint_test
 # subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
 UNIT_TESTS += cuda/kepler/model_test
 SRC_cuda/kepler/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/kepler/driver/*.c)) $(API_SRC) $(EXPORT_SRC) $(IMAGE_SRC) cuda/kepler/device/qmd.c cuda/kepler/device/texture.c $(SM_RIG_SRC) \
@@ -31,6 +31,7 @@ SRC_cuda/kepler/driver/hostfunc_test	:= $(SRC_cuda/kepler/driver/driver_test)
 SRC_cuda/kepler/driver/contexts_test	:= $(SRC_cuda/kepler/driver/driver_test)
 SRC_cuda/kepler/driver/devices_test	:= $(SRC_cuda/kepler/driver/driver_test)
 SRC_cuda/kepler/driver/forked_test	:= $(SRC_cuda/kepler/driver/driver_test)
+SRC_cuda/kepler/driver/checkpoint_test	:= $(SRC_cuda/kepler/driver/driver_test)
 SRC_cuda/kepler/driver/graph_test	:= $(SRC_cuda/kepler/driver/driver_test)
 SRC_cuda/kepler/driver/library_test	:= $(SRC_cuda/kepler/driver/driver_test)
 # this test makes allocations fail

@@ -136,9 +136,14 @@ void contexts_add(CUcontext ctx)
 	__atomic_store_n(&contexts, ctx, __ATOMIC_RELEASE);
 }
 
+CUcontext contexts_all(void)
+{
+	return __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
+}
+
 bool several_contexts(void)
 {
-	CUcontext c = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
+	CUcontext c = contexts_all();
 
 	return c && c->next;
 }

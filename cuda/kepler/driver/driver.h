@@ -4,14 +4,15 @@
  *
  * Locks: that of libraries.c is taken before all others, as its file calls entry points; `table`
  * (contexts, primary contexts, init) before a context's `lock`. A thread holds one context's lock
- * at a time. context_open() and context_close() wait for the GPU with `table` held; context_close()
- * waits for host functions, too, so no host function takes `table` (may_take_table()). A context's
- * `lock` guards what is in the context and orders submissions. Waits for a stream, an event or all
- * work are without it. Submissions, copies by the CPU and calls that allocate or free something may
- * wait for the GPU with it. Taken inside of it: `graphs` (graph.h), the locks of hostfunc.c,
- * messages.h and pages.c, and `watch`; inside of all, the device's (device/nv.h). A graph's nodes
- * are carried out with `graphs` held (graphexec.c): kernel_launch(), box_copy(), set_lines(),
- * host_call() and event_record() don't take it.
+ * at a time; but one that locks the process (checkpoint.c) holds `table` and all contexts' until it
+ * unlocks it. context_open() and context_close() wait for the GPU with `table` held;
+ * context_close() waits for host functions, too, so no host function takes `table`
+ * (may_take_table()). A context's `lock` guards what is in the context and orders submissions.
+ * Waits for a stream, an event or all work are without it. Submissions, copies by the CPU and calls
+ * that allocate or free something may wait for the GPU with it. Taken inside of it: `graphs`
+ * (graph.h), the locks of hostfunc.c, messages.h and pages.c, and `watch`; inside of all, the
+ * device's (device/nv.h). A graph's nodes are carried out with `graphs` held (graphexec.c):
+ * kernel_launch(), box_copy(), set_lines(), host_call() and event_record() don't take it.
  *
  * Threads: any thread of the program calls an entry point, with no lock. Host functions, waits for
  * other contexts, and the CPU's part of copies between contexts (peer.c) run on a thread of the
@@ -336,6 +337,7 @@ CUresult free_nothing(void);
 CUresult ctx_set_sticky(CUcontext ctx, CUresult r);
 bool context_known(CUcontext ctx); /* needs no lock; true for a dead context */
 void contexts_add(CUcontext ctx); /* a new one, with `table` held */
+CUcontext contexts_all(void); /* the first of all, the dead ones too; .next has the others */
 /* the calling thread's stack of contexts; current_drop() takes off @ctx if it is on top */
 bool current_is_full(void);
 void current_push(CUcontext ctx);

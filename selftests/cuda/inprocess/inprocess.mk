@@ -28,6 +28,13 @@ nvml-inprocess: cuda-inprocess $(INPROCESS_OUT)/libnvidia-ml.so.1 ## libnvidia-m
 cuda-inprocess: $(INPROCESS_OUT)/libcuda.so.1 ## libcuda.so.1 that needs no GPU (for tests on this machine); prints where it is
 	@echo '$(INPROCESS_OUT)'
 
--include $(INPROCESS_OBJ:.o=.d) $(INPROCESS_NVML_OBJ:.o=.d)
+# no unit test: sanitizers have the addresses that CPU and GPU share
+$(INPROCESS_OUT)/moved: $(INPROCESS_OUT)/obj/selftests/cuda/moved.o $(INPROCESS_OUT)/libcuda.so.1
+	$(call Q,LD)$(CC) $< -o $@ -lcmocka -lm -L$(@D) -lcuda -Wl,-rpath,'$$ORIGIN'
 
-.PHONY: cuda-inprocess nvml-inprocess
+cuda-moved: $(INPROCESS_OUT)/moved ## what checkpoints keep, a test on the libcuda.so.1 that needs no GPU; prints where it is
+	@echo '$<'
+
+-include $(INPROCESS_OUT)/obj/selftests/cuda/moved.d $(INPROCESS_OBJ:.o=.d) $(INPROCESS_NVML_OBJ:.o=.d)
+
+.PHONY: cuda-inprocess cuda-moved nvml-inprocess

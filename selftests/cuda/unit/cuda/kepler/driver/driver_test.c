@@ -733,6 +733,16 @@ static void threads(void **state)
 	}
 }
 
+/* checkpoint_test.c has the rest */
+static void checkpoints_are_prepared(void **state)
+{
+	int pid = getpid();
+
+	OK(cuCheckpointProcessLock(pid, NULL));
+	assert_int_equal(cuCheckpointProcessCheckpoint(pid, NULL), CUDA_ERROR_NOT_SUPPORTED);
+	OK(cuCheckpointProcessUnlock(pid, NULL));
+}
+
 int main(void)
 {
 	char absent[64];
@@ -762,6 +772,7 @@ int main(void)
 		IN_CONTEXT(a_trap_stays),
 		IN_CONTEXT(proc_addresses),
 		IN_CONTEXT(threads),
+		IN_CONTEXT(checkpoints_are_prepared),
 	};
 
 	snprintf(absent, sizeof(absent), "%s/ptxas", own_folder());
