@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-SUSPENDS, STEPS, GIB, ALL = 20, 4000, 1 << 30, ("torch", "jax", "others", "1", "10", "60", "move")
+SUSPENDS, STEPS, GIB, ALL = int(os.environ.get("SUSPENDS", 20)), int(os.environ.get("STEPS", 4000)), 1 << 30, ("torch", "jax", "others", "1", "10", "60", "move")
 
 # ------------------------------------------------------------------ programs, as clients
 
@@ -95,7 +95,13 @@ class Server:
         """the one that has most: a program may have a second connection, of NVML"""
         return max(self.clients(), key=lambda c: c["memory_bytes"])["id"]
 
+    def is_awake(self, client):
+        return [c["sleep"] for c in self.clients() if c["id"] == client] in (["awake"], [])
+
     def suspend(self, client):
+        """seconds; the last call has woken it by now, or does so first"""
+        while not self.is_awake(client):
+            time.sleep(0.02)
         began = time.monotonic()
         rc, said = self.ctl("suspend", str(client))
         if rc:
@@ -148,7 +154,7 @@ def others(server, _):
     p.stdin.write("\n")
     p.stdin.flush()
     time.sleep(5)
-    waits = [(c.get("sleep"), c.get("why")) for c in server.clients() if c["id"] == client]
+    waits = [(c.get("sleep"), c.get("sleep_why")) for c in server.clients() if c["id"] == client]
     other.communicate()
     told = json.loads(p.stdout.readline())
     p.communicate()
