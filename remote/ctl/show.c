@@ -221,10 +221,9 @@ static void json_client(FILE *out, const struct ctl_client *c, const struct rate
 	if (*c->sleep)
 		fprintf(out, ",\"sleep\":\"%s\"", c->sleep);
 	if (*c->why)
-		fprintf(out, ",\"sleep_why\":\"%s\"", c->why);
+		fprintf(out, ",\"why\":\"%s\"", c->why);
 	if (!strcmp(c->sleep, "waits"))
-		fprintf(out, ",\"sleep_waits_s\":%" PRId64 ",\"sleep_ahead\":%" PRId64, c->waits,
-			c->ahead);
+		fprintf(out, ",\"waits_s\":%" PRId64 ",\"ahead\":%" PRId64, c->waits, c->ahead);
 	json_numbers(out, names, numbers, sizeof(names) / sizeof(*names));
 	json_rate(out, "calls_per_s", r->calls);
 	json_rate(out, "received_bytes_per_s", r->received);
