@@ -52,6 +52,16 @@ static void note_change(struct sleepers *t, const struct sleeper *r, uint64_t no
 			t->gpus[g].changed_ms = later(t->gpus[g].changed_ms, now);
 }
 
+void sleepers_leave(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	uint32_t g;
+
+	for (g = 0; g < SLEEP_GPUS; g++)
+		r->needs[g] |= r->uses[g];
+	note_change(t, r, now);
+	*r = (struct sleeper){ 0 };
+}
+
 static void fall_asleep(struct sleepers *t, struct sleeper *r, uint64_t now)
 {
 	uint32_t g;
@@ -159,14 +169,14 @@ static void see(struct sleepers *t, struct sleeper *r, uint64_t now)
 
 /* ------------------------------------------------------------------ what is there */
 
-/* whether all GPUs were read lately; if not, and nobody is blind, a reading is wanted */
-static bool is_read(struct sleepers *t, uint64_t now)
+/* whether all GPUs were read lately, and later than @since; if not, a reading is wanted */
+static bool is_read(struct sleepers *t, uint64_t since, uint64_t now)
 {
 	uint32_t g;
 
 	t->wants_reading = true;
 	for (g = 0; g < t->nr_gpus; g++)
-		if (!t->gpus[g].read_ms || t->gpus[g].read_ms + SLEEPERS_READING_MS < now)
+		if (t->gpus[g].read_ms <= since || t->gpus[g].read_ms + SLEEPERS_READING_MS < now)
 			return false;
 	return t->nr_gpus && !t->blind;
 }
@@ -262,7 +272,7 @@ static void suspend_who_should(struct sleepers *t, struct sleeper *r, uint64_t n
 	/* an allocation that waits for its answer keeps the process from sleeping */
 	if (r->state != SLEEPER_AWAKE || r->owes || r->seen.lacks || !(r->asked || idle))
 		return;
-	if (is_read(t, now))
+	if (is_read(t, 0, now))
 		suspend(t, r, now);
 	else if (t->blind)
 		sleepers_refuse(r, WHY_METER, now);
@@ -271,12 +281,12 @@ static void suspend_who_should(struct sleepers *t, struct sleeper *r, uint64_t n
 /* when the client may be put to sleep for others; UINT64_MAX: not as things are */
 static uint64_t may_sleep_at(const struct sleeper *r, uint64_t now)
 {
-	uint64_t hold = later(SLEEPERS_HOLD_MS, r->idle_ms);
+	uint64_t hold = r->awake_ms ? r->awake_ms + later(SLEEPERS_HOLD_MS, r->idle_ms) : 0;
 
-	if (!r->present || r->state != SLEEPER_AWAKE || r->owes || has_work(r, now) ||
+	if (!r->present || r->state != SLEEPER_AWAKE || r->owes || r->seen.lacks ||
 	    was_refused(r, now))
 		return UINT64_MAX;
-	return r->awake_ms ? r->awake_ms + hold : 0;
+	return has_work(r, now) ? later(hold, now + 1) : hold;
 }
 
 /* whether another one than @r was ordered, and frees memory of these GPUs, a bit each */
@@ -338,6 +348,18 @@ static uint32_t gpus_of(const struct sleepers *t, const struct sleeper *r)
 	return gpus ?: 1;
 }
 
+/* since when nothing has changed on the client's GPUs that could help its allocation */
+static uint64_t still_since(const struct sleepers *t, const struct sleeper *r, uint32_t gpus)
+{
+	uint64_t since = r->lacked_ms;
+	uint32_t g;
+
+	for (g = 0; g < t->nr_gpus; g++)
+		if (gpus & 1u << g)
+			since = later(since, t->gpus[g].changed_ms);
+	return since;
+}
+
 /* whether a client has gone to sleep there since then, and for nobody else's allocation */
 static bool room_was_made(struct sleepers *t, uint32_t gpus, uint64_t since, uint64_t now)
 {
@@ -366,7 +388,7 @@ static void answer_lack(struct sleepers *t, struct sleeper *r, uint64_t now)
 	if (t->for_memory && now < until) {
 		if (room_was_made(t, gpus, r->lacked_ms, now)) {
 			r->answer = SLEEPER_MADE;
-		} else if (!is_read(t, now)) {
+		} else if (!is_read(t, still_since(t, r, gpus), now)) {
 			r->answer = t->blind ? SLEEPER_NOT_MADE : SLEEPER_NO_ANSWER;
 		} else if (one_is_going(t, r, gpus)) {
 			r->answer = SLEEPER_NO_ANSWER;
@@ -374,7 +396,9 @@ static void answer_lack(struct sleepers *t, struct sleeper *r, uint64_t now)
 			victim = victim_on(t, gpus, now, &soon, &could);
 			if (victim)
 				suspend(t, victim, now);
-			if (victim || (soon != UINT64_MAX && soon < until))
+			if (soon == now + 1)
+				until = still_since(t, r, gpus) + SLEEPERS_PATIENCE_MS;
+			if (victim || soon < until)
 				r->answer = SLEEPER_NO_ANSWER;
 		}
 	}
@@ -430,7 +454,7 @@ static void wake_first(struct sleepers *t, struct sleeper *r, uint64_t now)
 	for (g = 0; g < SLEEP_GPUS; g++) {
 		if (!r->needs[g])
 			continue;
-		if (!is_read(t, now) || g >= t->nr_gpus)
+		if (!is_read(t, 0, now) || g >= t->nr_gpus)
 			return;
 		settled &= t->gpus[g].read_ms >= t->gpus[g].changed_ms + SLEEPERS_SETTLE_MS;
 		if (t->gpus[g].free >= r->needs[g])
@@ -499,7 +523,7 @@ static void call(struct sleepers *t, struct sleeper *r, uint64_t now)
 
 	if (!r->called || (r->state != SLEEPER_ASLEEP && r->state != SLEEPER_WAITS))
 		return;
-	if (r->target && !is_read(t, now)) {
+	if (r->target && !is_read(t, 0, now)) {
 		if (!t->blind)
 			return;
 		why = WHY_METER;

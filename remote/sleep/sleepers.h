@@ -29,8 +29,10 @@ enum {
 	SLEEPERS_LATE_GIB_MS = 10000,
 	/* a client whose wake has failed is not woken before */
 	SLEEPERS_FAILED_MS = 10000,
-	/* an allocation waits so long at most, and its client's next one gets its answer later */
+	/* an allocation waits so long at most; and so long for others that have work now */
 	SLEEPERS_LACK_MS = 55000,
+	SLEEPERS_PATIENCE_MS = 3000,
+	/* between two answers to a client */
 	SLEEPERS_LACK_AGAIN_MS = 1000,
 	/* what a reading has to be later than a change on its GPU, to have seen it */
 	SLEEPERS_SETTLE_MS = 400,
@@ -142,6 +144,8 @@ struct sleepers {
 uint64_t sleepers_look(struct sleepers *t, uint64_t now);
 /* The client was not put to sleep. */
 void sleepers_refuse(struct sleeper *r, uint32_t why, uint64_t now);
+/* The client has gone: the row is as new. */
+void sleepers_leave(struct sleepers *t, struct sleeper *r, uint64_t now);
 /* .bytes of all rows */
 uint64_t sleepers_bytes(const struct sleepers *t);
 

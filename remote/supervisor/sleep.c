@@ -199,7 +199,7 @@ void suspend_enter(struct supervisor *s, struct client *c)
 
 void suspend_leave(struct supervisor *s, struct client *c)
 {
-	c->sleeper = (struct sleeper){ 0 };
+	sleepers_leave(&s->sleepers, &c->sleeper, now_ms());
 	if (c->sleep.raised && c->tenant && s->cgroups)
 		raise_host(s, c, 0);
 	c->sleep.raised = 0;

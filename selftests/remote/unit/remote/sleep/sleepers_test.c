@@ -158,7 +158,7 @@ static void come(uint32_t i, uint64_t gib, uint32_t gpu)
 
 static void go(uint32_t i)
 {
-	rows[i] = (struct sleeper){ 0 };
+	sleepers_leave(&t, &rows[i], now);
 }
 
 static void suspend(uint32_t i)
@@ -446,6 +446,28 @@ TEST(for_memory)
 	assert_true(rows[0].sleeps >= 19);
 }
 
+/* Three that come at once, and have a frame each 2.5 s. */
+TEST(a_crowd)
+{
+	uint32_t i, round;
+
+	t.for_memory = true;
+	for (i = 0; i < 3; i++) {
+		come(i, 0, 0);
+		players[i].wants_more = 6 * GIB;
+	}
+	for (round = 0; round < 100; round++)
+		for (i = 0; i < 3; i++) {
+			run(800);
+			players[i].wants = rows[i].seen.state != SLEEP_AWAKE;
+			rows[i].seen.calls += !players[i].wants && players[i].has[0];
+		}
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(players[i].not_made, 0);
+		assert_true(players[i].has[0] == 6 * GIB && players[i].wakes > 3);
+	}
+}
+
 /* Whom an allocation, or a wake, may put to sleep. */
 TEST(victims)
 {
@@ -463,9 +485,11 @@ TEST(victims)
 	assert_int_equal(rows[0].state, SLEEPER_ASLEEP);
 	assert_true(players[3].made == 1 && players[3].has[0] == 4 * GIB);
 	assert_int_equal(rows[1].sleeps + rows[2].sleeps, 0);
-	/* the others have work: at once no */
+	/* the others have work, and that does not end: no */
 	rows[1].seen.works = true;
 	players[3].wants_more = 3 * GIB;
+	run(2 * S);
+	assert_true(rows[3].seen.lacks);
 	run(2 * S);
 	assert_true(players[3].not_made == 1 && !rows[1].sleeps);
 	/* who woke just now is left alone for 10 s, for which an allocation waits */
