@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
 /*
  * What a checkpoint keeps, on the GPU in this process (selftests/cuda/inprocess): bytes at their
- * addresses, in all kinds of memory, and kernels and graphs that use them afterwards.
+ * addresses, in all kinds of memory, and kernels and graphs that use them afterwards. And that
+ * others have the room meanwhile: processes which share a card, each this program.
+ *
+ *	moved take MIB:	a process that takes memory: it says what was in use, and what it got
+ *	moved nvml:	it says what libnvidia-ml.so.1 tells
  */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
 #include <selftests/unit_test.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <cuda/api/api.h>
+#include <cuda/nvml/nvml.h>
 
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 #define PID	 ((int)getpid())
@@ -20,8 +29,6 @@ static CUmodule module;
 
 static int begin(void **state)
 {
-	setenv("KVGPU_INPROCESS_VRAM_MIB", "256", 1);
-	setenv("KVGPU_CHECKPOINT", "1", 1);
 	return cuInit(0) || cuCtxCreate_v2(&ctx, 0, 0) ||
 	       cuModuleLoad(&module, "selftests/cuda/driver/kernels.cubin");
 }
@@ -326,4 +333,183 @@ TEST(no_host_memory)
 	OK(cuMemFree_v2(d));
 }
 
-TEST_MAIN(begin, end)
+/* ------------------------------------------------------------------ others */
+
+static char self[4096];
+
+/* This program in another process; what it says. Returns its process, until other_end(). */
+static pid_t other_begin(const char *what, unsigned int mib, char *line, size_t n)
+{
+	char number[16];
+	int out[2];
+	ssize_t got;
+	pid_t pid;
+
+	snprintf(number, sizeof(number), "%u", mib);
+	assert_int_equal(pipe(out), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(out[1], STDOUT_FILENO);
+		close(out[0]);
+		execl(self, self, what, number, NULL);
+		_exit(127);
+	}
+	close(out[1]);
+	got = read(out[0], line, n - 1);
+	close(out[0]);
+	line[got > 0 ? got : 0] = 0;
+	return pid;
+}
+
+static void other_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* What a process that takes @mib sees in use, and gets; it ends. */
+static void another_sees(unsigned int mib, unsigned int in_use, CUresult got)
+{
+	char line[64], want[64];
+
+	snprintf(want, sizeof(want), "%u in use, %d", in_use, (int)got);
+	other_end(other_begin("take", mib, line, sizeof(line)));
+	assert_string_equal(line, want);
+}
+
+static int take(const char *mib)
+{
+	CUdeviceptr d;
+	uint64_t before;
+	CUresult r;
+
+	if (cuInit(0) || cuCtxCreate_v2(&ctx, 0, 0))
+		return 1;
+	before = used() >> 20;
+	r = cuMemAlloc_v2(&d, strtoull(mib, NULL, 0) << 20);
+	printf("%u in use, %d", (unsigned int)before, (int)r);
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
+TEST(others_have_the_room)
+{
+	CUdeviceptr a, b;
+	unsigned int mine;
+	char line[64];
+	CUprocessState now;
+	pid_t pid;
+
+	OK(cuMemAlloc_v2(&a, 80 << 20));
+	OK(cuMemAlloc_v2(&b, 120 << 20));
+	put_noise(a, LARGE, 11);
+	put_noise(b, LARGE, 12);
+	mine = used() >> 20;
+	another_sees(100, mine, CUDA_ERROR_OUT_OF_MEMORY);
+	OK(cuCheckpointProcessLock(PID, NULL));
+	OK(cuCheckpointProcessCheckpoint(PID, NULL));
+	pid = other_begin("take", 100, line, sizeof(line));
+	assert_string_equal(line, "0 in use, 0");
+	assert_int_equal(cuCheckpointProcessRestore(PID, NULL), CUDA_ERROR_OUT_OF_MEMORY);
+	OK(cuCheckpointProcessGetState(PID, &now));
+	assert_int_equal(now, CU_PROCESS_STATE_CHECKPOINTED);
+	another_sees(1, 100, CUDA_SUCCESS);
+	other_end(pid);
+	OK(cuCheckpointProcessRestore(PID, NULL));
+	OK(cuCheckpointProcessUnlock(PID, NULL));
+	another_sees(100, mine, CUDA_ERROR_OUT_OF_MEMORY);
+	is_noise(a, LARGE, 11);
+	is_noise(b, LARGE, 12);
+	OK(cuMemFree_v2(a));
+	OK(cuMemFree_v2(b));
+}
+
+/* ------------------------------------------------------------------ libnvidia-ml.so.1 */
+
+nvmlReturn_t nvmlInit_v2(void);
+nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *count);
+nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device);
+nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int length);
+nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *name, unsigned int length);
+nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory);
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *count,
+						     nvmlProcessInfo_v2_t *list);
+
+/* One line: the UUID, MiB in use, processes with their MiB. */
+static int nvml(void)
+{
+	nvmlProcessInfo_v2_t list[8];
+	unsigned int gpus, n = 8, i;
+	char uuid[64], name[64];
+	nvmlMemory_t memory;
+	nvmlDevice_t d;
+
+	if (nvmlInit_v2() || nvmlDeviceGetCount_v2(&gpus) || gpus != 1 ||
+	    nvmlDeviceGetHandleByIndex_v2(0, &d) || nvmlDeviceGetUUID(d, uuid, sizeof(uuid)) ||
+	    nvmlDeviceGetName(d, name, sizeof(name)) || nvmlDeviceGetMemoryInfo(d, &memory) ||
+	    memory.used + memory.free != memory.total ||
+	    nvmlDeviceGetComputeRunningProcesses_v3(d, &n, list))
+		return 1;
+	printf("%s %u", uuid, (unsigned int)(memory.used >> 20));
+	for (i = 0; i < n; i++)
+		printf(" %u:%u", list[i].pid, (unsigned int)(list[i].usedGpuMemory >> 20));
+	return 0;
+}
+
+static void nvml_says(const unsigned char *u, const char *rest)
+{
+	char line[256], want[256];
+
+	other_end(other_begin("nvml", 0, line, sizeof(line)));
+	snprintf(want, sizeof(want),
+		 "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x %s",
+		 u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
+		 u[13], u[14], u[15], rest);
+	assert_string_equal(line, want);
+}
+
+TEST(nvml_tells_of_all)
+{
+	unsigned int mine;
+	CUdeviceptr d;
+	CUuuid uuid;
+	char line[64];
+	pid_t pid;
+
+	OK(cuDeviceGetUuid(&uuid, 0));
+	OK(cuMemAlloc_v2(&d, 80 << 20));
+	mine = used() >> 20;
+	pid = other_begin("take", 100, line, sizeof(line));
+	snprintf(line, sizeof(line), "%u %d:%u %d:100", mine + 100, PID, mine, (int)pid);
+	nvml_says((unsigned char *)uuid.bytes, line);
+	OK(cuCheckpointProcessLock(PID, NULL));
+	OK(cuCheckpointProcessCheckpoint(PID, NULL));
+	snprintf(line, sizeof(line), "100 %d:0 %d:100", PID, (int)pid);
+	nvml_says((unsigned char *)uuid.bytes, line);
+	OK(cuCheckpointProcessRestore(PID, NULL));
+	OK(cuCheckpointProcessUnlock(PID, NULL));
+	other_end(pid);
+	snprintf(line, sizeof(line), "%u %d:%u", mine, PID, mine);
+	nvml_says((unsigned char *)uuid.bytes, line);
+	OK(cuMemFree_v2(d));
+}
+
+int main(int argc, char **argv)
+{
+	char card[] = "/tmp/kvgpu-card-XXXXXX";
+	int r;
+
+	if (argc > 2 && !strcmp(argv[1], "take"))
+		return take(argv[2]);
+	if (argc > 1 && !strcmp(argv[1], "nvml"))
+		return nvml();
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0 || mkstemp(card) < 0)
+		return 1;
+	setenv("KVGPU_INPROCESS_CARD", card, 1);
+	setenv("KVGPU_INPROCESS_VRAM_MIB", "256", 1);
+	setenv("KVGPU_CHECKPOINT", "1", 1);
+	r = unit_tests_run(begin, end, NULL, NULL);
+	unlink(card);
+	return r;
+}

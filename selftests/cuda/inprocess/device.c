@@ -48,7 +48,8 @@ static void in_close(struct device *dev)
 
 static enum device_status in_open(unsigned int index, bool moves, struct device **out)
 {
-	struct in_device *d = index < in_nr_gpus() ? calloc(1, sizeof(*d)) : NULL;
+	bool there = index < in_nr_gpus() && card_take(index, 0);
+	struct in_device *d = there ? calloc(1, sizeof(*d)) : NULL;
 	enum device_status ret = DEVICE_OK;
 	unsigned int i;
 
@@ -91,6 +92,7 @@ static const struct device_ops device_inprocess = {
 	.open = in_open,
 	.close = in_close,
 	.vram_used = in_vram_used,
+	.in_use = card_used,
 	.alloc = in_alloc,
 	.view = in_view,
 	.release = in_release,

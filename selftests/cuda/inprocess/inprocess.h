@@ -123,6 +123,14 @@ void *in_view(struct device *d, struct device_memory *m);
 void in_release(struct device *d, struct device_memory *m);
 enum device_status in_move(struct device *d, bool away);
 
+/*
+ * card.c: bytes in use by all processes that share the card. card_take(): false: there is no room,
+ * or the file can't be had, which is said.
+ */
+bool card_take(unsigned int gpu, uint64_t bytes);
+void card_give(unsigned int gpu, uint64_t bytes);
+uint64_t card_used(unsigned int gpu);
+
 /* queue.c */
 bool in_queue_open(struct in_device *d, enum device_queue which);
 void in_queues_close(struct in_device *d);

@@ -13,6 +13,8 @@ $(INPROCESS_OUT)/libcuda.so.1: $(INPROCESS_OBJ)
 	@ln -sf libcuda.so.1 $(@D)/libcuda.so
 
 $(patsubst %.c,$(INPROCESS_OUT)/obj/%.o,$(wildcard cuda/api/*.c cuda/kepler/driver/*.c)): TEST_CPPFLAGS += -DKVGPU_INSIDE
+# card.c calls it, and has one of its name
+$(INPROCESS_OUT)/obj/cuda/kepler/driver/usage.o: TEST_CPPFLAGS += -Dkvgpu_device_usage=driver_device_usage
 $(INPROCESS_OUT)/obj/%.o: %.c selftests/cuda/inprocess/inprocess.mk | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(MODEL_CFLAGS) -D_GNU_SOURCE -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
@@ -29,8 +31,8 @@ cuda-inprocess: $(INPROCESS_OUT)/libcuda.so.1 ## libcuda.so.1 that needs no GPU 
 	@echo '$(INPROCESS_OUT)'
 
 # no unit test: sanitizers have the addresses that CPU and GPU share
-$(INPROCESS_OUT)/moved: $(INPROCESS_OUT)/obj/selftests/cuda/moved.o $(INPROCESS_OUT)/libcuda.so.1
-	$(call Q,LD)$(CC) $< -o $@ -lcmocka -lm -L$(@D) -lcuda -Wl,-rpath,'$$ORIGIN'
+$(INPROCESS_OUT)/moved: $(INPROCESS_OUT)/obj/selftests/cuda/moved.o $(INPROCESS_OUT)/libcuda.so.1 $(INPROCESS_OUT)/libnvidia-ml.so.1
+	$(call Q,LD)$(CC) $< -o $@ -lcmocka -lm -L$(@D) -lcuda -l:libnvidia-ml.so.1 -Wl,-rpath,'$$ORIGIN'
 
 cuda-moved: $(INPROCESS_OUT)/moved ## what checkpoints keep, a test on the libcuda.so.1 that needs no GPU; prints where it is
 	@echo '$<'

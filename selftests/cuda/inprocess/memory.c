@@ -13,11 +13,9 @@
 enum { HOST_PAGE = 4096, VRAM_PAGE = 128 * 1024, FRESH = 0xa5 };
 #define FRESH_MAX (64ull << 20)
 
-static atomic_uint_least64_t vram_used[MAX_GPUS]; /* by the process, on each GPU */
-
 uint64_t in_vram_used(struct device *d)
 {
-	return atomic_load(&vram_used[in(d)->gpu]);
+	return card_used(in(d)->gpu);
 }
 
 static uint64_t up(uint64_t n, uint64_t unit)
@@ -61,39 +59,6 @@ static struct in_memory *take(struct arena *a, uint64_t size, uint64_t page)
 	return m;
 }
 
-enum device_status in_alloc(struct device *dev, enum device_place place, uint64_t size,
-			    struct device_memory **out)
-{
-	struct in_device *d = in(dev);
-	bool vram = place != PLACE_HOST;
-	struct arena *a = vram ? &d->vram : &d->host;
-	uint64_t page = place == PLACE_TILED || (vram && size >= VRAM_PAGE) ? VRAM_PAGE : HOST_PAGE;
-	struct in_memory *m = take(a, size, page);
-
-	if (!m)
-		return DEVICE_NO_MEMORY;
-	m->tiled = place == PLACE_TILED;
-	if (vram) {
-		memset(a->bytes + m->at, FRESH,
-		       m->base.size < FRESH_MAX ? m->base.size : FRESH_MAX);
-		atomic_fetch_add(&vram_used[d->gpu], m->base.size);
-	}
-	in_map(d, m, true);
-	*out = &m->base;
-	return DEVICE_OK;
-}
-
-void *in_view(struct device *dev, struct device_memory *base)
-{
-	struct in_memory *m = (struct in_memory *)base;
-	void *at = MAP_FAILED;
-
-	if (m->arena->file >= 0)
-		at = mmap(NULL, base->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->arena->file,
-			  m->at);
-	return at == MAP_FAILED ? NULL : at;
-}
-
 static void forget(struct arena *a, uint64_t at, uint64_t size)
 {
 	uintptr_t begin = up((uintptr_t)a->bytes + at, HOST_PAGE),
@@ -114,6 +79,41 @@ static void drop(struct in_memory *m)
 	free(m);
 }
 
+enum device_status in_alloc(struct device *dev, enum device_place place, uint64_t size,
+			    struct device_memory **out)
+{
+	struct in_device *d = in(dev);
+	bool vram = place != PLACE_HOST;
+	struct arena *a = vram ? &d->vram : &d->host;
+	uint64_t page = place == PLACE_TILED || (vram && size >= VRAM_PAGE) ? VRAM_PAGE : HOST_PAGE;
+	struct in_memory *m = take(a, size, page);
+
+	if (!m)
+		return DEVICE_NO_MEMORY;
+	if (vram && !card_take(d->gpu, m->base.size)) {
+		drop(m);
+		return DEVICE_NO_MEMORY;
+	}
+	m->tiled = place == PLACE_TILED;
+	if (vram)
+		memset(a->bytes + m->at, FRESH,
+		       m->base.size < FRESH_MAX ? m->base.size : FRESH_MAX);
+	in_map(d, m, true);
+	*out = &m->base;
+	return DEVICE_OK;
+}
+
+void *in_view(struct device *dev, struct device_memory *base)
+{
+	struct in_memory *m = (struct in_memory *)base;
+	void *at = MAP_FAILED;
+
+	if (m->arena->file >= 0)
+		at = mmap(NULL, base->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->arena->file,
+			  m->at);
+	return at == MAP_FAILED ? NULL : at;
+}
+
 void in_release(struct device *dev, struct device_memory *base)
 {
 	struct in_device *d = in(dev);
@@ -123,7 +123,7 @@ void in_release(struct device *dev, struct device_memory *base)
 	if (m->away)
 		drop(m->away);
 	else if (m->arena == &d->vram)
-		atomic_fetch_sub(&vram_used[d->gpu], m->base.size);
+		card_give(d->gpu, m->base.size);
 	drop(m);
 }
 
@@ -145,7 +145,7 @@ static bool leave(struct in_device *d, struct in_memory *m)
 	memcpy(to->base.map, m->arena->bytes + m->at, m->base.size);
 	remap(d, m, to);
 	forget(m->arena, m->at, m->base.size);
-	atomic_fetch_sub(&vram_used[d->gpu], m->base.size);
+	card_give(d->gpu, m->base.size);
 	return true;
 }
 
@@ -155,9 +155,8 @@ static bool come_back(struct in_device *d, struct in_memory *m)
 
 	if (!from)
 		return true;
-	if (atomic_load(&vram_used[d->gpu]) + m->base.size > d->vram.size)
+	if (!card_take(d->gpu, m->base.size))
 		return false;
-	atomic_fetch_add(&vram_used[d->gpu], m->base.size);
 	memcpy(m->arena->bytes + m->at, from->base.map, m->base.size);
 	remap(d, m, NULL);
 	drop(from);
