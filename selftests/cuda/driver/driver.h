@@ -36,6 +36,7 @@ void test_syscall(void);
 void test_assert(const char *cubin);
 void test_launch(void);
 void test_library(const char *cubin);
+void test_checkpoint(const char *cubin);
 void test_stream(void);
 void test_host_functions(void);
 void test_graph(void);

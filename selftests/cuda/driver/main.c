@@ -38,13 +38,21 @@ static const struct {
 	void (*run)(void);
 	void (*run_with)(const char *cubin);
 } subtests[] = {
-	{ "device", test_device, NULL },   { "memory", test_memory, NULL },
-	{ "calls", NULL, test_calls },	   { "launch", test_launch, NULL },
-	{ "stream", test_stream, NULL },   { "host_functions", test_host_functions, NULL },
-	{ "graph", test_graph, NULL },	   { "array", test_array, NULL },
-	{ "texture", test_texture, NULL }, { "surface", test_surface, NULL },
-	{ "jit", test_jit, NULL },	   { "syscall", test_syscall, NULL },
-	{ "library", NULL, test_library }, { "cancel", test_cancel, NULL },
+	{ "device", test_device, NULL },
+	{ "memory", test_memory, NULL },
+	{ "calls", NULL, test_calls },
+	{ "launch", test_launch, NULL },
+	{ "stream", test_stream, NULL },
+	{ "host_functions", test_host_functions, NULL },
+	{ "graph", test_graph, NULL },
+	{ "array", test_array, NULL },
+	{ "texture", test_texture, NULL },
+	{ "surface", test_surface, NULL },
+	{ "jit", test_jit, NULL },
+	{ "syscall", test_syscall, NULL },
+	{ "library", NULL, test_library },
+	{ "cancel", test_cancel, NULL },
+	{ "checkpoint", NULL, test_checkpoint },
 	{ "faults", NULL, faults },
 };
 
