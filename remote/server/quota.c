@@ -5,8 +5,11 @@
  * Charges are sorted by address; those of objects with a handle are with the handle.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "server.h"
+
+enum { HELD_S = 60 };
 
 struct charge {
 	uint64_t ptr, bytes, context;
@@ -38,11 +41,22 @@ uint64_t quota_left(const struct server *s)
 	return limit > used ? limit - used : 0;
 }
 
+/* another client wakes, for which the first process has counted what is free */
+static void wait_while_held(const struct server *s)
+{
+	const struct sleep_shared *d = s->sleeping.shared;
+	unsigned int looks = HELD_S * 1000000 / SLEEP_WAKE_LOOK_US;
+
+	while (d && __atomic_load_n(&d->hold, __ATOMIC_ACQUIRE) && looks--)
+		usleep(SLEEP_WAKE_LOOK_US);
+}
+
 bool quota_take(struct server *s, uint64_t bytes)
 {
 	struct quota *q = &s->quota;
 	uint64_t sum, limit = quota_limit(s);
 
+	wait_while_held(s);
 	q->refused = true;
 	if (__builtin_add_overflow(q->charged, takes(bytes), &sum) || (limit && sum > limit))
 		return false;

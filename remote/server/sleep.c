@@ -133,22 +133,31 @@ static void carry_out_order(struct server *s)
 
 /*
  * Wait until the first process says that there is room: for ever, as watch_client()
- * (../supervisor/child.c) ends this process with its client.
+ * (../supervisor/child.c) ends this process with its client. If another program has taken the room
+ * meanwhile, wait anew. NVIDIA's library says so once, and then that the process is lost for ever
+ * (CUDA_ERROR_OPERATING_SYSTEM of driver 580): 0 or -EIO.
  */
-static void wake(struct server *s)
+static int wake(struct server *s)
 {
 	struct sleep_shared *d = s->sleeping.shared;
 	uint32_t wish = d->wish;
+	CUresult r;
 
 	do {
 		tell(&d->wish, ++wish);
 		tell(&d->state, SLEEP_WAITS);
 		while (see(&d->granted) != wish)
 			usleep(SLEEP_WAKE_LOOK_US);
-	} while (restore(s));
-	unlock(s);
+		r = restore(s);
+	} while (r == CUDA_ERROR_OUT_OF_MEMORY);
+	r = r ?: unlock(s);
+	if (r && s->options.complain)
+		s->options.complain("it does not wake: CUDA error %d", r);
+	if (r)
+		return -EIO;
 	s->sleeping.wakes = see(&d->wakes);
 	tell(&d->state, SLEEP_AWAKE);
+	return 0;
 }
 
 static int next_asleep(struct server *s, struct kvgpu_remote_head *h, const void **payload)
@@ -158,9 +167,7 @@ static int next_asleep(struct server *s, struct kvgpu_remote_head *h, const void
 
 	while (!r && see(&z->shared->wakes) == z->wakes && !(s->sched && s->sched->deferred))
 		r = kvgpu_remote_next(s->port, SLEEP_LOOK_US, h, payload);
-	if (r >= 0)
-		wake(s);
-	return r;
+	return r < 0 ? r : wake(s) ?: r;
 }
 
 int sleep_look(struct server *s, struct kvgpu_remote_head *h, const void **payload)

@@ -25,6 +25,7 @@ void sleepers_refuse(struct sleeper *r, uint32_t why, uint64_t now)
 	r->state = SLEEPER_AWAKE;
 	r->why = why;
 	r->asked = false;
+	r->chosen_ms = 0;
 	r->refused_ms = now;
 	if (!r->owes)
 		r->bytes = 0;
@@ -62,10 +63,26 @@ void sleepers_leave(struct sleepers *t, struct sleeper *r, uint64_t now)
 	*r = (struct sleeper){ 0 };
 }
 
+/* what it has taken since the reading by which it was ordered */
+static void note_growth(struct sleepers *t, struct sleeper *r)
+{
+	uint64_t more = r->seen.charged > r->charged ? r->seen.charged - r->charged : 0;
+	uint32_t g;
+
+	for (g = 0; g < t->nr_gpus && !r->needs[g]; g++)
+		;
+	if (g == t->nr_gpus)
+		return;
+	more = least(more, t->gpus[g].total - least(t->gpus[g].total, r->needs[g]));
+	r->needs[g] += more;
+	r->bytes += more;
+}
+
 static void fall_asleep(struct sleepers *t, struct sleeper *r, uint64_t now)
 {
 	uint32_t g;
 
+	note_growth(t, r);
 	r->state = SLEEPER_ASLEEP;
 	r->asked = r->called = r->owes = r->moves = false;
 	r->target = 0;
@@ -225,6 +242,7 @@ static void note_needs(const struct sleepers *t, struct sleeper *r)
 		r->bytes += takes;
 	}
 	r->listed = is_listed(t, r);
+	r->charged = r->seen.charged;
 }
 
 static bool share_gpu(const struct sleeper *r, const struct sleeper *other)
@@ -248,6 +266,7 @@ static void suspend(struct sleepers *t, struct sleeper *r, uint64_t now)
 		return;
 	}
 	r->does = SLEEPER_SUSPEND;
+	r->chosen_ms = 0;
 	r->state = SLEEPER_GOING;
 	r->why = SLEEP_FINE;
 	r->ordered_ms = now;
@@ -270,9 +289,14 @@ static void suspend_who_should(struct sleepers *t, struct sleeper *r, uint64_t n
 		    !was_refused(r, now);
 
 	/* an allocation that waits for its answer keeps the process from sleeping */
-	if (r->state != SLEEPER_AWAKE || r->owes || r->seen.lacks || !(r->asked || idle))
+	if (r->state != SLEEPER_AWAKE || r->owes || r->seen.lacks ||
+	    (!r->asked && has_work(r, now)))
+		r->chosen_ms = 0;
+	else if (!r->chosen_ms && (r->asked || idle))
+		r->chosen_ms = now;
+	if (!r->chosen_ms)
 		return;
-	if (is_read(t, 0, now))
+	if (is_read(t, r->chosen_ms + SLEEPERS_FRESH_MS, now))
 		suspend(t, r, now);
 	else if (t->blind)
 		sleepers_refuse(r, WHY_METER, now);
@@ -289,7 +313,7 @@ static uint64_t may_sleep_at(const struct sleeper *r, uint64_t now)
 	return has_work(r, now) ? later(hold, now + 1) : hold;
 }
 
-/* whether another one than @r was ordered, and frees memory of these GPUs, a bit each */
+/* whether another one than @r was chosen or ordered, and frees memory of these GPUs, a bit each */
 static bool one_is_going(const struct sleepers *t, const struct sleeper *r, uint32_t gpus)
 {
 	const struct sleeper *other;
@@ -297,10 +321,12 @@ static bool one_is_going(const struct sleepers *t, const struct sleeper *r, uint
 
 	for (i = 0; i < t->nr_rows; i++) {
 		other = t->rows[i];
-		if (!other->present || other == r || other->state != SLEEPER_GOING)
+		if (!other->present || other == r ||
+		    (other->state != SLEEPER_GOING && !other->chosen_ms))
 			continue;
 		for (g = 0; g < t->nr_gpus; g++)
-			if (gpus & 1u << g && other->needs[g])
+			if (gpus & 1u << g &&
+			    (other->chosen_ms ? takes_of(t, other, g) : other->needs[g]))
 				return true;
 	}
 	return false;
@@ -395,7 +421,7 @@ static void answer_lack(struct sleepers *t, struct sleeper *r, uint64_t now)
 		} else {
 			victim = victim_on(t, gpus, now, &soon, &could);
 			if (victim)
-				suspend(t, victim, now);
+				victim->chosen_ms = now;
 			if (soon == now + 1)
 				until = still_since(t, r, gpus) + SLEEPERS_PATIENCE_MS;
 			if (victim || soon < until)
@@ -425,8 +451,8 @@ static struct sleeper *next_in_line(const struct sleepers *t, uint64_t place)
 	return next;
 }
 
-/* how many on the client's GPUs wake, or wait at earlier places */
-static uint32_t ahead_of(const struct sleepers *t, const struct sleeper *r, uint64_t now)
+/* how many on the client's GPUs wait at earlier places */
+static uint32_t ahead_of(const struct sleepers *t, const struct sleeper *r)
 {
 	const struct sleeper *other;
 	uint32_t i, n = 0;
@@ -434,19 +460,64 @@ static uint32_t ahead_of(const struct sleepers *t, const struct sleeper *r, uint
 	for (i = 0; i < t->nr_rows; i++) {
 		other = t->rows[i];
 		if (other->present && other != r && share_gpu(r, other))
-			n += (other->state == SLEEPER_WAKING && !is_late(other, now)) ||
-			     (other->state == SLEEPER_WAITS && other->place < r->place);
+			n += other->state == SLEEPER_WAITS && other->place < r->place;
 	}
 	return n;
 }
 
-/* The client is the first one on its GPUs that waits. */
+/* Forget grants that a reading has seen, and holds that nobody needs. */
+static void look_at_grants(struct sleepers *t, uint64_t now)
+{
+	struct sleepers_gpu *gpu;
+	const struct sleeper *r;
+	uint32_t g, i;
+	bool wakes;
+
+	for (g = 0; g < t->nr_gpus; g++) {
+		gpu = &t->gpus[g];
+		for (wakes = false, i = 0; i < t->nr_rows; i++) {
+			r = t->rows[i];
+			wakes |= r->present && r->state == SLEEPER_WAKING && r->needs[g] &&
+				 !is_late(r, now);
+		}
+		gpu->held_before = gpu->held_ms;
+		if (!wakes)
+			gpu->held_ms = 0;
+		if (!wakes && gpu->read_ms >= gpu->changed_ms + SLEEPERS_SETTLE_MS)
+			gpu->granted = 0;
+	}
+}
+
+/* Others take no more memory of this GPU. Whether a reading has seen it since. */
+static bool hold(struct sleepers *t, struct sleepers_gpu *gpu, uint64_t now)
+{
+	gpu->held_ms = gpu->held_ms ?: gpu->held_before ?: now;
+	return is_read(t, gpu->held_ms + SLEEPERS_FRESH_MS, now);
+}
+
+static void grant(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	uint32_t g;
+
+	for (g = 0; g < t->nr_gpus; g++)
+		t->gpus[g].granted += r->needs[g];
+	r->does = SLEEPER_WAKE;
+	r->state = SLEEPER_WAKING;
+	r->ordered_ms = now;
+	r->why = SLEEP_FINE;
+}
+
+/*
+ * The client is the first one on its GPUs that waits. A reading in which one that just went to sleep
+ * still has its memory only says less than there is.
+ */
 static void wake_first(struct sleepers *t, struct sleeper *r, uint64_t now)
 {
-	uint64_t soon, could, lacks = 0;
-	uint32_t g, gpus = 0;
-	bool settled = true;
+	uint64_t soon, could, lacks = 0, need;
+	bool settled = true, held = true;
 	struct sleeper *victim;
+	struct sleepers_gpu *gpu;
+	uint32_t g, gpus = 0;
 
 	r->why = t->blind ? WHY_METER : WHY_ROOM;
 	if (now < r->failed_ms + SLEEPERS_FAILED_MS && r->failed_ms)
@@ -454,23 +525,25 @@ static void wake_first(struct sleepers *t, struct sleeper *r, uint64_t now)
 	for (g = 0; g < SLEEP_GPUS; g++) {
 		if (!r->needs[g])
 			continue;
-		if (!is_read(t, 0, now) || g >= t->nr_gpus)
+		gpu = &t->gpus[g];
+		if (!is_read(t, gpu->made_ms ? gpu->made_ms + SLEEPERS_MADE_MS : 0, now) ||
+		    g >= t->nr_gpus)
 			return;
-		settled &= t->gpus[g].read_ms >= t->gpus[g].changed_ms + SLEEPERS_SETTLE_MS;
-		if (t->gpus[g].free >= r->needs[g])
+		settled &= gpu->read_ms >= gpu->changed_ms + SLEEPERS_SETTLE_MS;
+		need = r->needs[g] + gpu->granted;
+		if (gpu->free >= need)
 			continue;
 		gpus |= 1u << g;
-		lacks += r->needs[g] - t->gpus[g].free;
+		lacks += need - gpu->free;
 	}
-	if (settled && !gpus) {
-		r->does = SLEEPER_WAKE;
-		r->state = SLEEPER_WAKING;
-		r->ordered_ms = now;
-		r->why = SLEEP_FINE;
-	} else if (settled && t->for_memory && !one_is_going(t, r, gpus)) {
+	for (g = 0; !gpus && g < t->nr_gpus; g++)
+		held &= !r->needs[g] || hold(t, &t->gpus[g], now);
+	if (!gpus && held) {
+		grant(t, r, now);
+	} else if (gpus && settled && t->for_memory && !one_is_going(t, r, gpus)) {
 		victim = victim_on(t, gpus, now, &soon, &could);
 		if (victim && could >= lacks)
-			suspend(t, victim, now);
+			victim->chosen_ms = now;
 	}
 }
 
@@ -479,7 +552,7 @@ static void wake_who_may(struct sleepers *t, uint64_t now)
 	struct sleeper *r = NULL;
 
 	while ((r = next_in_line(t, r ? r->place : 0))) {
-		r->ahead = ahead_of(t, r, now);
+		r->ahead = ahead_of(t, r);
 		if (r->ahead)
 			r->why = WHY_LINE;
 		else
@@ -539,6 +612,18 @@ static void call(struct sleepers *t, struct sleeper *r, uint64_t now)
 
 /* ------------------------------------------------------------------ */
 
+/* whether the client may have memory of a GPU that is held for others */
+static bool is_held(const struct sleepers *t, const struct sleeper *r)
+{
+	bool listed = is_listed(t, r);
+	uint32_t g;
+
+	for (g = 0; g < t->nr_gpus; g++)
+		if (t->gpus[g].held_ms && (r->uses[g] || !listed))
+			return true;
+	return false;
+}
+
 static uint64_t again_ms(const struct sleepers *t)
 {
 	uint64_t again = UINT64_MAX;
@@ -549,7 +634,7 @@ static uint64_t again_ms(const struct sleepers *t)
 		r = t->rows[i];
 		if (!r->present)
 			continue;
-		if (r->state >= SLEEPER_GOING || r->owes || r->asked ||
+		if (r->state >= SLEEPER_GOING || r->owes || r->asked || r->chosen_ms ||
 		    (r->state == SLEEPER_AWAKE && t->for_memory))
 			return SLEEPERS_AGAIN_MS;
 		if (r->idle_ms || t->for_memory)
@@ -574,6 +659,9 @@ uint64_t sleepers_look(struct sleepers *t, uint64_t now)
 	for (i = 0; i < t->nr_rows; i++)
 		if (t->rows[i]->present && t->rows[i]->lacked_ms)
 			answer_lack(t, t->rows[i], now);
+	look_at_grants(t, now);
 	wake_who_may(t, now);
+	for (i = 0; i < t->nr_rows; i++)
+		t->rows[i]->hold = is_held(t, t->rows[i]);
 	return again_ms(t);
 }

@@ -36,6 +36,8 @@ enum {
 	SLEEPERS_LACK_AGAIN_MS = 1000,
 	/* what a reading has to be later than a change on its GPU, to have seen it */
 	SLEEPERS_SETTLE_MS = 400,
+	/* the same of what this process has decided itself */
+	SLEEPERS_FRESH_MS = 100,
 	/* after an answer that there may be room: nobody wakes into it meanwhile */
 	SLEEPERS_MADE_MS = 1500,
 	/* an older reading counts for nothing */
@@ -95,6 +97,7 @@ struct sleeper {
 	/* decided: the caller carries it out. Instead of SLEEPER_SUSPEND: sleepers_refuse() */
 	enum { SLEEPER_NOTHING, SLEEPER_SUSPEND, SLEEPER_CALL, SLEEPER_WAKE } does;
 	enum { SLEEPER_NO_ANSWER, SLEEPER_MADE, SLEEPER_NOT_MADE } answer;
+	bool hold; /* it takes no device memory now: another one wakes */
 	/* for people to read */
 	enum sleeper_state state;
 	uint32_t why; /* enum sleep_refusal or enum sleeper_why */
@@ -109,9 +112,12 @@ struct sleeper {
 
 	/* sleepers.c's own */
 	bool owes; /* an order was given up, and is not answered yet */
+	uint64_t charged; /* when it was ordered */
 	bool listed; /* when it was ordered a reading knew it */
 	uint64_t needs[SLEEP_GPUS]; /* free memory that its waking wants */
 	uint64_t calls, place;
+	/* when it was decided that it sleeps: a reading from later says what it has; 0: it was not */
+	uint64_t chosen_ms;
 	uint64_t frame_ms, awake_ms, ordered_ms, refused_ms, failed_ms, lacked_ms, answered_ms;
 };
 
@@ -121,7 +127,10 @@ struct sleepers_gpu {
 	uint32_t kind; /* the same for GPUs of one type */
 	/* sleepers.c's own */
 	uint64_t changed_ms, slept_ms, made_ms;
-	bool taken;
+	/* what those need that wake, or woke later than any reading has seen */
+	uint64_t granted;
+	/* since when others take no memory there, as one is about to wake, or wakes; 0: they may */
+	uint64_t held_ms, held_before;
 };
 
 struct sleepers {

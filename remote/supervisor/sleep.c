@@ -99,6 +99,7 @@ static void carry_out(struct supervisor *s, struct client *c, uint64_t now)
 	struct sleeper *r = &c->sleeper;
 
 	tell(&w->makes_room, s->conf->suspend_for_memory);
+	tell(&w->hold, r->hold);
 	if (r->does == SLEEPER_SUSPEND && !raise_host(s, c, r->bytes))
 		sleepers_refuse(r, WHY_HOST, now);
 	else if (r->does == SLEEPER_SUSPEND)
@@ -245,7 +246,8 @@ const char *suspend_order(struct supervisor *s, const char *text)
 	switch (c->sleeper.state) {
 	case SLEEPER_CANNOT:
 		return "error its library can't put a process to sleep: NVIDIA's can from driver 570 "
-		       "on; or its process has not begun";
+		       "on, kvgpu's where remoted.conf has idle-suspend or suspend-for; or its "
+		       "process has not begun";
 	case SLEEPER_ASLEEP:
 		return "error it sleeps already";
 	case SLEEPER_WAITS:

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 2
 mode=${1:-quick}
 cubin=$PWD/selftests/cuda/driver/kernels.cubin
 
-made=$(make -s cudart-inprocess remote) || { echo "run.sh: the libraries do not build" >&2; exit 2; }
+made=$(make -s nvml-inprocess cudart-inprocess remote) || { echo "run.sh: the libraries do not build" >&2; exit 2; }
 remote=${made##*$'\n'} inprocess=${made%$'\n'*}
 inprocess=${inprocess##*$'\n'}
 work=$(mktemp -d)
@@ -586,6 +586,8 @@ run_programs()
 . selftests/remote/shares.sh
 # shellcheck source=selftests/remote/reload.sh
 . selftests/remote/reload.sh
+# shellcheck source=selftests/remote/sleep.sh
+. selftests/remote/sleep.sh
 # shellcheck source=selftests/remote/pins.sh
 . selftests/remote/pins.sh
 # shellcheck source=selftests/remote/taken.sh

@@ -527,6 +527,7 @@ run_service()
 	run_kept
 	run_activation
 	run_reloads
+	run_sleep
 }
 
 # ------------------------------------------------------------------ the long part

@@ -41,6 +41,7 @@ suspend_often()
 	local i wrong=0
 
 	for ((i = 0; i < SUSPENDS; i++)); do
+		until_true is_in_state "$1" awake
 		sleep "0.0$((RANDOM % 90))"
 		ctl suspend "$1" > "$work/suspend.$1" 2>&1 || wrong=$((wrong + 1))
 	done
@@ -86,9 +87,11 @@ run_wait_for_room()
 	sleep "$WAIT_S"
 	is_in_state "$id" waits
 	result $? "it waits for $WAIT_S s"
-	try "who took the room ends" ends_right 7
+	ends_right 7
+	result $? "who took the room ends" "$(xargs < "$work/sleep.7")"
 	try "it wakes" until_true is_in_state "$id" awake
-	try "and has its bytes" ends_right 6
+	ends_right 6
+	result $? "and has its bytes" "$(xargs < "$work/sleep.6")"
 }
 
 # can_not_sleep HOW TEXT
@@ -97,7 +100,9 @@ can_not_sleep()
 	sleeps 6 "KVGPU_REMOTE=unix:$work/socket" -- 8 50 "$1"
 	until_true is_ready 6 || return 1
 	ctl suspend "$(last_id)" > "$work/out" 2>&1
-	[ $? = 1 ] && grep -qF -- "$2" "$work/out" && ends_right 6
+	[ $? = 1 ] && grep -qF -- "$2" "$work/out" && ends_right 6 && return
+	cat "$work/out" "$work/sleep.6"
+	return 1
 }
 
 run_refused_suspends()
@@ -131,6 +136,8 @@ begin_crowd()
 
 	printf '%s\n' "library = $work/public/libcuda.so.1" "admin-socket = $work/crowd-admin" "listen = unix:$work/crowd" \
 		"suspend-for = memory" > "$work/crowd.conf"
+	: > "$work/crowd-card"
+	chmod 666 "$work/crowd-card"
 	env "${on_the_card[@]}" "KVGPU_INPROCESS_CARD=$work/crowd-card" "$remote/kvgpu-remoted" --config "$work/crowd.conf" 2> "$work/crowd.log" &
 	crowd=$!
 	until_true test -S "$work/crowd"
@@ -166,10 +173,13 @@ run_sleep()
 		result 1 "sleeps: the program builds"
 		return
 	fi
+	cp "$inprocess/libnvidia-ml.so.1" "$work/public/"
 	rm -f "$work/over"
 	truncate -s 80M "$work/shared" "$work/silent"
 	begin_crowd
-	service_config "listen = tls:127.0.0.1:$tls_port" "listen = aperture:$work/shared,bell=unix:$work/bell" "listen = aperture:$work/silent"
+	service_config "listen = tls:127.0.0.1:$tls_port" "listen = aperture:$work/shared,bell=unix:$work/bell" "listen = aperture:$work/silent" "idle-suspend = 1h"
+	: > "$work/card"
+	chmod 666 "$work/card"
 	starts=(env "${on_the_card[@]}" "$remote/kvgpu-remoted")
 	start_service
 	run_suspends

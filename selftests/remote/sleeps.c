@@ -17,16 +17,18 @@ static size_t bytes;
 
 static void hinder(const char *by)
 {
-	CUipcMemHandle handle;
+	CUipcEventHandle handle;
 	CUdeviceptr managed;
 	CUstream stream;
+	CUevent event;
 
 	if (!strcmp(by, "managed")) {
-		MUST(cuMemAllocManaged(&managed, MIB, CU_MEM_ATTACH_GLOBAL));
+		MUST(cuMemAllocManaged(&managed, MIB, 1 /* global */));
 		return;
 	}
 	if (!strcmp(by, "shares")) {
-		MUST(cuIpcGetMemHandle(&handle, memory));
+		MUST(cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+		MUST(cuIpcGetEventHandle(&handle, event));
 		return;
 	}
 	CHECK(!strcmp(by, "captures"));

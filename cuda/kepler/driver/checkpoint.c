@@ -15,6 +15,7 @@
 #include "driver.h"
 
 enum { PAUSE_US = 200 };
+#define NO_LIMIT UINT64_MAX
 
 /* These change with `table` held, by __atomic. `holder` is valid unless the process runs. */
 static CUprocessState state;
@@ -77,53 +78,38 @@ static CUresult check(int pid, CUprocessState wanted)
 
 /* ------------------------------------------------------------------ locking */
 
-/* NULL stands for no limit */
-static const struct timespec *limit_of(unsigned int ms, struct timespec *at)
+static uint64_t now_us(void)
 {
-	if (!ms)
-		return NULL;
-	clock_gettime(CLOCK_MONOTONIC, at);
-	at->tv_sec += ms / 1000;
-	at->tv_nsec += ms % 1000 * 1000000;
-	at->tv_sec += at->tv_nsec / 1000000000;
-	at->tv_nsec %= 1000000000;
-	return at;
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
 }
 
-static bool is_past(const struct timespec *limit)
+/* False: it is after @limit (NO_LIMIT: that is never). */
+static bool take(pthread_mutex_t *lock, uint64_t limit)
 {
-	struct timespec now;
-
-	if (!limit)
-		return false;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec != limit->tv_sec ? now.tv_sec > limit->tv_sec :
-					     now.tv_nsec >= limit->tv_nsec;
-}
-
-static bool take(pthread_mutex_t *lock, const struct timespec *limit)
-{
-	if (!limit)
+	if (limit == NO_LIMIT)
 		return !pthread_mutex_lock(lock);
 	while (pthread_mutex_trylock(lock)) {
-		if (is_past(limit))
+		if (now_us() >= limit)
 			return false;
 		usleep(PAUSE_US);
 	}
 	return true;
 }
 
-/* up to @last, which is left locked or was not */
-static void let_go(CUcontext last)
+/* @end: the first context that is not locked; NULL: all are */
+static void let_go(CUcontext end)
 {
 	CUcontext c;
 
-	for (c = contexts_all(); c != last; c = c->next)
+	for (c = contexts_all(); c != end; c = c->next)
 		pthread_mutex_unlock(&c->lock);
 	pthread_mutex_unlock(&table);
 }
 
-static bool take_all(const struct timespec *limit)
+static bool take_all(uint64_t limit)
 {
 	CUcontext c;
 
@@ -138,12 +124,12 @@ static bool take_all(const struct timespec *limit)
 }
 
 /* Wait for all work. What fails stays an error of its context. */
-static bool drain(CUcontext ctx, const struct timespec *limit)
+static bool drain(CUcontext ctx, uint64_t limit)
 {
 	while (!__atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE) &&
 	       moment_poll(ctx, &ctx->submitted) == CUDA_ERROR_NOT_READY) {
 		messages_take(ctx);
-		if (is_past(limit))
+		if (now_us() >= limit)
 			return false;
 		usleep(PAUSE_US);
 	}
@@ -154,14 +140,13 @@ static bool drain(CUcontext ctx, const struct timespec *limit)
 
 CUresult cuCheckpointProcessLock(int pid, CUcheckpointLockArgs *args)
 {
-	struct timespec at;
-	const struct timespec *limit;
+	uint64_t limit;
 	CUcontext c;
 	CUresult r;
 
 	if (args && (args->reserved0 || !zeros(args->reserved1, sizeof(args->reserved1))))
 		return CUDA_ERROR_INVALID_VALUE;
-	limit = limit_of(args ? args->timeoutMs : 0, &at);
+	limit = args && args->timeoutMs ? now_us() + 1000ull * args->timeoutMs : NO_LIMIT;
 	r = check(pid, CU_PROCESS_STATE_RUNNING);
 	if (r)
 		return r;

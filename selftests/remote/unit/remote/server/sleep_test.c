@@ -12,6 +12,7 @@ static struct sleep_shared shared;
 static char called[64]; /* a letter for each call: Lock, Checkpoint, Restore, Unlock */
 static CUresult lock_says, checkpoint_says;
 static unsigned int restores_fail;
+static CUresult restore_says; /* then */
 static struct sleep_uuids moved;
 static unsigned int waits; /* how often this process has waited */
 static void (*first_process)(void);
@@ -44,7 +45,8 @@ static CUresult restore(int pid, void *args)
 
 	if (a->nr)
 		moved = a->pairs[0];
-	return note('R', restores_fail && restores_fail-- ? CUDA_ERROR_OUT_OF_MEMORY : 0);
+	return note('R',
+		    restores_fail && restores_fail-- ? CUDA_ERROR_OUT_OF_MEMORY : restore_says);
 }
 
 static CUresult unlock(int pid, void *args)
@@ -90,7 +92,7 @@ static int begin(void **state)
 	memset(&shared, 0, sizeof(shared));
 	memset(called, 0, sizeof(called));
 	memset(&moved, 0, sizeof(moved));
-	lock_says = checkpoint_says = 0;
+	lock_says = checkpoint_says = restore_says = 0;
 	restores_fail = waits = 0;
 	frames = 1;
 	first_process = grant_after_three;
@@ -162,6 +164,16 @@ TEST(no_room_after_all)
 	assert_int_equal(look(), 1);
 	assert_string_equal(called, "LCRRRU");
 	assert_int_equal(shared.wish, 3);
+}
+
+/* NVIDIA's library does not get over that: the client's process ends */
+TEST(lost)
+{
+	restores_fail = 1;
+	restore_says = CUDA_ERROR_OPERATING_SYSTEM;
+	shared.order = 1;
+	assert_int_equal(look(), -EIO);
+	assert_string_equal(called, "LCRR");
 }
 
 static int gone(struct kvgpu_remote_head *h, const void **payload)
@@ -270,6 +282,20 @@ TEST(room_for_an_allocation)
 	first_process = NULL;
 	allocations = 0;
 	assert_int_equal(ASK(cuMemAlloc_v2, .bytes = 100), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+static void let_go(void)
+{
+	shared.hold = waits < 3;
+}
+
+TEST(an_allocation_waits_while_another_one_wakes)
+{
+	context();
+	first_process = let_go;
+	shared.hold = 1;
+	OK(ASK(cuMemAlloc_v2, .bytes = 100));
+	assert_int_equal(waits, 3);
 }
 
 TEST_MAIN(begin, end)

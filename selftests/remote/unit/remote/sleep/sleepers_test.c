@@ -306,17 +306,60 @@ TEST(late)
 	run(5 * S);
 	assert_int_equal(rows[0].state, SLEEPER_ASLEEP);
 	/* a granted wake that never ends holds others up no longer than that */
-	come(1, 3, 0);
+	come(1, 5, 0);
 	suspend(1);
-	players[0].wants = players[1].wants = players[0].silent = true;
+	players[0].wants = players[0].silent = true;
+	run(S);
+	players[1].wants = true;
 	run(30 * S);
 	assert_true(rows[0].state == SLEEPER_WAKING && rows[1].state == SLEEPER_WAITS);
-	assert_true(rows[1].why == WHY_LINE && rows[1].ahead == 1);
+	assert_true(rows[1].why == WHY_ROOM && t.gpus[0].held_ms);
 	run(100 * S);
 	assert_int_equal(rows[1].state, SLEEPER_AWAKE);
 }
 
-/* Those that wait wake in the order in which they came, one at a time, and when there is room. */
+/* Where there is room for both, they wake at once; nobody takes memory meanwhile. */
+TEST(side_by_side)
+{
+	come(0, 3, 0);
+	come(1, 4, 0);
+	come(2, 1, 0);
+	come(3, 1, 1);
+	suspend(0);
+	suspend(1);
+	players[0].wants = players[1].wants = players[0].silent = players[1].silent = true;
+	run(2 * S);
+	assert_true(rows[0].state == SLEEPER_WAKING && rows[1].state == SLEEPER_WAKING);
+	assert_true(rows[2].hold && !rows[3].hold);
+	players[0].silent = players[1].silent = false;
+	run(5 * S);
+	assert_true(rows[0].state == SLEEPER_AWAKE && rows[1].state == SLEEPER_AWAKE);
+	assert_true(!rows[2].hold);
+}
+
+/* What it takes between the reading and its sleep counts, too: it wakes only where all of it fits. */
+TEST(growth)
+{
+	come(0, 2, 0);
+	rows[0].asked = true;
+	players[0].silent = true;
+	run(S);
+	assert_int_equal(rows[0].state, SLEEPER_GOING);
+	players[0].has[0] = 6 * GIB;
+	rows[0].seen.charged += 4 * GIB;
+	players[0].silent = false;
+	run(3 * S);
+	assert_int_equal(rows[0].state, SLEEPER_ASLEEP);
+	come(1, 7, 0);
+	players[0].wants = true;
+	run(10 * S);
+	assert_int_equal(rows[0].state, SLEEPER_WAITS);
+	go(1);
+	run(5 * S);
+	assert_int_equal(rows[0].state, SLEEPER_AWAKE);
+}
+
+/* Those that wait wake in the order in which they came, and when there is room. */
 TEST(a_line)
 {
 	come(0, 6, 0);
