@@ -167,6 +167,19 @@ void suspend_look(struct supervisor *s)
 	s->sleep_ms = meter < s->sleep_ms ? meter : s->sleep_ms;
 }
 
+/* After a build without sleep: what an earlier one has told the process, as that still has it. */
+static void take_words(struct client *c)
+{
+	const struct sleep_shared *w = sleep_shared_of(c->counters);
+
+	if (c->sleeper.state != SLEEPER_CANNOT)
+		return;
+	c->sleep.order = see(&w->order);
+	c->sleep.granted = see(&w->granted);
+	c->sleep.wakes = see(&w->wakes);
+	c->sleep.answers = see(&w->answers);
+}
+
 /* behind the rows' addresses is room for their states */
 bool suspend_begin(struct supervisor *s)
 {
@@ -182,8 +195,10 @@ bool suspend_begin(struct supervisor *s)
 		t->rows[i] = &s->clients[i].sleeper;
 		if (t->rows[i]->place > t->places)
 			t->places = t->rows[i]->place;
-		if (s->clients[i].state == CLIENT_SERVED)
-			suspend_enter(s, &s->clients[i]);
+		if (s->clients[i].state != CLIENT_SERVED)
+			continue;
+		take_words(&s->clients[i]);
+		suspend_enter(s, &s->clients[i]);
 	}
 	suspend_look(s);
 	return true;
