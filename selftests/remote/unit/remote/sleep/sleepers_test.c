@@ -226,6 +226,7 @@ TEST(by_idleness)
 	come(2, 1, 0);
 	for (i = 0; i < 3; i++)
 		rows[i].idle_ms = 60 * S;
+	rows[0].seen.calls = 0; /* it came just now */
 	rows[1].idle_ms = 0;
 	rows[2].seen.works = true;
 	run(59 * S);
@@ -509,6 +510,8 @@ TEST(a_crowd)
 		assert_int_equal(players[i].not_made, 0);
 		assert_true(players[i].has[0] == 6 * GIB && players[i].wakes > 3);
 	}
+	/* a client that slept made room for one allocation */
+	assert_int_equal(players[0].made + players[1].made + players[2].made, 2);
 }
 
 /* Whom an allocation, or a wake, may put to sleep. */
@@ -640,6 +643,120 @@ TEST(not_listed)
 	players[2].wants = true;
 	run(5 * S);
 	assert_int_equal(rows[2].state, SLEEPER_AWAKE);
+}
+
+/* ------------------------------------------------------------------ whatever is said */
+
+static uint32_t dice(uint32_t n)
+{
+	static uint64_t x = 1;
+
+	x = x * 6364136223846793005ull + 1442695040888963407ull;
+	return (x >> 33) % n;
+}
+
+/* processes say anything, come and go; readings come or not */
+static void say_anything(void)
+{
+	struct sleeper *r = &rows[dice(CLIENTS)];
+	uint32_t g, i;
+
+	if (!r->present) {
+		come(r - rows, 0, 0);
+	} else if (!dice(60)) {
+		sleepers_leave(&t, r, now);
+		return;
+	}
+	r->seen.state = dice(3) ? r->seen.state : dice(4);
+	r->seen.refusal = dice(NR_SLEEP_REFUSALS);
+	r->seen.done = dice(2);
+	r->seen.wishes = dice(2);
+	r->seen.lacks = !dice(4);
+	r->seen.works = !dice(4);
+	r->seen.calls += !dice(4);
+	r->seen.charged = dice(12) * GIB;
+	r->idle_ms = dice(2) * 20 * S;
+	r->asked |= !dice(20);
+	r->called |= !dice(20);
+	r->target = dice(5);
+	t.blind = !dice(40);
+	if (!dice(3))
+		return;
+	t.nr_gpus = GPUS;
+	for (g = 0; g < GPUS; g++) {
+		t.gpus[g].total = size_of(g);
+		t.gpus[g].free = size_of(g) * dice(11) / 10;
+		t.gpus[g].kind = g / 2;
+		t.gpus[g].read_ms = now;
+		for (i = 0; i < CLIENTS; i++)
+			rows[i].uses[g] = dice(3) ? 0 : dice(9) ? dice(5) * GIB : SLEEPERS_UNKNOWN;
+	}
+}
+
+static bool meet(const struct sleeper *a, const struct sleeper *b)
+{
+	uint32_t g;
+
+	for (g = 0; g < GPUS; g++)
+		if (a->needs[g] && b->needs[g])
+			return true;
+	return false;
+}
+
+/* @was: the row before the look */
+static void check_order(const struct sleeper *r, const struct sleeper *was)
+{
+	assert_true(was->state <= SLEEPER_AWAKE && !was->owes && !r->seen.lacks);
+	assert_true(sleepers_bytes(&t) <= t.memory);
+	if (was->asked)
+		return;
+	assert_true(!r->seen.works && now >= r->frame_ms + SLEEPERS_WORK_MS);
+	assert_true(!r->awake_ms || now >= r->awake_ms + SLEEPERS_HOLD_MS);
+	assert_true(!was->refused_ms || now >= was->refused_ms + SLEEPERS_REFUSED_MS);
+}
+
+static void check_wake(const struct sleeper *r)
+{
+	uint32_t g, i;
+
+	for (g = 0; g < GPUS; g++)
+		assert_true(r->needs[g] <= (r->needs[g] ? t.gpus[g].free : 0));
+	for (i = 0; i < CLIENTS; i++) {
+		if (&rows[i] == r || !rows[i].present || !meet(&rows[i], r))
+			continue;
+		assert_false(rows[i].state == SLEEPER_WAITS && rows[i].place < r->place);
+		assert_false(rows[i].state == SLEEPER_WAKING &&
+			     now <= rows[i].ordered_ms + SLEEPERS_LATE_MS);
+	}
+}
+
+TEST(anything)
+{
+	struct sleeper was[CLIENTS];
+	unsigned int n, orders = 0, wakes = 0, answers = 0;
+	uint32_t i;
+
+	t.for_memory = true;
+	t.memory = 12 * GIB;
+	for (n = 0; n < 300000; n++, now += dice(4) ? 50 : dice(5000)) {
+		say_anything();
+		memcpy(was, rows, sizeof(was));
+		sleepers_look(&t, now);
+		for (i = 0; i < CLIENTS; i++) {
+			if (rows[i].does == SLEEPER_SUSPEND)
+				check_order(&rows[i], &was[i]);
+			if (rows[i].does == SLEEPER_WAKE)
+				check_wake(&rows[i]);
+			if (rows[i].answer)
+				assert_true(now >= was[i].answered_ms + SLEEPERS_LACK_AGAIN_MS);
+			orders += rows[i].does == SLEEPER_SUSPEND;
+			wakes += rows[i].does == SLEEPER_WAKE;
+			answers += rows[i].answer == SLEEPER_MADE;
+			rows[i].does = SLEEPER_NOTHING;
+			rows[i].answer = SLEEPER_NO_ANSWER;
+		}
+	}
+	assert_true(orders > 1000 && wakes > 1000 && answers > 100);
 }
 
 TEST_MAIN(set_up, tear_down)
