@@ -31,6 +31,7 @@ char *cgroup_own(void)
 	return own;
 }
 
+/* O_NONBLOCK: newer kernels do not wait then until a lower limit of memory is kept */
 static bool write_file(const char *folder, const char *name, const char *format,
 		       unsigned long long n)
 {
@@ -39,7 +40,7 @@ static bool write_file(const char *folder, const char *name, const char *format,
 	bool fine;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return false;
 	fine = write(fd, text, bytes) == bytes;
