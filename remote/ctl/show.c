@@ -53,7 +53,7 @@ static const struct {
 	  "nobody knows how much memory the GPUs have; journalctl -u kvgpu-remoted says why" },
 	{ "gpu-type", "there is no such GPU of the type of the one that it had" },
 	{ "gpus", "it has memory on several GPUs, or nobody knows on which" },
-	{ "line", "others wait for room on its GPU since before" },
+	{ "line", "others wait for its GPU before it" },
 	{ "room", "its GPU has no room" },
 	{ "wakes", "its memory comes back to the GPU" },
 };
