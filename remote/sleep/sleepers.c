@@ -508,8 +508,8 @@ static void grant(struct sleepers *t, struct sleeper *r, uint64_t now)
 }
 
 /*
- * The client is the first one on its GPUs that waits. A reading in which one that just went to sleep
- * still has its memory only says less than there is.
+ * The client is the first one on its GPUs that waits. A reading in which one that just went to
+ * sleep still has its memory only says less than there is.
  */
 static void wake_first(struct sleepers *t, struct sleeper *r, uint64_t now)
 {

@@ -116,7 +116,7 @@ struct sleeper {
 	bool listed; /* when it was ordered a reading knew it */
 	uint64_t needs[SLEEP_GPUS]; /* free memory that its waking wants */
 	uint64_t calls, place;
-	/* when it was decided that it sleeps: a reading from later says what it has; 0: it was not */
+	/* since when it is to sleep: a reading from later says what it has; 0: it is not */
 	uint64_t chosen_ms;
 	uint64_t frame_ms, awake_ms, ordered_ms, refused_ms, failed_ms, lacked_ms, answered_ms;
 };

@@ -225,7 +225,7 @@ static uint32_t admit(void *arg)
 	if (refusal)
 		return refusal;
 	setenv("KVGPU_REMOTE", no_client, 1);
-	/* kvgpu's own library moves memory only if it is told to: its pages on the GPU are small then */
+	/* kvgpu's own library moves memory only if told to: its pages on the GPU are small then */
 	if (c->s->conf->suspend_for_memory || remoted_conf_share(c->s->conf, c->said.who)->idle_s)
 		setenv("KVGPU_CHECKPOINT", "1", 1);
 	if (library_load(&c->library, path, &why))

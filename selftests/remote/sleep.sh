@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# shellcheck disable=SC2154
+# shellcheck disable=SC2034,SC2154
 # Sourced by run.sh, whose variables and functions it uses, and those of service.sh and reload.sh: clients are put to sleep and wake, on
 # a GPU of CARD_MIB that all processes share: servers' and, in place of another user of the GPU, programs of their own.
 
@@ -167,7 +167,7 @@ end_crowd()
 
 run_sleep()
 {
-	local sleeping=() reloading=() crowd
+	local sleeping=() reloading=() starts=() crowd
 
 	if ! gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE selftests/remote/sleeps.c -o "$work/sleeps" "$work/libcuda.so.1" -Wl,-rpath,"\$ORIGIN"; then
 		result 1 "sleeps: the program builds"
@@ -187,7 +187,6 @@ run_sleep()
 	run_refused_suspends
 	try "a client that is killed asleep leaves nothing" killed_asleep
 	stop_server
-	starts=()
 	end_crowd
 	rm "$work/shared" "$work/silent"
 }

@@ -70,7 +70,7 @@ class Server:
     def __init__(self, a, work):
         self.a, self.work = a, work
         with open(f"{work}/conf", "w") as f:
-            f.write(f"library = {os.path.realpath(a.library)}\nlisten = unix:{work}/socket\nadmin-socket = {work}/admin\nhost-memory = 16G\n"
+            f.write(f"library = {os.path.realpath(a.library)}\nlisten = unix:{work}/socket\nadmin-socket = {work}/admin\nhost-memory = 100G\n"
                     "suspend-memory = 100G\n")
         self.log = open(f"{work}/log", "w")
         self.process = subprocess.Popen([f"{a.remote}/kvgpu-remoted", "--config", f"{work}/conf"], stderr=self.log)
@@ -80,7 +80,8 @@ class Server:
             time.sleep(0.05)
 
     def start(self, *words):
-        env = {**os.environ, "KVGPU_REMOTE": f"aperture:{self.work}/socket", "LD_LIBRARY_PATH": self.a.remote, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+        env = {**os.environ, "KVGPU_REMOTE": f"aperture:{self.work}/socket", "LD_LIBRARY_PATH": self.a.remote, "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+               "XLA_FLAGS": "--xla_gpu_autotune_level=0"}
         return subprocess.Popen([self.a.python, __file__, "--program", *words], env=env, text=True, stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
@@ -154,7 +155,7 @@ def others(server, _):
     p.stdin.write("\n")
     p.stdin.flush()
     time.sleep(5)
-    waits = [(c.get("sleep"), c.get("sleep_why")) for c in server.clients() if c["id"] == client]
+    waits = [(c.get("sleep"), c.get("why")) for c in server.clients() if c["id"] == client]
     other.communicate()
     told = json.loads(p.stdout.readline())
     p.communicate()

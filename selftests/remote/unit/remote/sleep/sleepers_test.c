@@ -338,7 +338,7 @@ TEST(side_by_side)
 	assert_true(!rows[2].hold);
 }
 
-/* What it takes between the reading and its sleep counts, too: it wakes only where all of it fits. */
+/* What it takes between the reading and its sleep counts: it wakes only where all of it fits. */
 TEST(growth)
 {
 	come(0, 2, 0);
