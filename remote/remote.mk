@@ -20,10 +20,11 @@ $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 # client and server both contain channel, ring and wire
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
 REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) \
-		   $(wildcard cuda/api/*.c cuda/api/export/*.c)
+		   $(wildcard cuda/api/*.c cuda/api/export/*.c) remote/older/functions.c
 REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/supervisor/*.c remote/turns/*.c remote/sleep/*.c) $(REMOTE_SHARED) \
 		   $(addprefix remote/conf/,conf.c refused.c server.c)
-REMOTE_CTL	:= $(wildcard remote/ctl/*.c) $(addprefix remote/conf/,conf.c kept.c refused.c)
+REMOTE_CTL	:= $(wildcard remote/ctl/*.c) $(addprefix remote/conf/,conf.c client.c kept.c refused.c) \
+		   remote/channel/address.c
 REMOTE_PMEM	:= $(wildcard remote/pmem/*.c) remote/channel/label.c remote/conf/kept.c
 REMOTE_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,stubs.o refused.o names.o)
 REMOTE_SERVER_OBJ := $(REMOTE_SERVER:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,cases.o names.o)
@@ -47,20 +48,33 @@ $(REMOTE_OUT)/obj/%.o: %.c remote/remote.mk | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(REMOTE_CPPFLAGS) $(REMOTE_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
 
+# The client's libraries are for glibc 2.28 and newer. $(call REMOTE_STUB,libdl.so.2) compiles what they
+# are linked with in the place of glibc's library of that name. $(REMOTE_FLOOR) removes a library that wants more.
+REMOTE_STUB	= -w -shared -nostdlib -fno-builtin -Wl,-soname,$(1) -Wl,--version-script,remote/older/moved.map remote/older/moved.c
+REMOTE_STUBS	:= $(addprefix $(REMOTE_OUT)/older/,libpthread.so.0 libdl.so.2)
+REMOTE_FLOOR	= remote/older/floor.sh '$@' || { rm '$@'; false; }
+$(REMOTE_OUT)/older/libdl.so.2: REMOTE_STUB += -DLIBDL
+$(REMOTE_STUBS): remote/older/moved.c remote/older/moved.map
+	@mkdir -p $(@D)
+	$(call Q,LD)$(CC) $(call REMOTE_STUB,$(@F)) -o $@
+
 # -z nodelete: threads and signal handlers of the library go on running, so dlclose() must not unmap
 # it
-$(REMOTE_OUT)/libcuda.so.1: $(REMOTE_CLIENT_OBJ) $(REMOTE_GEN)/libcuda.map
+$(REMOTE_OUT)/libcuda.so.1: $(REMOTE_CLIENT_OBJ) $(REMOTE_STUBS) $(REMOTE_GEN)/libcuda.map remote/older/floor.sh
 	$(call Q,LD)$(CC) $(REMOTE_LTO) -g -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete \
-		-Wl,--version-script,$(REMOTE_GEN)/libcuda.map $(REMOTE_CLIENT_OBJ) -o $@
+		-Wl,--version-script,$(REMOTE_GEN)/libcuda.map $(REMOTE_CLIENT_OBJ) $(REMOTE_STUBS) -o $@
+	@$(REMOTE_FLOOR)
 	@ln -sf libcuda.so.1 $(@D)/libcuda.so
 
 # With a copy of libcuda.so.1's objects. Its calls need not be fast, so the code in the objects does:
-# to optimize them a second time takes ten seconds.
+# to optimize them a second time takes ten seconds. Without functions that are not called, as closefrom()
+# is wanted by a server's.
 REMOTE_NVML_OBJ	:= $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildcard cuda/nvml/*.c) cuda/info/process.c)
-$(REMOTE_NVML_OBJ) $(REMOTE_CLIENT_OBJ): REMOTE_LTO += -ffat-lto-objects
-$(REMOTE_OUT)/libnvidia-ml.so.1: $(REMOTE_NVML_OBJ) $(REMOTE_CLIENT_OBJ) cuda/nvml/nvml.map
-	$(call Q,LD)$(CC) -fno-lto -g -shared -pthread -Wl,-soname,libnvidia-ml.so.1 -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete \
-		-Wl,--version-script,cuda/nvml/nvml.map $(REMOTE_NVML_OBJ) $(REMOTE_CLIENT_OBJ) -o $@
+$(REMOTE_NVML_OBJ) $(REMOTE_CLIENT_OBJ): REMOTE_LTO += -ffat-lto-objects -ffunction-sections
+$(REMOTE_OUT)/libnvidia-ml.so.1: $(REMOTE_NVML_OBJ) $(REMOTE_CLIENT_OBJ) $(REMOTE_STUBS) cuda/nvml/nvml.map remote/older/floor.sh
+	$(call Q,LD)$(CC) -fno-lto -g -shared -pthread -Wl,--gc-sections -Wl,-soname,libnvidia-ml.so.1 -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete \
+		-Wl,--version-script,cuda/nvml/nvml.map $(REMOTE_NVML_OBJ) $(REMOTE_CLIENT_OBJ) $(REMOTE_STUBS) -o $@
+	@$(REMOTE_FLOOR)
 
 $(REMOTE_OUT)/kvgpu-remoted: $(REMOTE_SERVER_OBJ)
 	$(call Q,LD)$(CC) $(REMOTE_LTO) -g -pthread $(REMOTE_SERVER_OBJ) -ldl -o $@

@@ -181,6 +181,7 @@ run_libraries()
 	made cuda
 	tap_run "libcuda.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(make -s print-cuda)"
 	tap_run "the remote libcuda.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(make -s remote)/libcuda.so.1"
+	tap_step "the remote libraries want glibc 2.28 at most" 60 remote/older/floor.sh "$(make -s print-remote)"/lib{cuda,nvidia-ml}.so.1
 	tap_run "libnvidia-ml.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(dirname "$(make -s print-cuda)")/libnvidia-ml.so.1"
 	tap_run "libcudart.so.11.0: its symbols" 120 selftests/cuda/symbols.sh "$(make -s print-cudart)"
 	tap_run "CUDA: binary interface of the toolkit's headers" 300 selftests/cuda/abi.sh

@@ -48,7 +48,7 @@ static int load_certificates(const char **why)
 	struct gnutls_functions found;
 
 	if (!library) {
-		*why = "tls: wants GnuTLS, which is not there: apt install libgnutls30";
+		*why = "tls: wants GnuTLS, which is not there: apt install libgnutls30, or dnf install gnutls";
 		return -ENOENT;
 	}
 #define GNUTLS_FIND(name)                                                            \

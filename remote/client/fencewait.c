@@ -9,7 +9,7 @@
 
 /* protects .cross_fences of all peers */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t opened; /* by the monotonic clock, which await_opened() gives it */
 static __thread bool serves; /* this thread serves fences */
 
 /* How many calls with work may be sent while fences are pending. A library's queue is finite. */
@@ -36,20 +36,34 @@ void cross_fence_signalled(struct peer *p)
 	pthread_mutex_unlock(&lock);
 }
 
-bool cross_fence_await(struct peer *p)
+/* with the lock, for LOOK_MS at most; pthread_cond_clockwait() needs glibc 2.30 */
+static void await_opened(void)
 {
+	static bool begun;
+	pthread_condattr_t clock;
 	struct timespec until;
 
+	if (!begun) {
+		pthread_condattr_init(&clock);
+		pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+		pthread_cond_init(&opened, &clock);
+		pthread_condattr_destroy(&clock);
+		begun = true;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += LOOK_MS * 1000000l;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_cond_timedwait(&opened, &lock, &until);
+}
+
+bool cross_fence_await(struct peer *p)
+{
 	if (serves)
 		return false;
 	pthread_mutex_lock(&lock);
-	while (p->cross_fences && !kvgpu_remote_is_gone(p->channel)) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += LOOK_MS * 1000000l;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_cond_clockwait(&opened, &lock, CLOCK_MONOTONIC, &until);
-	}
+	while (p->cross_fences && !kvgpu_remote_is_gone(p->channel))
+		await_opened();
 	pthread_mutex_unlock(&lock);
 	return !kvgpu_remote_is_gone(p->channel);
 }
