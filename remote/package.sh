@@ -47,6 +47,9 @@ server()
 {
 	install -D -m 755 -t "$tmp/usr/sbin" "$remote/kvgpu-remoted" "$remote/kvgpu-remotectl"
 	strip "$tmp/usr/sbin"/*
+	# for kvgpu-remotectl bundle
+	install -D -m 644 -t "$tmp/usr/lib/kvgpu-remoted/client" "$remote"/{libcuda.so.1,libnvidia-ml.so.1}
+	strip --strip-unneeded "$tmp/usr/lib/kvgpu-remoted/client"/*
 	install -D -m 640 -t "$tmp/etc/kvgpu" remote/conf/remoted.conf
 	install -d -m 755 "$tmp/etc/kvgpu/tls"
 	install -D -m 644 -t "$tmp/usr/lib/systemd/system" remote/supervisor/kvgpu-remoted.service remote/supervisor/kvgpu-remoted.socket

@@ -254,6 +254,7 @@ part cuda-libraries q	cuda,model 30	tap_run "CUDA: NVIDIA's libraries on a GPU i
 part remote-flood q	remote	10	tap_run "remoting: 200,000 frames that attack a whole server" 600 selftests/remote/flood.sh 200000
 part cluster	q	remote,cuda,model	70	tap_run "remoting: programs on several GPUs, kvgpu-run" $LIMIT selftests/remote/cluster/run.sh quick
 part remote-arm q	remote	15	tap_run "remoting: clients for arm64" 300 selftests/remote/run.sh arm
+part remote-older q	remote	15	tap_run "remoting: a client of an older system, without root" 600 selftests/remote/older.sh
 part kernels	q	module,tooling	30	run_kernels
 part shown	fq	all	20	run_shown
 part modules	q	module	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/module/kernels/build.sh quick

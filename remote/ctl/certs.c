@@ -21,14 +21,7 @@
 
 #include "ctl.h"
 
-enum {
-	CA_DAYS = 3650,
-	DAY = 86400,
-	EARLIER = 3600,
-	NAME_MAX_BYTES = 63,
-	PATH = 512,
-	FILE_MAX = 64 << 10
-};
+enum { CA_DAYS = 3650, DAY = 86400, EARLIER = 3600, NAME_MAX_BYTES = 63, FILE_MAX = 64 << 10 };
 
 /* A key with its certificate. */
 struct identity {
@@ -139,9 +132,9 @@ static bool make_one(struct identity *i, const struct identity *ca, const char *
 
 /* ------------------------------------------------------------------ files */
 
-static void path_of(char to[PATH], const char *folder, const char *name)
+static void path_of(char to[CTL_PATH], const char *folder, const char *name)
 {
-	snprintf(to, PATH, "%s/%s", folder, name);
+	snprintf(to, CTL_PATH, "%s/%s", folder, name);
 }
 
 static bool make_folder(const char *path, unsigned int mode)
@@ -163,7 +156,7 @@ static bool make_folder(const char *path, unsigned int mode)
 	return !r;
 }
 
-static bool load_file(gnutls_datum_t *to, const char *path)
+bool certs_load(const char *path, gnutls_datum_t *to)
 {
 	int r = gnutls_load_file(path, to);
 
@@ -175,7 +168,7 @@ static bool load_file(gnutls_datum_t *to, const char *path)
 static bool read_ca(struct identity *ca, const char *key, const char *crt)
 {
 	gnutls_datum_t k = { 0 }, c = { 0 };
-	bool ok = load_file(&k, key) && load_file(&c, crt) &&
+	bool ok = certs_load(key, &k) && certs_load(crt, &c) &&
 		  gnutls_fine(gnutls_x509_privkey_init(&ca->key), key) &&
 		  gnutls_fine(gnutls_x509_privkey_import(ca->key, &k, GNUTLS_X509_FMT_PEM), key) &&
 		  gnutls_fine(gnutls_x509_crt_init(&ca->crt), crt) &&
@@ -221,7 +214,7 @@ static bool write_identity(const struct identity *i, const char *key_path, const
 /* read the folder's CA, or make one if there is none; a key without its certificate is an error */
 static bool have_ca(struct identity *ca, const char *folder)
 {
-	char key[PATH], crt[PATH];
+	char key[CTL_PATH], crt[CTL_PATH];
 
 	path_of(key, folder, "ca.key");
 	path_of(crt, folder, "ca.crt");
@@ -268,7 +261,7 @@ static bool is_host(const char *host)
 int certs_server(const struct certs_wish *w)
 {
 	struct identity ca = { 0 }, server = { 0 };
-	char key[PATH], crt[PATH];
+	char key[CTL_PATH], crt[CTL_PATH];
 	unsigned int i;
 	bool ok = true;
 
@@ -286,30 +279,96 @@ int certs_server(const struct certs_wish *w)
 	return !ok;
 }
 
-int certs_client(const struct certs_wish *w)
+/* where a client's key and certificate are, or shall be; false: the reason was printed */
+static bool client_folder(const struct certs_wish *w, char folder[CTL_PATH])
 {
-	char folder[PATH], key[PATH + 16], crt[PATH + 16], root[PATH + 16];
-	struct identity ca = { 0 }, client = { 0 };
-	bool ok = is_name(w->names[0]) && have_ca(&ca, w->folder);
+	if (!is_name(w->names[0]))
+		return false;
+	if ((size_t)snprintf(folder, CTL_PATH, "%s/clients/%s", w->folder, w->names[0]) < CTL_PATH)
+		return true;
+	report_error("the path is too long");
+	return false;
+}
 
-	path_of(folder, w->folder, "clients");
-	ok = ok && make_folder(folder, 0700);
-	if ((size_t)snprintf(folder, sizeof(folder), "%s/clients/%s", w->folder, w->names[0]) >=
-	    sizeof(folder)) {
-		report_error("the path is too long");
-		ok = false;
-	}
-	ok = ok && make_folder(folder, 0700);
+static bool make_client(const struct certs_wish *w, const char *folder)
+{
+	char clients[CTL_PATH], key[CTL_PATH + 16], crt[CTL_PATH + 16], root[CTL_PATH + 16];
+	struct identity ca = { 0 }, client = { 0 };
+	bool ok;
+
+	path_of(clients, w->folder, "clients");
 	snprintf(key, sizeof(key), "%s/client.key", folder);
 	snprintf(crt, sizeof(crt), "%s/client.crt", folder);
 	snprintf(root, sizeof(root), "%s/ca.crt", folder);
-	ok = ok && make_one(&client, &ca, w->names[0], w, false) &&
+	ok = have_ca(&ca, w->folder) && make_folder(clients, 0700) && make_folder(folder, 0700) &&
+	     make_one(&client, &ca, w->names[0], w, false) &&
 	     write_identity(&client, key, crt, root, &ca);
 	forget(&ca);
 	forget(&client);
+	return ok;
+}
+
+int certs_client(const struct certs_wish *w)
+{
+	char folder[CTL_PATH];
+	bool ok = client_folder(w, folder) && make_client(w, folder);
+
 	if (ok)
 		printf("%s\n", folder);
 	return !ok;
+}
+
+static bool is_made(const char *path)
+{
+	if (!access(path, F_OK))
+		return true;
+	report_error("%s: %s: \"kvgpu-remotectl certs server HOST\" makes it", path,
+		     strerror(errno));
+	return false;
+}
+
+bool certs_have_client(const struct certs_wish *w, char folder[CTL_PATH])
+{
+	char path[CTL_PATH + 16];
+
+	if (!client_folder(w, folder))
+		return false;
+	snprintf(path, sizeof(path), "%s/client.key", folder);
+	if (!access(path, F_OK))
+		return true;
+	path_of(path, w->folder, "ca.crt");
+	return is_made(path) && make_client(w, folder);
+}
+
+bool certs_server_name(const char *folder, char *name, size_t size)
+{
+	char path[CTL_PATH], bytes[256];
+	gnutls_datum_t text = { 0 };
+	gnutls_x509_crt_t crt = NULL;
+	size_t n = sizeof(bytes);
+	int kind = -1;
+
+	path_of(path, folder, "server.crt");
+	if (!is_made(path))
+		return false;
+	if (certs_load(path, &text) && gnutls_fine(gnutls_x509_crt_init(&crt), path) &&
+	    gnutls_fine(gnutls_x509_crt_import(crt, &text, GNUTLS_X509_FMT_PEM), path))
+		kind = gnutls_x509_crt_get_subject_alt_name(crt, 0, bytes, &n, NULL);
+	if (crt)
+		gnutls_x509_crt_deinit(crt);
+	gnutls_free(text.data);
+	if (kind == GNUTLS_SAN_DNSNAME)
+		return snprintf(name, size, "%.*s", (int)n, bytes) < (int)size;
+	if (kind == GNUTLS_SAN_IPADDRESS && n == 4)
+		return inet_ntop(AF_INET, bytes, name, size);
+	if (kind == GNUTLS_SAN_IPADDRESS && n == 16 &&
+	    inet_ntop(AF_INET6, bytes, name + 1, size - 2)) {
+		name[0] = '[';
+		strcat(name, "]");
+		return true;
+	}
+	report_error("%s names no address of the server: say it by --address", path);
+	return false;
 }
 
 static bool show_one(const char *path)
@@ -319,7 +378,7 @@ static bool show_one(const char *path)
 	size_t size = sizeof(sum), n = sizeof(name), i;
 	gnutls_x509_crt_t crt = NULL;
 	gnutls_datum_t text = { 0 };
-	bool ok = load_file(&text, path) && gnutls_fine(gnutls_x509_crt_init(&crt), path) &&
+	bool ok = certs_load(path, &text) && gnutls_fine(gnutls_x509_crt_init(&crt), path) &&
 		  gnutls_fine(gnutls_x509_crt_import(crt, &text, GNUTLS_X509_FMT_PEM), path) &&
 		  gnutls_fine(gnutls_x509_crt_get_key_id(crt, GNUTLS_KEYID_USE_SHA256, sum, &size),
 			      path);

@@ -3,12 +3,13 @@
 #ifndef KVGPU_REMOTE_CTL_H
 #define KVGPU_REMOTE_CTL_H
 
+#include <gnutls/gnutls.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CTL_CLIENTS = 4096, CTL_WORD = 128, CTL_TEXT = 256 };
+enum { CTL_CLIENTS = 4096, CTL_WORD = 128, CTL_TEXT = 256, CTL_PATH = 512 };
 
 struct ctl_server {
 	int64_t pid, since, served, newcomers, limit, accepted, refused, calls, received, sent;
@@ -99,8 +100,25 @@ int certs_server(const struct certs_wish *w);
  * folder's files are copied to /etc/kvgpu/tls of the client's machine.
  */
 int certs_client(const struct certs_wish *w);
+/*
+ * The same for a client that has none; one that has them keeps them. @folder: where they are.
+ * False: there is no CA, or as above.
+ */
+bool certs_have_client(const struct certs_wish *w, char folder[CTL_PATH]);
+/* The first name or address in the certificate of a folder's server, as it stands in an address. */
+bool certs_server_name(const char *folder, char *name, size_t size);
+/* Read a file; the caller calls gnutls_free(to->data). */
+bool certs_load(const char *path, gnutls_datum_t *to);
 /* Print the key's fingerprint and the name of each certificate; .names are files. */
 int certs_show(const struct certs_wish *w);
+
+/* ------------------------------------------ bundle.c: return 0, or 1 and the reason was printed */
+
+/*
+ * Write what the client .names[0] needs to standard output, an archive. @address: of the server;
+ * NULL: the first name in its certificate, port 7411. @libraries: the folder of the client's.
+ */
+int ctl_bundle(const struct certs_wish *w, const char *address, const char *libraries);
 
 /* ------------------------------------------ refuse.c: return 0, or 1 and the reason was printed */
 

@@ -20,6 +20,7 @@
 
 #define ADMIN_SOCKET "/run/kvgpu-remoted/admin"
 #define TLS_FOLDER   "/etc/kvgpu/tls"
+#define LIBRARIES    "/usr/lib/kvgpu-remoted/client"
 enum { DAYS = 730, DAYS_MAX = 3650, SECONDS = 300, SECONDS_MAX = 86400 };
 
 static const char usage[] =
@@ -40,12 +41,15 @@ static const char usage[] =
 	"\n"
 	"      [--folder PATH] [--days N]       certificates go to " TLS_FOLDER
 	" and are valid for 730 days\n"
+	"  bundle NAME [--address ADDRESS] [--libraries PATH] > NAME.tar\n"
+	"                                       all that a client needs: its user unpacks it, and calls NAME/run PROGRAM\n"
+	"      [--folder PATH] [--days N]       as above; ADDRESS of the server: the first name in its certificate, port 7411\n"
 	"  certs show FILE...                   the fingerprints of certificates' keys, and their names\n"
 	"  --socket PATH  the server's admin socket (" ADMIN_SOCKET ")\n"
 	"  --version, --help\n";
 
 struct options {
-	const char *socket, *folder;
+	const char *socket, *folder, *address, *libraries;
 	bool json, help, version;
 	double interval;
 	uint64_t days;
@@ -156,7 +160,14 @@ static int run_certs(const struct options *o, char **args, int n)
 	return wrong_usage(whole);
 }
 
-enum { LIST, METRICS, END, SUSPEND, RESUME, REFUSE, ACCEPT, DRAIN, RELOAD, CERTS, NR_COMMANDS };
+static int bundle(const struct options *o, const char *name)
+{
+	struct certs_wish w = { o->folder, o->days, &name, 1 };
+
+	return ctl_bundle(&w, o->address, o->libraries);
+}
+
+enum { LIST, METRICS, END, SUSPEND, RESUME, REFUSE, ACCEPT, DRAIN, RELOAD, CERTS, BUNDLE, NR_COMMANDS };
 
 static int run_command(const struct options *o, char **args, int n)
 {
@@ -171,6 +182,7 @@ static int run_command(const struct options *o, char **args, int n)
 		[DRAIN] = { "drain", "", 0, 0 },
 		[RELOAD] = { "reload", "", 0, 0 },
 		[CERTS] = { "certs", "server, client or show", 1, INT_MAX },
+		[BUNDLE] = { "bundle", "NAME", 1, 1 },
 	};
 	char text[WRONG_TEXT];
 
@@ -195,6 +207,8 @@ static int run_command(const struct options *o, char **args, int n)
 		return tell_server(o, "reload", "");
 	case CERTS:
 		return run_certs(o, args + 1, n - 1);
+	case BUNDLE:
+		return bundle(o, args[1]);
 	}
 	return wrong_usage(text);
 }
@@ -215,6 +229,8 @@ static bool read_options(int argc, char **argv, struct options *o, char text[WRO
 					       { "interval", required_argument, NULL, 'i' },
 					       { "folder", required_argument, NULL, 'f' },
 					       { "days", required_argument, NULL, 'd' },
+					       { "address", required_argument, NULL, 'a' },
+					       { "libraries", required_argument, NULL, 'l' },
 					       { "within", required_argument, NULL, 'w' },
 					       { "gpu", required_argument, NULL, 'g' },
 					       { "seconds", required_argument, NULL, 't' },
@@ -240,6 +256,10 @@ static bool read_options(int argc, char **argv, struct options *o, char text[WRO
 			snprintf(text, WRONG_TEXT, "--days is a number from 1 to %d, not \"%s\"",
 				 DAYS_MAX, optarg);
 			return false;
+		} else if (c == 'a') {
+			o->address = optarg;
+		} else if (c == 'l') {
+			o->libraries = optarg;
 		} else if (c == 'w') {
 			o->within = optarg;
 		} else if (c == 'g' && !conf_natural(optarg, INT32_MAX, &n)) {
@@ -267,6 +287,7 @@ int main(int argc, char **argv)
 {
 	struct options o = { .socket = ADMIN_SOCKET,
 			     .folder = TLS_FOLDER,
+			     .libraries = LIBRARIES,
 			     .interval = 1,
 			     .days = DAYS,
 			     .within = "",

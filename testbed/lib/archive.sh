@@ -63,7 +63,7 @@ apt_conf()
 }
 
 # private_apt DIR SUITE...: makes such an apt in DIR with only these suites as sources, and updates
-# its lists.
+# its lists. $KVGPU_FETCH_CPU: for machines with that CPU.
 private_apt()
 {
 	local dir=$1 suite
@@ -72,6 +72,7 @@ private_apt()
 	mkdir -p "$dir"
 	for suite in "$@"; do source_line "$suite" || return; done > "$dir/sources.list"
 	apt_conf "$dir" "$dir/sources.list" "$dir/etc/parts"
+	sed -i "s/\"amd64\"/\"${KVGPU_FETCH_CPU:-amd64}\"/" "$dir/apt.conf"
 	printf 'APT::Update::Error-Mode "any";\n' >> "$dir/apt.conf"
 	APT_CONFIG=$dir/apt.conf apt-get -q update
 }
