@@ -31,15 +31,23 @@ cuda-dev-package: ## a Debian package that has nvcc and CMake make code for sm_3
 # The programs and libraries of remote.mk for packages are built in that root, too, so that they run
 # on Debian 12 and 13.
 REMOTE_DEB_OUT	:= $(O)/remote-package
+REMOTE_BUILT	= $(TB) build-exec -- make -s -j2 remote 'O=$(REMOTE_DEB_OUT)' 'GENERATED=$(GENERATED)/remote-package' > /dev/null
 REMOTE_DEBS	:= $(foreach p,kvgpu-remote-client kvgpu-remote-server kvgpu-aperture,build/$(p)_$(KVGPU_VERSION)_amd64.deb)
 
 remote-package: cuda ## Debian packages of remoting in build/: kvgpu-remote-client, kvgpu-remote-server, kvgpu-aperture; prints where they are
 	@mkdir -p build '$(REMOTE_DEB_OUT)'
-	$(call Q,MAKE)$(TB) build-exec -- make -s -j2 remote 'O=$(REMOTE_DEB_OUT)' 'GENERATED=$(GENERATED)/remote-package' > /dev/null
+	$(call Q,MAKE)$(REMOTE_BUILT)
 	@$(call arrived,$(REMOTE_DEB_OUT)/remote/libcuda.so.1)
 	@for p in client server aperture; do \
 		mv "$$(remote/package.sh $$p '$(REMOTE_DEB_OUT)' '$(CUDA_OUT)' '$(REMOTE_DEB_OUT)/remote' '$(KVGPU_VERSION)')" build/ || exit 1; done
 	@printf '%s\n' $(REMOTE_DEBS)
+
+# what pip installs without root
+wheel: ## remoting's client as a Python wheel for x86-64 and glibc 2.28 or newer, in build/; prints where it is
+	@mkdir -p build '$(REMOTE_DEB_OUT)'
+	$(call Q,MAKE)$(REMOTE_BUILT)
+	@$(call arrived,$(REMOTE_DEB_OUT)/remote/libcuda.so.1)
+	@remote/wheel/make.py build '$(REMOTE_DEB_OUT)/remote' '$(KVGPU_VERSION)'
 
 # The package of kvgpu-run is built on this machine, for the MPIs that are installed: Debian 12 and
 # 13 have different versions of them, and each version needs a build of its own.
@@ -74,4 +82,4 @@ cuda-chains: ## the CUDA programs of make bench, by nvcc; prints where they are
 		{ tail -n 20 '$(CUDA_CHAINS)/make.log' >&2; exit 1; }
 	@echo '$(CUDA_CHAINS)'
 
-.PHONY: cluster-package cuda cuda-chains cuda-dev-package cuda-package remote-package cuda-programs print-cuda print-cudart print-inprocess print-remote-package cudart-inprocess
+.PHONY: cluster-package cuda cuda-chains cuda-dev-package cuda-package remote-package wheel cuda-programs print-cuda print-cudart print-inprocess print-remote-package cudart-inprocess

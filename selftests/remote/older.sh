@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # older.sh: a client of an older system, with a server on this machine that has the GPU inside of its process: Debian 11's glibc,
-# GnuTLS and Python, on this CPU as a user without root and on arm64 by qemu-aarch64; what kvgpu-remotectl bundle gives such a client.
-# The first run fetches 30 MB. TAP.
+# GnuTLS and Python, on this CPU as a user without root and on arm64 by qemu-aarch64; what kvgpu-remotectl bundle gives such a client,
+# and the wheel. The first run fetches 30 MB. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=selftests/result.sh
@@ -101,6 +101,11 @@ run_clients()
 		in_root /mnt/lab-1/run $python /mnt/older.py /mnt/kernels.cubin
 	bundle arm "$arm"
 	step "Debian 11 on arm64" "$says" timeout 100 "$work/arm/run" qemu-aarch64 -L "$arm_root" "$arm_root$python" "$work/older.py" "$work/kernels.cubin"
+	wheel=$(remote/wheel/make.py "$work" "$remote" 1.2) && python3 -m zipfile -e "$wheel" "$work/wheel" && chmod -R a+rX "$work/wheel"
+	result $? "a wheel is made"
+	step "its program starts another one, in Debian 11" "$says" in_root /usr/bin/env "KVGPU_REMOTE=tls:127.0.0.1:$port" KVGPU_REMOTE_TLS=/mnt/lab-1/tls \
+		PYTHONPATH=/mnt/wheel $python -m kvgpu_remote $python /mnt/older.py /mnt/kernels.cubin
+	step "arm64's libraries make no such wheel" 'is not for x86-64' remote/wheel/make.py "$work" "$arm" 1.2
 	ctl refuse lab-1 --folder "$work/tls" > /dev/null
 	step "a client that is refused gets no further" 'cuInit: error 802' in_root /mnt/lab-1/run $python /mnt/older.py /mnt/kernels.cubin
 }
