@@ -152,9 +152,14 @@ uninstall: ## removes what install put there, and from a running system also DKM
 	@rmdir '$(DESTDIR)/lib/firmware/kvgpu' '$(DESTDIR)/etc/kvgpu' '$(DESTDIR)/etc/mdevctl.d/scripts.d/callouts' '$(DESTDIR)/etc/mdevctl.d/scripts.d' 2> /dev/null || true
 	@[ -n '$(DESTDIR)' ] || echo "nouveau gets its cards again at the next boot"
 
-packages: ## Debian packages of the module and its tools: build/apt, a signed repository; prints how to install from it
-	@debian/packages.sh '$(O)/packages' build/apt
+MAKE_REPOSITORY	= debian/packages.sh '$(O)/packages' build/apt
+
+packages: cuda-package cuda-dev-package remote-package cluster-package ## all Debian packages: build/apt, a signed repository; prints how to install from it
+	@$(MAKE_REPOSITORY)
+
+module-packages: ## the same of the module and its tools alone, which takes a minute, and of what else is in build/
+	@$(MAKE_REPOSITORY)
 
 print-version: ; @echo '$(KVGPU_VERSION)'
 
-.PHONY: module modules module-check print-module-sources print-kvgpu print-version install packages uninstall
+.PHONY: module modules module-check print-module-sources print-kvgpu print-version install packages module-packages uninstall

@@ -29,8 +29,11 @@ packages_cell()
 	cell_name=packages version=$(make -s print-version)
 	postinst_cell
 	made=$(dirname "$(dirname "$(make -s print-firmware)")")/packages
-	make -s packages >"$work/log" 2>&1
-	result $? "make packages" "$(tail -n 1 "$work/log")"
+	make -s cuda-dev-package module-packages >"$work/log" 2>&1
+	result $? "make module-packages" "$(tail -n 1 "$work/log")"
+	[ -e "build/apt/kvgpu-cuda-dev_${version}_amd64.deb" ] && make -n packages >"$work/log" 2>&1 &&
+		[ "$(grep -Eo '(cuda|cuda/dev|remote)/package\.sh( run| \$p)?' "$work/log" | sort -u | wc -l)" = 4 ] && grep -q debian/packages.sh "$work/log"
+	result $? "make packages makes those of CUDA, remoting and kvgpu-run first; the repository has what is there" "$(tail -n 1 "$work/log")"
 	diff <(contents build/apt | grep -v ' /usr/src/') selftests/system/install/packages.list >"$work/diff"
 	result $? "what is in them is what packages.list says" "$(head -n 1 "$work/diff")"
 	diff <(contents build/apt | sed -n "s,^kvgpu-dkms /usr/src/kvgpu-$version/,,p" | grep -vx dkms.conf) \

@@ -41,8 +41,8 @@ secureboot_cell()
 {
 	local key=/var/lib/dkms/mok.pub password=once-only typed
 	cell_name='Secure Boot' kernel=$(kernel_of base) version=$(make -s print-version)
-	make -s packages >"$work/log" 2>&1
-	result $? "make packages" "$(tail -n 1 "$work/log")"
+	make -s module-packages >"$work/log" 2>&1
+	result $? "make module-packages" "$(tail -n 1 "$work/log")"
 	machine_with_packages
 	result $? "apt installs kvgpu on the disk of a fresh Debian 13" "$(tail -n 1 "$work/log")"
 	[ -e "$work/machine" ] || { tail -n 20 "$work/log" | sed 's/^/# /'; return; }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks what documents and packages owe who installs kvgpu:
 
-- where a document has "make packages", it has the line before that debian/packages.sh says when something lacks; where it has
+- where a document has "make packages" or "make module-packages", it has the line before that debian/packages.sh says when something lacks; where it has
   "make install", a line before names all libraries of debian/control's Build-Depends
 - pages of docs/ that installed texts name are installed: texts of man pages, units, settings and alerts, strings of C and, in
   tools/, of Python
@@ -52,11 +52,11 @@ def installs(tree):
     libraries = [name for name in re.findall(r"[\w.+-]+", needed) if name.endswith("-dev")]
     for file in tree.of(".md"):
         text = tree.text(file)
-        for m in re.finditer(r"^    make (packages|install)\b", text, re.M):
+        for m in re.finditer(r"^    make ((?:module-)?packages|install)\b", text, re.M):
             before = text[:m.start()]
             line = before.count("\n") + 1
-            if m.group(1) == "packages" and first not in before:
-                yield f"{file}:{line}: make packages wants '{first}' before it"
+            if m.group(1) != "install" and first not in before:
+                yield f"{file}:{line}: make {m.group(1)} wants '{first}' before it"
             lacking = [name for name in libraries if name not in before]
             if m.group(1) == "install" and lacking:
                 yield f"{file}:{line}: make install wants {' '.join(lacking)}, which no line before installs"
