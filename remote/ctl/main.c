@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
-/*
- * kvgpu-remotectl: the command line. kvgpu-remotectl.8 describes its options, too. Tests that link
- * other files of this folder have a report_error() of their own.
- */
+/* kvgpu-remotectl: the command line. kvgpu-remotectl.8 describes its options, too. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -57,17 +53,6 @@ struct options {
 	const char *gpu;
 	uint64_t seconds;
 };
-
-void report_error(const char *format, ...)
-{
-	va_list args;
-
-	fputs("kvgpu-remotectl: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-}
 
 static int list_clients(const struct options *o)
 {
@@ -167,7 +152,20 @@ static int bundle(const struct options *o, const char *name)
 	return ctl_bundle(&w, o->address, o->libraries);
 }
 
-enum { LIST, METRICS, END, SUSPEND, RESUME, REFUSE, ACCEPT, DRAIN, RELOAD, CERTS, BUNDLE, NR_COMMANDS };
+enum {
+	LIST,
+	METRICS,
+	END,
+	SUSPEND,
+	RESUME,
+	REFUSE,
+	ACCEPT,
+	DRAIN,
+	RELOAD,
+	CERTS,
+	BUNDLE,
+	NR_COMMANDS
+};
 
 static int run_command(const struct options *o, char **args, int n)
 {
