@@ -110,8 +110,7 @@ run_refused_suspends()
 	try "managed memory keeps a program awake, and it goes on" can_not_sleep managed "managed memory"
 	try "memory that others may open" can_not_sleep shares "shares memory"
 	try "a capture" can_not_sleep captures "captures"
-	refused_by_ctl "there is no client with that number" suspend 99999
-	result $? "a client that is not there"
+	try "a client that is not there" refused_by_ctl "there is no client with that number" suspend 99999
 }
 
 killed_asleep()
@@ -119,14 +118,19 @@ killed_asleep()
 	local id
 
 	sleeps 6 "KVGPU_REMOTE=unix:$work/socket" -- 200 60000
-	until_true is_ready 6 || return 1
+	until_true grep -q . "$work/sleep.6"
+	is_ready 6 || { ctl list --json --interval 0; cat "$work/sleep.6"; return 1; }
 	id=$(last_id)
 	ctl suspend "$id" && is_in_state "$id" asleep || return 1
 	kill -9 "${sleeping[6]}"
 	wait "${sleeping[6]}" 2> /dev/null
-	until_true clients_say '.clients == []' || return 1
+	until_true clients_say ".clients | all(.id != $id)" || return 1
 	uses_the_card 7 200 1
-	until_true is_ready 7 && ends_right 7
+	until_true grep -q . "$work/sleep.7" # "ready", or its error
+	ends_right 7 && return
+	ctl list --interval 0
+	cat "$work"/sleep.[67]
+	return 1
 }
 
 # Three programs that need twice what the card has, on a server of their own: it takes a minute, so it runs beside the rest.
@@ -183,9 +187,9 @@ run_sleep()
 	starts=(env "${on_the_card[@]}" "$remote/kvgpu-remoted")
 	start_service
 	run_suspends
-	run_wait_for_room
 	run_refused_suspends
 	try "a client that is killed asleep leaves nothing" killed_asleep
+	run_wait_for_room
 	stop_server
 	end_crowd
 	rm "$work/shared" "$work/silent"
