@@ -6,8 +6,8 @@
  *
  * To sleep goes who is told to by an admin; who had no frame for its .idle_ms; and, where
  * .for_memory, the one on a GPU that is idle for longest, when another client of that GPU has no
- * room for an allocation or to wake. One that sleeps wakes when it wishes to, in line: on each GPU
- * the one that came first, alone, and when the GPU has room for it.
+ * room for an allocation or to wake. Those that wish to wake do so in the order in which they came
+ * on each GPU, when it has room; until they are awake the other ones there take no memory.
  */
 #ifndef KVGPU_REMOTE_SLEEPERS_H
 #define KVGPU_REMOTE_SLEEPERS_H
