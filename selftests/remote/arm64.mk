@@ -21,10 +21,10 @@ ARM64_HOOKED	:= $(addprefix remote/,ring/interleave_test ring/hostile_test chann
 $(foreach t,$(ARM64_HOOKED),$(ARM64)/obj/$(call unit_at,$(t)).o $(patsubst %.c,$(ARM64)/obj/%.o,$(SRC_$(t)))): \
 	ARM64_CPPFLAGS := -I$(RING_MODEL) $(ARM64_CPPFLAGS)
 $(ARM64)/obj/selftests/remote/unit/remote/ring/%.o: ARM64_CPPFLAGS += -U_GNU_SOURCE
-$(ARM64)/obj/gen/%.o: $(REMOTE_GEN)/%.c
+$(ARM64)/obj/gen/%.o: $(REMOTE_GEN)/%.c selftests/remote/arm64.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(ARM64_CC) $(ARM64_CPPFLAGS) $(ARM64_CFLAGS) -MMD -MP -c $< -o $@
-$(ARM64)/obj/%.o: %.c | $(REMOTE_GEN)/.made
+$(ARM64)/obj/%.o: %.c selftests/remote/arm64.mk | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)
 	$(call Q,CC)$(ARM64_CC) $(ARM64_CPPFLAGS) $(ARM64_CFLAGS) -MMD -MP -c $< -o $@
 
