@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""sleep.py [ROW...] --remote FOLDER [--library FILE] [--python FILE] [--seconds N]
+"""sleep.py [ROW...] --remote FOLDER [--library FILE] [--python FILE]
 
 Clients of a kvgpu-remoted are put to sleep and wake, on the GPU of this machine. FOLDER is that of make remote.
-  torch jax    a training loop is put to sleep 20 times, and its losses are those of a loop that was not
+  torch jax    a training loop of STEPS steps (4000) is put to sleep SUSPENDS times (20), both of the environment; its losses are compared
+               with those of a loop that was not
   others       while a client with half of the GPU's memory sleeps, another one takes three quarters; the first waits for room, and wakes
   1 10 60      so many GiB: seconds to sleep, and of the call that wakes
   move         on two GPUs: a client wakes on the other one
