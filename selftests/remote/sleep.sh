@@ -20,6 +20,7 @@ sleeps()
 		shift
 	done
 	rm -f "$work/enough.$i"
+	: > "$work/sleep.$i"
 	env "${variables[@]}" "$work/sleeps" "$work/enough.$i" "${@:2}" > "$work/sleep.$i" 2>&1 &
 	sleeping[i]=$!
 }

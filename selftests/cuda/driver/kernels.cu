@@ -31,6 +31,17 @@ extern "C" __global__ void sum(const int *in, int *out, int n)
 		out[blockIdx.x] = part[0];
 }
 
+// n x n matrices, a block a row
+extern "C" __global__ void product(const float *a, const float *b, float *c, int n)
+{
+	int i = blockIdx.x, j = threadIdx.x, k;
+	float sum = 0;
+
+	for (k = 0; k < n; k++)
+		sum += a[i * n + k] * b[k * n + j];
+	c[i * n + j] = sum;
+}
+
 // constants, variables with and without contents, parameters of mixed sizes, and atomics
 extern "C" __global__ void mixed(char c, double d, short s, double *out)
 {
