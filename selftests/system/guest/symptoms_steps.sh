@@ -20,6 +20,7 @@ selftests/module/monitoring/alerts_test.yml is dead for its vGPUs
 selftests/module/monitoring/alerts_test.yml less than its share
 selftests/module/monitoring/alerts_test.yml degrees
 selftests/module/monitoring/alerts_test.yml has no room for another vGPU
+selftests/module/monitoring/alerts_test.yml have another build than its kvgpu-remoted
 selftests/module/monitoring/alerts_test.yml No firmware for the GPUs under kernel'
 
 symptoms_steps()
