@@ -19,6 +19,11 @@ int lstat(const char *restrict path, struct stat *restrict st)
 	return syscall(SYS_newfstatat, AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
 }
 
+int fstatat(int fd, const char *restrict path, struct stat *restrict st, int flags)
+{
+	return syscall(SYS_newfstatat, fd, path, st, flags);
+}
+
 int fstat(int fd, struct stat *st)
 {
 	return syscall(SYS_fstat, fd, st);

@@ -46,8 +46,9 @@ FUZZ_TESTS += cuda/kepler/image/image_fuzz
 FUZZSRC_cuda/kepler/image/image_fuzz	:= $(IMAGE_SRC)
 
 # --- cuda/api/export
-UNIT_TESTS += cuda/api/export/tables_test cuda/api/export/without_check_test
+UNIT_TESTS += $(addprefix cuda/api/export/,code_cache_test tables_test without_check_test)
 TSAN_TESTS += cuda/api/export/tables_test
+SRC_cuda/api/export/code_cache_test	:= cuda/api/export/code_cache.c
 SRC_cuda/api/export/tables_test	:= $(EXPORT_SRC) cuda/api/forked.c
 SRC_cuda/api/export/without_check_test := $(filter-out %/check.c,$(SRC_cuda/api/export/tables_test))
 

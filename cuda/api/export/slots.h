@@ -32,6 +32,23 @@ __attribute__((weak)) CUresult check_answer(unsigned int version, uint64_t time,
 /* tools.c: a table that is refused. It prints that a tool sees nothing, where only a tool asks. */
 void tools_want(const CUuuid *id);
 
+/*
+ * code_cache.c: compiled code that NVRTC and nvJitLink keep. code_cache_open(): a key. @kind: 1: it
+ * is made into a cubin, 2: into PTX. @data: the program, as LLVM's bitcode. @options: the
+ * compiler's. @host, @build: texts of the compiler's build. @arch: 90: sm_90. code_cache_find():
+ * the code, which code_cache_free() frees, or CUDA_ERROR_NOT_FOUND. code_cache_keep(): errors are
+ * nobody's.
+ */
+struct code_entry;
+CUresult code_cache_open(struct code_entry **out, unsigned int kind, const void *data, size_t bytes,
+			 const char *options, const char *host, const char *build,
+			 unsigned int arch);
+CUresult code_cache_close(struct code_entry *e);
+CUresult code_cache_find(struct code_entry *e, unsigned int flags, void **code, uint32_t *bytes);
+CUresult code_cache_keep(const struct code_entry *e, unsigned int flags, const void *code,
+			 uint32_t bytes);
+CUresult code_cache_free(void *code);
+
 /* The rest: slots.c. */
 CUresult module_load(CUmodule *module, const void *const *wrapper);
 CUresult module_forget(const void *wrapper);

@@ -3,7 +3,7 @@
  * The private tables as data: which there are, how large, and which slots do something. A slot that
  * no runtime was seen to call refuses. Tables that are not here are refused as NVIDIA's driver
  * refuses unknown ones, and tools.c looks who asks; those that runtimes ask for and can do without
- * are f8cff951 (a log), da9151d3 (a cache of compiled code) and 69a28e9f (NVML).
+ * are f8cff951 (a log) and 69a28e9f (NVML).
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 #include "slots.h"
 
-enum { SLOTS = 3, WORDS = 256 };
+enum { SLOTS = 5, WORDS = 264 };
 
 /* Who asks: R: each library with a runtime inside, of CUDA 11.8, 12 and 13. */
 static const struct {
@@ -60,6 +60,15 @@ static const struct {
 	  false,
 	  17,
 	  { { 4, places_make }, { 13, places_free } } },
+	/* NVRTC, nvJitLink */
+	{ "\xda\x91\x51\xd3\x3a\xe6\xcc\x41\xa5\xc0\x4f\x26\xd5\x33\xe3\x28",
+	  false,
+	  7,
+	  { { 1, code_cache_open },
+	    { 2, code_cache_close },
+	    { 3, code_cache_find },
+	    { 4, code_cache_keep },
+	    { 6, code_cache_free } } },
 	/* cuFFT */
 	{ "\x6e\x16\x3f\xbe\xb9\x58\x44\x4d\x83\x5c\xe1\x82\xaf\xf1\x99\x1e",
 	  false,

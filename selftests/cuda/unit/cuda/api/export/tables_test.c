@@ -173,7 +173,6 @@ static void refused(void **state)
 {
 	static const char *const ids[] = {
 		"f8cff951-2146-8b4e-b9e2-fb469e7c0dd9",
-		"da9151d3-3ae6-cc41-a5c0-4f26d533e328",
 		"69a28e9f-2449-8b47-b030-c5da330ea4e9",
 		"00000000-0000-0000-0000-000000000000",
 		"6bd5fb6c-5bf4-e74a-8987-d93912fd9df8",
