@@ -7,7 +7,7 @@ CLUSTER_RUN_OBJ	:= $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildcard remote/cluste
 # once for each MPI.
 CLUSTER_PLAIN	:= $(addprefix remote/cluster/relay/,forker.c count.c registry.c ranks.c daemon.c say.c)
 CLUSTER_MPI	:= $(filter-out $(CLUSTER_PLAIN),$(wildcard remote/cluster/relay/*.c))
-CLUSTER_SERVER	:= $(wildcard remote/server/*.c) $(REMOTE_SHARED) $(addprefix remote/supervisor/,filter.c confine.c) $(CLUSTER_PLAIN) \
+CLUSTER_SERVER	:= $(wildcard remote/server/*.c) $(REMOTE_SHARED) $(addprefix remote/supervisor/,filter.c confine.c compiled.c) $(CLUSTER_PLAIN) \
 		   $(addprefix remote/cluster/run/,folder.c children.c)
 CLUSTER_SERVER_OBJ := $(CLUSTER_SERVER:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,cases.o names.o)
 

@@ -172,6 +172,8 @@ static const struct conf_key keys[] = {
 	{ "programs", "a number from 1 to 1024", conf_number, AT(share.programs), 1, 1024 },
 	{ "images", "bytes, as 512M; 0: none are kept", conf_size, AT(share.images), 0,
 	  1ull << 40 },
+	{ "compiled", "bytes, as 256M; 0: none is kept", conf_size, AT(share.compiled), 0,
+	  1ull << 32 },
 	{ "idle-suspend", "a time, as 30s, 10min or 2h, a year at most; 0: never", conf_time,
 	  AT(share.idle_s), 0, 366 * 24 * 3600 },
 	{ "allow", "yes or no", conf_yes, AT(share.allow) },
@@ -181,6 +183,7 @@ static const struct conf_key keys[] = {
 	  "unix:/path, aperture:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, 8 at most",
 	  listen_at, .often = true, .why = why_not_listen },
 	{ "tls-folder", "a path that begins with /", conf_path, TEXT(tls_folder) },
+	{ "compiled-folder", "a path that begins with /", conf_path, TEXT(compiled_folder) },
 	{ "admin-socket", "a path that begins with /", conf_path, TEXT(admin) },
 	{ "admin-group", "the name of a group", group, TEXT(admin_group) },
 	{ "socket-group", "the name of a group", group, TEXT(socket_group) },
@@ -200,7 +203,7 @@ static const struct conf_key keys[] = {
 	{ "system-calls", "on, log or off", filter, AT(filter) },
 };
 
-enum { SECTION_KEYS = 9 };
+enum { SECTION_KEYS = 10 };
 
 const struct conf_form remoted_conf_form = { .keys = keys,
 					     .nr_keys = sizeof(keys) / sizeof(*keys),
@@ -223,9 +226,11 @@ void remoted_conf_default(struct remoted_conf *c)
 					.weight = 100,
 					.allow = true,
 					.host_memory = half_of_memory(),
-					.images = 512ull << 20 };
+					.images = 512ull << 20,
+					.compiled = 256ull << 20 };
 	strcpy(c->library, "libcuda.so.1");
 	strcpy(c->tls_folder, "/etc/kvgpu/tls");
+	strcpy(c->compiled_folder, COMPILED_FOLDER);
 	strcpy(c->admin, "/run/kvgpu-remoted/admin");
 	c->clients = 64;
 	c->newcomers = 16;

@@ -5,7 +5,8 @@
 
 #include "conf.h"
 
-#define REMOTED_CONF "/etc/kvgpu/remoted.conf"
+#define REMOTED_CONF	"/etc/kvgpu/remoted.conf"
+#define COMPILED_FOLDER "/run/kvgpu-remoted/compiled" /* which systemd's unit makes */
 
 enum { CONF_LISTEN = 8, CONF_RULES = 256, CONF_GROUPS = 8, CONF_WHO = 128, CONF_GROUP = 33 };
 
@@ -18,6 +19,7 @@ struct conf_share {
 	uint64_t pinned; /* as remoted_conf_pinned() says */
 	uint64_t host_memory; /* bytes that its server processes use; 0: no limit */
 	uint64_t images; /* bytes of images that are kept for it; 0: none are */
+	uint64_t compiled; /* the same of PTX that the GPU's library has compiled */
 	uint64_t weight; /* weight in CPU time and in GPU time, 1 to 10000 */
 	uint64_t programs; /* programs at once; 0: as remoted_conf_programs() says */
 	uint64_t idle_s; /* after so long without a frame a program sleeps; 0: never */
@@ -39,6 +41,7 @@ struct remoted_conf {
 	char listen[CONF_LISTEN][320];
 	unsigned int nr_listen;
 	char tls_folder[192];
+	char compiled_folder[192]; /* empty: there is none */
 	char admin[108];
 	/* empty: no group */
 	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];

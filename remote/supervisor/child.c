@@ -48,11 +48,11 @@ struct child {
 };
 
 /* @fds: descriptors that came with the answer, or -1; false: the first process has hung up */
-static bool hear_verdict(int report, uint32_t *refusal, int fds[2])
+static bool hear_verdict(int report, uint32_t *refusal, int fds[3])
 {
 	union {
 		struct cmsghdr head;
-		char room[CMSG_SPACE(2 * sizeof(int))];
+		char room[CMSG_SPACE(3 * sizeof(int))];
 	} with;
 	struct iovec word = { refusal, sizeof(*refusal) };
 	struct msghdr m = { .msg_iov = &word,
@@ -62,7 +62,7 @@ static bool hear_verdict(int report, uint32_t *refusal, int fds[2])
 	struct cmsghdr *head;
 	ssize_t n;
 
-	fds[0] = fds[1] = -1;
+	fds[0] = fds[1] = fds[2] = -1;
 	do {
 		n = recvmsg(report, &m, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
@@ -78,8 +78,9 @@ static bool hear_verdict(int report, uint32_t *refusal, int fds[2])
  */
 static uint32_t tell_name(struct child *c)
 {
+	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
 	uint32_t refusal = KVGPU_REMOTE_FULL;
-	int fds[2];
+	int fds[3];
 
 	if (send(c->report, &c->said, sizeof(c->said), MSG_NOSIGNAL) != (ssize_t)sizeof(c->said))
 		_exit(1);
@@ -96,9 +97,11 @@ static uint32_t tell_name(struct child *c)
 	}
 	close(fds[0]);
 	if (fds[1] >= 0) {
-		c->images = images_map(fds[1], remoted_conf_share(c->s->conf, c->said.who)->images);
+		c->images = images_map(fds[1], share->images);
 		close(fds[1]);
 	}
+	if (fds[2] >= 0)
+		compiled_use(fds[2], share->compiled);
 	return 0;
 }
 

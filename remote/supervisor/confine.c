@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A client's process gives up the privileges of the first process. */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/landlock.h>
 #include <stdio.h>
@@ -92,8 +93,8 @@ static int own_user(const struct remoted_conf *conf, unsigned int slot, const ch
 /*
  * A file that a client's process left would belong to the next client whose process has this user
  * number. So the process can give no file a name, and rename and remove none, if the kernel has
- * Landlock. The filter can't do that: NVIDIA's library opens its threads' names in /proc with
- * O_CREAT.
+ * Landlock, but in folders that this user can't go to (compiled.c). The filter can't do that:
+ * NVIDIA's library opens its threads' names in /proc with O_CREAT.
  */
 enum {
 	CHANGES_OF_FOLDERS = LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
@@ -149,8 +150,20 @@ bool network_can_be_kept(void)
 	return fd >= 0;
 }
 
+/* in @folder files may come and go, but no folders; -1: there is none */
+static int except(int rules, int folder)
+{
+	struct landlock_path_beneath_attr a = { .allowed_access = LANDLOCK_ACCESS_FS_MAKE_REG |
+								  LANDLOCK_ACCESS_FS_REMOVE_FILE,
+						.parent_fd = folder };
+
+	return folder < 0 ?
+		       0 :
+		       syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &a, 0);
+}
+
 /* without Landlock, or its rules for networks, the process goes on */
-static int keep_rules(uint64_t fs, uint64_t net)
+static int keep_rules(uint64_t fs, uint64_t net, int folder)
 {
 	int fd = make_rules(fs, net), r;
 
@@ -158,24 +171,37 @@ static int keep_rules(uint64_t fs, uint64_t net)
 		fd = make_rules(fs, 0);
 	if (fd < 0)
 		return 0;
-	r = syscall(SYS_landlock_restrict_self, fd, 0) ? -errno : 0;
+	r = except(fd, folder) || syscall(SYS_landlock_restrict_self, fd, 0) ? -errno : 0;
 	close(fd);
 	return r;
 }
 
-int confine(const struct remoted_conf *conf, unsigned int slot, const char **what)
+static int give_up(const char **what)
 {
-	int r = conf->users ? own_user(conf, slot, what) : 0;
+	int r;
 
-	if (r)
-		return r;
 	*what = "privileges";
 	r = limit(RLIMIT_CORE, 0);
 	if (r)
 		return r;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0))
-		return -errno;
-	*what = "folders and networks";
-	return keep_rules(conf->users ? CHANGES_OF_FOLDERS : NO_DEVICES,
-			  conf->filter == FILTER_ON ? BIND_TCP | CONNECT_TCP : 0);
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0) ? -errno : 0;
+}
+
+int confine(const struct remoted_conf *conf, unsigned int slot, const char **what)
+{
+	/* its user can't go there: it is given what it may have (compiled.c) */
+	int folder = conf->users && *conf->compiled_folder && !compiled_wrong(conf) ?
+			     open(conf->compiled_folder, O_PATH | O_DIRECTORY | O_CLOEXEC) :
+			     -1,
+	    r = conf->users ? own_user(conf, slot, what) : 0;
+
+	r = r ?: give_up(what);
+	if (!r) {
+		*what = "folders and networks";
+		r = keep_rules(conf->users ? CHANGES_OF_FOLDERS : NO_DEVICES,
+			       conf->filter == FILTER_ON ? BIND_TCP | CONNECT_TCP : 0, folder);
+	}
+	if (folder >= 0)
+		close(folder);
+	return r;
 }

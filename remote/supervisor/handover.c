@@ -88,13 +88,12 @@ static const struct state_field of_listener[] = {
 	STATE(struct handed_listener, e.nonce),	     STATE_END
 };
 
-static const struct state_field of_tenant[] = { STATE_FD(struct tenant, fd),
-						STATE_FD(struct tenant, images),
-						STATE(struct tenant, who),
-						STATE(struct tenant, programs),
-						STATE(struct tenant, anew),
-						STATE(struct tenant, left),
-						STATE_END };
+static const struct state_field of_tenant[] = {
+	STATE_FD(struct tenant, fd),	   STATE_FD(struct tenant, images),
+	STATE_FD(struct tenant, compiled), STATE(struct tenant, who),
+	STATE(struct tenant, programs),	   STATE(struct tenant, anew),
+	STATE(struct tenant, left),	   STATE_END
+};
 
 enum { NO_INDEX = UINT32_MAX };
 struct handed_client {

@@ -291,6 +291,9 @@ static bool prepare_supervisor(struct supervisor *s, struct remoted_conf *conf, 
 	else if (conf->filter == FILTER_ON && has_tcp(s) && !network_can_be_kept())
 		say("this kernel's Landlock has no rules for networks (Linux 6.7 has): a client's process that was taken over "
 		    "can take TCP ports of this machine");
+	if (strcmp(conf->compiled_folder, COMPILED_FOLDER) && compiled_wrong(conf))
+		say("compiled-folder = %s: %s; what the GPU's library compiles is not kept",
+		    conf->compiled_folder, compiled_wrong(conf));
 	if (!s->state)
 		s->cgroups = conf->users && cgroups_begin();
 	return true;

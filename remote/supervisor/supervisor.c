@@ -272,19 +272,24 @@ static uint32_t judge_client(struct supervisor *s, struct client *c, const struc
 	return tenants_enter(s, c) ? 0 : KVGPU_REMOTE_FULL;
 }
 
-/* with permission goes what programs of the client's name share: the pool, and images if kept */
+/*
+ * With permission goes what programs of the client's name share: the pool, images if kept, and the
+ * folder of compiled PTX if there is one. Where there are no images the pool stands in their place:
+ * images_map() refuses it.
+ */
 static bool answer_client(struct client *c, uint32_t refusal)
 {
 	union {
 		struct cmsghdr head;
-		char room[CMSG_SPACE(2 * sizeof(int))];
+		char room[CMSG_SPACE(3 * sizeof(int))];
 	} with = { .head = { 0, SOL_SOCKET, SCM_RIGHTS } };
 	struct iovec word = { &refusal, sizeof(refusal) };
 	struct msghdr m = { .msg_iov = &word, .msg_iovlen = 1 };
 
 	if (!refusal) {
-		const int fds[2] = { c->tenant->fd, c->tenant->images };
-		size_t bytes = fds[1] ? sizeof(fds) : sizeof(*fds);
+		const struct tenant *n = c->tenant;
+		const int fds[3] = { n->fd, n->images ?: n->fd, n->compiled };
+		size_t bytes = (n->compiled ? 3 : n->images ? 2 : 1) * sizeof(int);
 
 		memcpy(CMSG_DATA(&with.head), fds, bytes);
 		with.head.cmsg_len = CMSG_LEN(bytes);
@@ -821,6 +826,7 @@ int supervisor_run(struct supervisor *s)
 	if (s->draining && !s->ended)
 		say("the last client has gone: ends");
 	listen_end(s);
+	tenants_forget(s);
 	socket_file_end(&s->admin_file);
 	free(p.fds);
 	free(p.of);

@@ -58,6 +58,7 @@ struct tenant {
 	struct pool *pool; /* a row for each process, by its index */
 	/* memory of its images (server/images.h), kept for programs to come; 0: there is none */
 	int images;
+	int compiled; /* the same of its folder of compiled PTX (compiled.c) */
 };
 
 enum client_state { CLIENT_NONE, CLIENT_NEW, CLIENT_SERVED, CLIENT_ENDING };
@@ -421,6 +422,19 @@ unsigned int tenants_programs(struct supervisor *s, const char *who);
 bool tenants_enter(struct supervisor *s, struct client *c);
 /* The process of @c has ended. */
 void tenants_leave(struct supervisor *s, struct client *c);
+/* The server ends, and all that is kept for clients. */
+void tenants_forget(struct supervisor *s);
+
+/*
+ * compiled.c: folders for what the GPU's library compiles. compiled_wrong(): why compiled-folder
+ * can't have any, or NULL. compiled_make(): a descriptor of a new one, or -1. compiled_drop(): the
+ * folder goes, with @fd. compiled_use(): the library, which this process has not loaded yet, keeps
+ * @bytes there at most.
+ */
+const char *compiled_wrong(const struct remoted_conf *c);
+int compiled_make(const struct remoted_conf *c);
+void compiled_drop(int fd);
+void compiled_use(int fd, uint64_t bytes);
 
 /* ------------------------------------------------------------------ admin.c */
 

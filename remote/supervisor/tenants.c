@@ -22,11 +22,13 @@ static struct tenant *find_tenant(struct supervisor *s, const char *who)
 	return NULL;
 }
 
-static void drop_images(struct tenant *n)
+static void drop_kept(struct tenant *n)
 {
 	if (n->images)
 		close(n->images);
-	n->images = 0;
+	if (n->compiled)
+		compiled_drop(n->compiled);
+	n->images = n->compiled = 0;
 }
 
 /* The row that the name had before, or the one that has been free for longest. */
@@ -54,28 +56,36 @@ static void give_images(const struct supervisor *s, struct tenant *n)
 	uint64_t bytes = remoted_conf_share(s->conf, n->who)->images;
 	int fd;
 
-	if (n->anew)
-		drop_images(n);
 	if (strncmp(n->who, "tls:", 4) || !bytes || n->images)
 		return;
 	fd = images_make(bytes);
 	n->images = fd > 0 ? fd : 0;
 }
 
-/* Of clients that have gone GONE_MAX keep their images: those that left last. */
+static void give_compiled(const struct supervisor *s, struct tenant *n)
+{
+	int fd;
+
+	if (!remoted_conf_share(s->conf, n->who)->compiled || n->compiled)
+		return;
+	fd = compiled_make(s->conf);
+	n->compiled = fd > 0 ? fd : 0;
+}
+
+/* Of clients that have gone GONE_MAX keep something: those that left last. */
 static void drop_oldest(struct supervisor *s)
 {
 	struct tenant *n, *oldest = NULL;
 	unsigned int gone = 0;
 
 	for (n = s->tenants; n < s->tenants + s->nr_clients; n++)
-		if (n->images && !n->programs) {
+		if ((n->images || n->compiled) && !n->programs) {
 			gone++;
 			if (!oldest || n->left < oldest->left)
 				oldest = n;
 		}
 	if (gone > GONE_MAX)
-		drop_images(oldest);
+		drop_kept(oldest);
 }
 
 static struct tenant *make_tenant(struct supervisor *s, const char *who)
@@ -94,7 +104,10 @@ static struct tenant *make_tenant(struct supervisor *s, const char *who)
 	n->fd = fd;
 	n->anew = strcmp(n->who, who);
 	strcpy(n->who, who);
+	if (n->anew)
+		drop_kept(n);
 	give_images(s, n);
+	give_compiled(s, n);
 	return n;
 }
 
@@ -135,4 +148,12 @@ void tenants_leave(struct supervisor *s, struct client *c)
 	n->fd = -1;
 	n->left = ++s->tenants_left;
 	drop_oldest(s);
+}
+
+void tenants_forget(struct supervisor *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++)
+		drop_kept(&s->tenants[i]);
 }

@@ -510,6 +510,30 @@ run_activation()
 	result $? "at the end systemd's socket stays, the others are gone"
 }
 
+# kept_are COUNT...: what the folders of compiled code tell, one for each client: two calls of cuInit() for each program
+kept_are() { diff <(cat "$work"/compiled/*/0/b/* | sort -n) <(printf '%s\n' "$@"); }
+
+# what the GPU's library compiles is there for the client's next process, of whatever user, and for no other client
+run_compiled()
+{
+	mkdir -m 700 "$work/compiled"
+	service_config "listen = tls:127.0.0.1:$tls_port" "compiled-folder = $work/compiled"
+	gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE -fPIC -shared selftests/remote/keeps.c -o "$work/public/libkeeps.so" \
+		-Wl,--no-as-needed "$work/public/libcuda.so.1" -Wl,-rpath,"\$ORIGIN" || { result 1 "a library that keeps code builds"; return; }
+	sed -i 's/libcuda.so.1/libkeeps.so/' "$work/remoted.conf"
+	start_service
+	holder "KVGPU_REMOTE=unix:$work/socket" # the next one has another user
+	step "a program beside it" env "KVGPU_REMOTE=unix:$work/socket" "$work/faults" after_fork "$cubin"
+	ctl reload
+	step "a third one, after a reload" env "KVGPU_REMOTE=unix:$work/socket" "$work/faults" after_fork "$cubin"
+	step "and one of another client" env "$tls" "$ann" "$work/faults" after_fork "$cubin"
+	try "each client has its compiled code, over a reload as well" kept_are 2 6
+	end_program
+	stop_server
+	until_true rmdir "$work/compiled"
+	result $? "which goes with the server"
+}
+
 run_service()
 {
 	prepare_service
@@ -525,6 +549,7 @@ run_service()
 	run_staying
 	run_log
 	run_kept
+	run_compiled
 	run_activation
 	run_reloads
 	run_sleep

@@ -45,8 +45,8 @@ SRC_remote/channel/address_test	:= $(REMOTE_ADDRESS_SRC)
 SRC_remote/channel/tls_test	:= $(REMOTE_CHANNEL_SRC) $(addprefix remote/ctl/,certs.c write.c) remote/conf/kept.c
 LIBS_remote/channel/tls_test	:= -lgnutls
 SRC_remote/conf/conf_test	:= $(REMOTE_CONF_SRC)
-SRC_remote/supervisor/filter_test	:= $(addprefix remote/supervisor/,filter.c confine.c) $(REMOTE_CONF_SRC)
-REMOTE_SUPERVISOR_SRC	:= $(addprefix remote/supervisor/,bucket.c preauth.c clients.c listen.c tenants.c) remote/server/pool.c remote/server/images.c $(wildcard remote/conf/*.c) \
+SRC_remote/supervisor/filter_test	:= $(addprefix remote/supervisor/,filter.c confine.c compiled.c) $(REMOTE_CONF_SRC)
+REMOTE_SUPERVISOR_SRC	:= $(addprefix remote/supervisor/,bucket.c preauth.c clients.c compiled.c listen.c tenants.c) remote/server/pool.c remote/server/images.c $(wildcard remote/conf/*.c) \
 			   $(REMOTE_CHANNEL_SRC) selftests/remote/unit/remote/supervisor/quiet.c
 SRC_remote/supervisor/bucket_test	:= remote/supervisor/bucket.c
 SRC_remote/supervisor/preauth_test	:= $(REMOTE_SUPERVISOR_SRC)

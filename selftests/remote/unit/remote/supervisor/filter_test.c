@@ -361,6 +361,58 @@ TEST(own_user)
 		fail_msg("status %x: %s", status, what);
 }
 
+/* as the driver does: no folder of its own, a file that the client's other processes may write */
+static void compiles(const struct remoted_conf *conf, int fd, unsigned int slot)
+{
+	char path[64], text[5] = "";
+	const char *what = "";
+
+	WANT(!confine(conf, slot, &what));
+	compiled_use(fd, 4096);
+	WANT(!filter_install(FILTER_ON) && !filter_tighten(FILTER_ON));
+	snprintf(path, sizeof(path), "%s/a/2/it", getenv("CUDA_CACHE_PATH"));
+	WANT(mkdir(getenv("CUDA_CACHE_PATH"), 0700) && errno == EEXIST);
+	fd = open(path, O_RDWR | O_CREAT, 0666);
+	WANT(fd >= 0 && read(fd, text, 4) == (slot == 5 ? 0 : 4) && write(fd, "code", 4) == 4);
+	WANT(!strcmp(text, slot == 5 ? "" : "code"));
+	WANT(!fcntl(fd, F_SETLK, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET }));
+	strcat(path, "s");
+	WANT(mkdir(path, 0700) && errno == EACCES);
+	WANT((fd = open(path, O_WRONLY | O_CREAT, 0666)) >= 0 && !unlink(path));
+	/* not by its name */
+	WANT(access(conf->compiled_folder, X_OK) && errno == EACCES);
+}
+
+/* What the library compiles for a client is there for its next process, whose user is another. */
+TEST(compiled)
+{
+	static struct remoted_conf conf;
+	unsigned int slot;
+	int fd, status;
+	pid_t pid;
+
+	if (geteuid() || !folders_can_be_kept())
+		skip();
+	remoted_conf_default(&conf);
+	strcpy(conf.compiled_folder, own_folder());
+	assert_int_equal(chmod(conf.compiled_folder, 0755), 0);
+	assert_true(compiled_make(&conf) < 0);
+	assert_int_equal(chmod(conf.compiled_folder, 0700), 0);
+	fd = compiled_make(&conf);
+	assert_true(fd > 0);
+	for (slot = 5; slot < 7; slot++) {
+		pid = fork();
+		if (!pid) {
+			compiles(&conf, fd, slot);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+	compiled_drop(fd);
+	assert_true(wait(&status) > 0);
+}
+
 /*
  * All processes are of one user: Landlock's rules keep a client's process out of the first
  * process's memory.

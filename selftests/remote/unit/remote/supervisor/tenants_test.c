@@ -4,10 +4,13 @@
  * program has ended.
  */
 #include <selftests/unit_test.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,10 +24,26 @@ static struct supervisor s;
 static int set_up(void **state)
 {
 	remoted_conf_default(&conf);
+	strcpy(conf.compiled_folder, "/tmp/kvgpu-tenants-XXXXXX");
+	if (!mkdtemp(conf.compiled_folder))
+		return -1;
+	conf.share.compiled = 0;
 	s = (struct supervisor){ .conf = &conf, .admin_fd = -1, .nr_clients = CLIENTS };
 	s.clients = calloc(CLIENTS, sizeof(*s.clients));
 	s.tenants = calloc(CLIENTS, sizeof(*s.tenants));
 	return !s.clients || !s.tenants;
+}
+
+static unsigned int nr_folders(void)
+{
+	DIR *d = opendir(conf.compiled_folder);
+	unsigned int n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;
 }
 
 static int tear_down(void **state)
@@ -32,8 +51,11 @@ static int tear_down(void **state)
 	unsigned int i;
 
 	for (i = 0; i < CLIENTS; i++)
-		if (s.tenants[i].images)
-			close(s.tenants[i].images);
+		s.clients[i].tenant = NULL;
+	tenants_forget(&s);
+	while (wait(NULL) > 0) {
+	}
+	assert_int_equal(rmdir(conf.compiled_folder), 0); /* it is empty */
 	free(s.clients);
 	free(s.tenants);
 	return 0;
@@ -150,6 +172,55 @@ TEST(images_stay)
 	conf.nr_rules = 1;
 	assert_int_equal(images_of("tls:none"), 0);
 	conf.nr_rules = 0;
+}
+
+/* the folder of what is compiled, of a client that has gone; 0: none */
+static ino_t folder_of(const char *who)
+{
+	struct client *c = come(who);
+	int fd = c->tenant->compiled;
+	struct stat st = { 0 };
+
+	if (fd) {
+		assert_int_equal(fstat(fd, &st), 0);
+		assert_int_equal(faccessat(fd, "f/a", W_OK, 0), 0);
+		close(openat(fd, "f/a/kept", O_CREAT | O_WRONLY, 0666));
+	}
+	client_gone(&s, c);
+	return st.st_ino;
+}
+
+/* The same of folders for what is compiled, whatever carrier a client comes by. */
+TEST(compiled_stays)
+{
+	static const char *const all[] = { "tls:ann", "unix:1000", "vsock:5",
+					   "aperture:/dev/dax0.0" };
+	unsigned int i;
+	char who[16];
+	ino_t first;
+
+	conf.share.compiled = 4096;
+	first = folder_of("tls:ann");
+
+	for (i = 0; i < 4; i++) {
+		assert_true(folder_of(all[i]) > 0);
+		assert_true((folder_of(all[i]) == first) == !i);
+	}
+	for (i = 0; i < 20; i++) {
+		snprintf(who, sizeof(who), "unix:%u", i);
+		assert_true(folder_of(who) > 0);
+	}
+	while (wait(NULL) > 0) {
+	}
+	assert_int_equal(nr_folders(), 8);
+	/* the configuration wants none, or others could come into the folder */
+	strcpy(conf.rules[0].who, "tls:none");
+	conf.nr_rules = 1;
+	assert_int_equal(folder_of("tls:none"), 0);
+	conf.nr_rules = 0;
+	assert_int_equal(chmod(conf.compiled_folder, 0710), 0);
+	assert_non_null(compiled_wrong(&conf));
+	assert_int_equal(folder_of("tls:new"), 0);
 }
 
 /* Rows of other names take a row over, and its images end. */
