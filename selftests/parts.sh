@@ -255,6 +255,7 @@ part remote-flood q	remote	10	tap_run "remoting: 200,000 frames that attack a wh
 part cluster	q	remote,cuda,model	70	tap_run "remoting: programs on several GPUs, kvgpu-run" $LIMIT selftests/remote/cluster/run.sh quick
 part remote-arm q	remote	15	tap_run "remoting: clients for arm64" 300 selftests/remote/run.sh arm
 part remote-older q	remote	15	tap_run "remoting: a client of an older system, without root" 600 selftests/remote/older.sh
+part remote-containers q	remote	8	tap_run "remoting: what containers and pods get" 300 selftests/remote/containers.sh quick
 part kernels	q	module,tooling	30	run_kernels
 part shown	fq	all	20	run_shown
 part modules	q	module	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/module/kernels/build.sh quick
@@ -287,6 +288,7 @@ part cluster-many l	remote	50	tap_run "remoting: 64 proxies" 900 selftests/remot
 part slurm l	remote	330	tap_run "remoting: kvgpu-run in jobs of Slurm" $LIMIT selftests/remote/slurm/run.sh
 part remote-vms-long ls	remote,cuda,module,model,system,pages	1200	tap_run "remoting: a VM on another VM's GPU" $LIMIT selftests/remote/vms.sh long
 part remote-arm-long l	remote	900	tap_run "remoting: clients for arm64" $LIMIT selftests/remote/run.sh arm-long
+part remote-podman l	remote	40	tap_run "remoting: podman of Debian 13" 600 selftests/remote/containers.sh long
 part chains	l	cuda,model	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
 part nova	l	module	30	tap_run "Nova's functions for vGPUs on a copy of sysfs" 900 selftests/module/clouds/nova.sh
 part monitoring l	module	60	run_monitoring

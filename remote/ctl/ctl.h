@@ -120,6 +120,15 @@ int certs_show(const struct certs_wish *w);
  */
 int ctl_bundle(const struct certs_wish *w, const char *address, const char *libraries);
 
+/* ------------------------------------------ cdi.c: return 0, or 1 and the reason was printed */
+
+/*
+ * Write a CDI specification for containers of this machine to standard output, with one device,
+ * @name. @bundle: the folder of an unpacked bundle; NULL: what packages have installed, and
+ * /etc/kvgpu/remote.conf.
+ */
+int ctl_cdi(const char *name, const char *bundle);
+
 /* ------------------------------------------ refuse.c: return 0, or 1 and the reason was printed */
 
 /*

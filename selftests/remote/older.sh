@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # older.sh: a client of an older system, with a server on this machine that has the GPU inside of its process: Debian 11's glibc,
 # GnuTLS and Python, on this CPU as a user without root and on arm64 by qemu-aarch64; what kvgpu-remotectl bundle gives such a client,
-# and the wheel. The first run fetches 30 MB. TAP.
+# and the wheel. The first run fetches 30 MB. TAP. "older.sh fetch" prints the folder of Debian 11 alone.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=selftests/result.sh
 . selftests/result.sh
 packages=(libc6 libgnutls30 libp11-kit0 libidn2-0 libunistring2 libtasn1-6 libnettle8 libhogweed6 libgmp10 libffi7 dash coreutils libselinux1
 	libpcre2-8-0 libacl1 libattr1 python3.9-minimal libpython3.9-minimal libpython3.9-stdlib libexpat1 zlib1g)
+[ "${1-}" != fetch ] || exec selftests/fetch.sh debian11 bullseye "${packages[@]}"
 for target in cuda-inprocess remote remote-arm; do
 	made=$(make -s $target) || { echo "older.sh: make $target fails" >&2; exit 2; }
 	case $target in
