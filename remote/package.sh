@@ -15,10 +15,13 @@ client()
 	install -D -m 644 -t "$lib" "$remote"/{libcuda.so.1,libnvidia-ml.so.1} "$cuda/libcudart.so.11.0"
 	strip --strip-unneeded "$lib"/*
 	deb_plain_name
-	install -D -m 755 -t "$tmp/usr/bin" "$cuda/cuda-info"
+	# the server's package, which may be beside this one, has kvgpu-remotectl in /usr/sbin and section 8
+	install -D -m 755 -t "$tmp/usr/bin" "$cuda/cuda-info" "$remote/kvgpu-remotectl"
 	strip "$tmp/usr/bin"/*
 	install -D -m 644 -t "$tmp/etc/kvgpu" remote/conf/remote.conf
-	install -D -m 644 -t "$doc" docs/remote-setup.md docs/remote-update.md docs/remote-use.md
+	install -D -m 644 -t "$doc" docs/remote-containers.md docs/remote-setup.md docs/remote-update.md docs/remote-use.md
+	sed 's/^\.TH KVGPU-REMOTECTL 8/.TH KVGPU-REMOTECTL 1/' remote/ctl/kvgpu-remotectl.8 | install -D -m 644 /dev/stdin "$man/man1/kvgpu-remotectl.1"
+	install -D -m 644 -t "$doc/examples" remote/ctl/kubernetes.yaml
 	install -D -m 644 -t "$man/man1" cuda/info/cuda-info.1
 	install -D -m 644 -t "$man/man5" remote/conf/remote.conf.5
 	printf '%s kvgpu-remote-client\n' 'libcuda 1' 'libcudart 11.0' 'libnvidia-ml 1' > "$tmp/DEBIAN/shlibs"
@@ -26,8 +29,7 @@ client()
 	install -m 755 -t "$tmp/DEBIAN" remote/conf/postrm
 	overrides+=('# all of CUDA'"'"'s libraries in one' "kvgpu-remote-client: package-name-doesnt-match-sonames *")
 	deb_build "$out" libs <<-C
-	Depends: libc6 (>= $(deb_glibc "$lib"/* "$tmp/usr/bin"/*))
-	Recommends: libgnutls30
+	Depends: libc6 (>= $(deb_glibc "$lib"/* "$tmp/usr/bin"/*)), libgnutls30 (>= 3.7.9)
 	Suggests: kvgpu-aperture
 	Provides: libcuda1, libcuda.so.1 (= 580), libcudart11.0, libnvidia-ml1, libnvidia-ml.so.1 (= 580)
 	Conflicts: libcuda1, libcudart11.0, libnvidia-ml1, kvgpu-cuda
@@ -53,7 +55,7 @@ server()
 	install -D -m 640 -t "$tmp/etc/kvgpu" remote/conf/remoted.conf
 	install -d -m 755 "$tmp/etc/kvgpu/tls"
 	install -D -m 644 -t "$tmp/usr/lib/systemd/system" remote/supervisor/kvgpu-remoted.service remote/supervisor/kvgpu-remoted.socket
-	install -D -m 644 -t "$doc" docs/remote-setup.md docs/remote-update.md docs/remote-use.md
+	install -D -m 644 -t "$doc" docs/remote-containers.md docs/remote-setup.md docs/remote-update.md docs/remote-use.md
 	install -D -m 644 -t "$man/man8" remote/supervisor/kvgpu-remoted.8 remote/ctl/kvgpu-remotectl.8
 	install -m 755 -t "$tmp/DEBIAN" remote/supervisor/{postinst,prerm,postrm}
 	deb_build "$out" admin <<-C

@@ -16,7 +16,8 @@ unit=/usr/lib/systemd/system/kvgpu-remoted.service
 # as_packed: true if all files are as in the packages, except the two of /etc/kvgpu that this test
 # has changed
 as_packed() { ! dpkg --verify kvgpu-remote-client kvgpu-remote-server | grep -v ' c /etc/kvgpu/remoted\?\.conf$'; }
-whole() { ! ldd -r $lib/libcuda.so.1 $lib/libcudart.so.11.0 /usr/bin/cuda-info /usr/sbin/kvgpu-remoted /usr/sbin/kvgpu-remotectl 2>&1 |
+whole() { ! ldd -r $lib/libcuda.so.1 $lib/libcudart.so.11.0 /usr/bin/cuda-info /usr/bin/kvgpu-remotectl /usr/sbin/kvgpu-remoted \
+	/usr/sbin/kvgpu-remotectl 2>&1 |
 	grep 'not found\|undefined'; }
 known() { [ "$(ldconfig -p | grep -c '^\s*\(libcuda\.so\.1\|libcudart\.so\.11\.0\) ')" = "$1" ]; }
 is_installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
@@ -111,7 +112,8 @@ step "all files are as they were packed" as_packed
 step "each library and each function that they want is there" whole
 step "the loader knows libcuda.so.1 and libcudart.so.11.0" known 2
 step "libcuda.so is a name of it, as with NVIDIA's driver" test /usr/lib/x86_64-linux-gnu/libcuda.so -ef /usr/lib/x86_64-linux-gnu/libcuda.so.1
-step "the manual pages" gzip -t /usr/share/man/man8/kvgpu-remoted.8.gz /usr/share/man/man8/kvgpu-remotectl.8.gz /usr/share/man/man5/remote.conf.5.gz
+step "the manual pages" gzip -t /usr/share/man/man8/kvgpu-remoted.8.gz /usr/share/man/man8/kvgpu-remotectl.8.gz /usr/share/man/man1/kvgpu-remotectl.1.gz /usr/share/man/man5/remote.conf.5.gz
+step "a container's specification of what is installed" bash -c '/usr/bin/kvgpu-remotectl cdi > /tmp/cdi && grep "\"/usr/lib/x86_64-linux-gnu/libcuda.so.1\"" /tmp/cdi'
 step "a program computes" computes
 step "newer ones in their place" with_systemctl apt install -o Dpkg::Options::=--force-confold ./next/*.deb
 step "which reload the service" grep -qx 'systemctl reload kvgpu-remoted.service' /tmp/asked
