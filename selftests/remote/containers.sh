@@ -159,13 +159,14 @@ in_podman()
 		options+=("$1")
 		shift
 	done
-	timeout 100 selftests/remote/podman.sh "$debian13" "$debian11" "$work/cdi" "$user" --volume "$work/programs:/mnt:ro" "${options[@]}" --rootfs /image "${@:2}"
+	timeout 100 selftests/remote/podman.sh "$debian13" "$work/image.tar" "$work/cdi" "$user" --volume "$work/programs:/mnt:ro" "${options[@]}" --rootfs /image "${@:2}"
 }
 
 containers()
 {
 	local program=(-- /usr/bin/python3.9 /mnt/older.py /mnt/kernels.cubin) says='1000 sums are right' to
 
+	tar -cf "$work/image.tar" -C "$debian11" .
 	mkdir "$work/programs"
 	cp selftests/remote/older.py selftests/cuda/driver/kernels.cubin "$remote/kvgpu-remotectl" "$work/programs/"
 	chmod -R a+rX "$work/programs"
@@ -173,6 +174,9 @@ containers()
 		client $to "$([ $to = tls ] && echo "tls:127.0.0.1:$port" || echo "$to:$work/socket")"
 		step "podman, by $to" "$says" in_podman 0 --device kvgpu.example/gpu=$to "${program[@]}"
 	done
+	ln -s /dev/null "$work/dax"
+	client device "aperture:$work/dax"
+	step "an aperture's device" 'is a device' in_podman 0 --device kvgpu.example/gpu=device -- /bin/sh -c "test -c $work/dax && echo is a device"
 	step "without the device there is no libcuda.so.1" 'cannot open shared object file' in_podman 0 "${program[@]}"
 	step "an image with a libcuda.so.1 of its own, read-only" "$says" in_podman 0 --device kvgpu.example/gpu=tls --read-only \
 		--volume /dev/null:/usr/lib/x86_64-linux-gnu/libcuda.so.1:ro "${program[@]}"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # podman.sh LOWER IMAGE SPECIFICATIONS USER ARGUMENT...: "podman run ARGUMENT...", by a user of that number, in a world of its own: the
 # files of LOWER, folders with colons between, of which one has podman of Debian 13, all files in the folder SPECIFICATIONS as
-# /etc/cdi, and the container's files in IMAGE, which the arguments call /image. As root, on this machine or in a guest of the test bed.
+# /etc/cdi, and the container's files of IMAGE, a tar file, in /image. As root, on this machine or in a guest of the test bed.
 # podman.sh fetch prints such a LOWER, with all that podman needs of Debian 13; the first time it fetches 60 MB.
 set -eu
 if [ "${1-}" = fetch ]; then
@@ -36,7 +36,7 @@ mkdir -p var/lib var/tmp "run/user/$user"
 # what specifications name is where it is outside
 mount --bind /tmp tmp
 # the container's root is this user
-cp -a --no-preserve=xattr "$image/." image
+tar -xf "$image" -C image
 chown -R "$user:$user" image
 cp "$specifications"/* etc/cdi/
 printf '%s\n' root:x:0:0::/root:/bin/sh one:x:1000:1000::/home/one:/bin/sh > etc/passwd

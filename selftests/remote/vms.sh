@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # vms.sh quick|long: a VM without a GPU (lab-1) uses that of another one (gpu) through memory that
 # both have. Stock guests under the server's KVM, set up by the lines of docs/remote-setup.md.
-# Prints TAP. long: also all CUDA programs, the end of lab-1, and gpu with the whole card.
+# Prints TAP. long: also all CUDA programs, a container, the end of lab-1, and gpu with the whole card.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export KVGPU_TB_NAME=${KVGPU_TB_NAME:-remote-vms}
@@ -145,6 +145,22 @@ by_vsock()
 	in_server systemctl disable --now kvgpu-remoted >/dev/null 2>&1
 }
 
+# a container of lab-1, with Debian 11 in it, has the GPU of the other VM by the aperture
+containers()
+{
+	local podman image
+
+	podman=$(selftests/remote/podman.sh fetch 2>"$OUT/podman.log") && image=$(selftests/remote/older.sh fetch 2>>"$OUT/podman.log") &&
+		rm -rf "$share/podman" && cp -a "$podman" "$share/podman" && tar -cf "$share/image.tar" -C "$image" . &&
+		cp selftests/remote/podman.sh selftests/remote/older.py "$share/"
+	result $? "podman of Debian 13 is fetched" "$(tail -n 1 "$OUT/podman.log")"
+	step "what a container gets" in_lab sh -c 'echo "server = aperture:/dev/kvgpu/aperture-dax0.0" >>/etc/kvgpu/remote.conf && mkdir -p /etc/cdi &&
+		kvgpu-remotectl cdi >/etc/cdi/kvgpu-remote.json && cp /share/older.py /share/kernels.cubin /tmp'
+	LIMIT=900 step "podman runs a program of Debian 11" in_lab sh -c '/share/podman.sh /share/podman:/ /share/image.tar /etc/cdi 0 --device kvgpu.example/gpu=remote \
+		--volume /tmp:/mnt:ro --rootfs /image /usr/bin/python3.9 /mnt/older.py /mnt/kernels.cubin | grep "1000 sums are right"'
+	in_lab sed -i '$d' /etc/kvgpu/remote.conf
+}
+
 zero_exits()
 {
 	local with=-1 without=-1
@@ -238,7 +254,7 @@ bed_must_be_free
 trap 'bed_down' EXIT
 cell_name="a VM with a vGPU"
 timed vgpu_server packages_built vgpu_guests set_up nvidia_smi programs by_vsock zero_exits
-[ "$mode" = quick ] || timed all_programs
+[ "$mode" = quick ] || timed all_programs containers
 timed stands_still ends
 no_trouble "remoting between VMs"
 if [ "$mode" = long ]; then
