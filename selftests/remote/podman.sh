@@ -23,7 +23,7 @@ mount -t tmpfs world "$world"
 mkdir "$world"/{upper,work,root}
 mount -t overlay world -o "lowerdir=$lower,upperdir=$world/upper,workdir=$world/work" "$world/root"
 cd "$world/root"
-mkdir -p proc sys dev run var tmp image old home/one etc/cdi etc/containers
+mkdir -p proc sys dev run var tmp image old home/one etc/cdi
 mount -t proc proc proc
 mount -t sysfs sys sys
 mount -t cgroup2 cgroup sys/fs/cgroup
@@ -42,7 +42,6 @@ cp "$specifications"/* etc/cdi/
 printf '%s\n' root:x:0:0::/root:/bin/sh one:x:1000:1000::/home/one:/bin/sh > etc/passwd
 printf '%s\n' root:x:0: one:x:1000: > etc/group
 echo one:100000:65536 | tee etc/subuid > etc/subgid
-echo '{ "default": [{ "type": "insecureAcceptAnything" }] }' > etc/containers/policy.json
 chown "$user" home/one "run/user/$user"
 home=$([ "$user" = 0 ] && echo /root || echo /home/one)
 # the root of the namespace: in a chroot a user without root gets no namespace of users
