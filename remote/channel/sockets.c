@@ -143,8 +143,8 @@ static int listen_at(int family, const void *at, socklen_t bytes, const char **w
 	r = close_failed(fd, errno, why);
 	if (r == -ENOENT)
 		*why = "there is no such folder: make it, or name another one";
-	if (r == -EACCES)
-		*why = "this user may not make a socket there";
+	if (r == -EACCES || r == -EROFS)
+		*why = "this user may make no socket there, nor may kvgpu-remoted.service but in /run/kvgpu-remoted: link to that one";
 	return r;
 }
 

@@ -38,7 +38,8 @@ bool admin_listen(struct supervisor *s)
 	}
 	socket_file_begin(&s->admin_file, a.host);
 	fcntl(s->admin_fd, F_SETFL, O_NONBLOCK);
-	return !*s->conf->admin_group || socket_file_give(a.host, a.host, s->conf->admin_group);
+	return !*s->conf->admin_group ||
+	       socket_file_give(&s->admin_file, a.host, s->conf->admin_group);
 }
 
 static void drop_admin(struct admin *a)

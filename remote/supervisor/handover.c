@@ -479,11 +479,8 @@ static const char *take_listener(struct supervisor *s, unsigned int i,
 static bool may_give(const char *group)
 {
 	int fd = memfd_create("kvgpu-remoted group", MFD_CLOEXEC);
-	char path[32];
-	bool may;
+	bool may = file_give(fd, "a socket", group);
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	may = socket_file_give(path, "a socket", group);
 	close(fd);
 	return may;
 }
@@ -500,10 +497,10 @@ static bool regroup(struct supervisor *s, const struct head *before)
 		return (!sockets || may_give(c->socket_group)) &&
 		       (!admins || may_give(c->admin_group));
 	for (l = s->listeners; sockets && l < s->listeners + s->nr_listeners; l++)
-		if (*l->file.path && !socket_file_give(l->file.path, l->text, c->socket_group))
+		if (*l->file.path && !socket_file_give(&l->file, l->text, c->socket_group))
 			s->undone = l->text;
 	if (admins && *s->admin_file.path &&
-	    !socket_file_give(s->admin_file.path, c->admin, c->admin_group))
+	    !socket_file_give(&s->admin_file, c->admin, c->admin_group))
 		s->undone = c->admin;
 	return true;
 }

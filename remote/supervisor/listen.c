@@ -395,31 +395,54 @@ void socket_file_begin(struct socket_file *f, const char *path)
 {
 	struct stat st;
 
-	if (lstat(path, &st))
+	if (lstat(path, &st) || !S_ISSOCK(st.st_mode))
 		return;
 	f->dev = st.st_dev;
 	f->ino = st.st_ino;
 	strcpy(f->path, path);
 }
 
+static bool is_same(const struct socket_file *f, const struct stat *st)
+{
+	return st->st_dev == f->dev && st->st_ino == f->ino;
+}
+
 void socket_file_end(const struct socket_file *f)
 {
 	struct stat st;
 
-	if (*f->path && !lstat(f->path, &st) && st.st_dev == f->dev && st.st_ino == f->ino)
+	if (*f->path && !lstat(f->path, &st) && is_same(f, &st))
 		unlink(f->path);
 }
 
-bool socket_file_give(const char *path, const char *as, const char *group)
+bool file_give(int fd, const char *as, const char *group)
 {
 	const struct group *g = *group ? getgrnam(group) : NULL;
 	bool known = g || !*group;
+	char path[32];
 
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (known && !chown(path, -1, g ? g->gr_gid : getegid()) && !chmod(path, g ? 0660 : 0600))
 		return true;
 	say("%s can't be given to %s%s: %s", as, g || !known ? "the group " : "its owner alone",
 	    group, known ? strerror(errno) : "there is no such group");
 	return false;
+}
+
+bool socket_file_give(const struct socket_file *f, const char *as, const char *group)
+{
+	int fd = open(f->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	bool given = false;
+
+	if (fd >= 0 && !fstat(fd, &st) && is_same(f, &st))
+		given = file_give(fd, as, group);
+	else
+		say("%s: its socket is not there any more, so no group gets it: may others write the folder?",
+		    as);
+	if (fd >= 0)
+		close(fd);
+	return given;
 }
 
 static bool open_one(struct supervisor *s, const char *text, unsigned int adopted)
@@ -452,7 +475,7 @@ static bool open_one(struct supervisor *s, const char *text, unsigned int adopte
 	if (!is_path)
 		return true;
 	socket_file_begin(&l->file, a.host);
-	return !*s->conf->socket_group || socket_file_give(a.host, a.host, s->conf->socket_group);
+	return !*s->conf->socket_group || socket_file_give(&l->file, a.host, s->conf->socket_group);
 }
 
 /* a wrong name looks like a device that comes later: list devices with a similar name */

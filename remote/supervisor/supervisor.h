@@ -295,10 +295,12 @@ void listener_drop(struct supervisor *s, struct listener *l);
 void listen_end(struct supervisor *s);
 void socket_file_begin(struct socket_file *f, const char *path);
 /*
- * Give the file of a socket, which lines call @as, to that group; "": to its owner alone. False:
- * the reason was printed.
+ * Give a file, which lines call @as, to that group; "": to its owner alone. @fd may be of O_PATH.
+ * False: the reason was printed.
  */
-bool socket_file_give(const char *path, const char *as, const char *group);
+bool file_give(int fd, const char *as, const char *group);
+/* The same for the file of a socket, but not for another one that is at its path by now. */
+bool socket_file_give(const struct socket_file *f, const char *as, const char *group);
 /*
  * Remove the file, but not another one that is at its path by now. Call before the socket is
  * closed: until then no other file has its number.

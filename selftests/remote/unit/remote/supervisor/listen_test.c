@@ -272,6 +272,25 @@ TEST(another_servers_file)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
+/* Who may write the folder puts a link in the socket's place: its target gets no group. */
+TEST(another_file_gets_no_group)
+{
+	struct stat st;
+	char own[80];
+
+	snprintf(conf.listen[0], sizeof(conf.listen[0]), "unix:%s", path);
+	snprintf(own, sizeof(own), "%s-own", path);
+	assert_true(listen_all(&s));
+	assert_true(socket_file_give(&s.listeners[0].file, path, "root"));
+	assert_true(!stat(path, &st) && (st.st_mode & 0777) == 0660);
+	assert_true(!rename(path, own) && !chmod(own, 0600) && !symlink(own, path));
+	assert_false(socket_file_give(&s.listeners[0].file, path, "root"));
+	assert_non_null(strstr(said, "not there any more"));
+	assert_true(!stat(own, &st) && (st.st_mode & 0777) == 0600);
+	listen_end(&s);
+	assert_int_equal(unlink(own), 0);
+}
+
 /* Lets fd 3 be a socket at @at that listens, as systemd hands it over. */
 static void by_systemd(const char *at)
 {
