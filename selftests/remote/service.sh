@@ -171,6 +171,32 @@ stalling()
 	until_true grep -q stalled "$work/stalled"
 }
 
+# a microVM's VMM connects its guest to the server's socket, by a name in its own folder and by its own user
+run_microvm()
+{
+	local relay from=KVGPU_REMOTE=tcp:127.0.0.1:$tcp_port
+
+	if [ "$(id -u)" != 0 ]; then
+		result 0 "a microVM" "SKIP not run as root"
+		return
+	fi
+	service_config "socket-group = users" "[client unix:12345]" "weight = 7"
+	start_service
+	mkdir "$work/jail"
+	ln "$work/socket" "$work/jail/v.sock_$tcp_port"
+	python3 - tcp "$tcp_port" "$work/jail" 12345 "$(stat -c %g "$work/socket")" < selftests/remote/relay.py > "$work/relay" & relay=$!
+	until_true grep -q listens "$work/relay"
+	step "a program in a microVM" env "$from" "$work/faults" host_functions "$cubin"
+	holder "$from"
+	try "it is known by its VMM's user" clients_say '.clients[0] | .who == "unix:12345" and .weight == 7'
+	kill "$relay"
+	wait "$relay" 2>/dev/null
+	try "the VMM ends: its program gets its error" holder_gets_its_error
+	try "and its process ends" until_true no_clients
+	stop_server
+	rm -r "$work/jail"
+}
+
 no_clients() { listed_are 0; }
 # listed_are N: so many programs, with those whose end is not complete
 listed_are() { [ "$(ctl list --json --interval 0 | jq '.clients | length')" = "$1" ]; }
@@ -538,6 +564,7 @@ run_service()
 {
 	prepare_service
 	run_addresses
+	run_microvm
 	run_apertures
 	run_admin
 	run_refused

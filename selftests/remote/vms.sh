@@ -125,6 +125,26 @@ nvidia_smi()
 	sed 's/^/# /' "$OUT/smi.diff"
 }
 
+# the same by a VMM that puts what its guest sends on a socket of the host, as Firecracker does: here a relay in a jail
+as_microvm()
+{
+	local log=$OUT/microvm.log program rc
+
+	cp selftests/remote/relay.py "$share/"
+	step "host: the server's socket is in the jail of a VMM" in_server sh -c 'sed -i "s,^#socket-group = .*,socket-group = users," /etc/kvgpu/remoted.conf &&
+		systemctl reload kvgpu-remoted && mkdir -p /srv/jail && touch /srv/jail/v.sock_7412 &&
+		mount --bind /run/kvgpu-remoted/socket /srv/jail/v.sock_7412'
+	step "host: the VMM has a user of its own" in_server sh -c 'setsid python3 /share/relay.py vsock 7412 /srv/jail 12345 100 >/tmp/relay 2>&1 </dev/null &
+		echo $! >/tmp/relay.pid; /share/until.sh 30 grep -q listens /tmp/relay; n=$?; cat /tmp/relay; exit $n'
+	LIMIT=300 in_lab env KVGPU_REMOTE=vsock:2:7412 sh -c '/share/kvgpu-cuda-driver /share/kernels.cubin memory launch stream 2>&1' >"$log" 2>&1 &
+	program=$!
+	step "the server knows the VM by its VMM's user" in_server /share/until.sh 60 sh -c 'kvgpu-remotectl list | grep unix:12345'
+	wait $program
+	rc=$?
+	relay "driver API from a microVM" $rc <"$log"
+	in_server sh -c 'kill "$(cat /tmp/relay.pid)"; umount /srv/jail/v.sock_7412' >/dev/null 2>&1
+}
+
 # a VM and its host, which has a server, by the hypervisor's sockets; the GPU is inside of the server's process
 by_vsock()
 {
@@ -142,6 +162,7 @@ by_vsock()
 	wait $program
 	rc=$?
 	relay "driver API by vsock" $rc <"$log"
+	as_microvm
 	in_server systemctl disable --now kvgpu-remoted >/dev/null 2>&1
 }
 
