@@ -94,10 +94,11 @@ P
 sed -n '/^```$/,/^```$/p' README.md | grep -v '^```$' | diff - "$work/out" >"$work/diff"
 result $? "README.md shows what a demo prints" "$work/diff"
 
-# but for apt and python3, whose arguments differ, README.md's lines for two machines are those of the page that selftests/system/install runs
-sed -n '/^## Use a GPU of another machine/,/^## /s/^    //p' README.md | grep -vE '^(apt|python3) ' >"$work/lines"
-sed -n 's/^    //p' docs/remote-setup.md | grep -vxFf - "$work/lines" >"$work/out"
-result "$([ "$(wc -l <"$work/lines")" -ge 5 ] && [ ! -s "$work/out" ]; echo $?)" "README.md's lines for two machines are in docs/remote-setup.md" "$work/out"
+# but for apt, python3 and lab-1/run, whose arguments differ, README.md's lines for two machines are those of the pages: selftests/system/install
+# and selftests/remote/older.sh run such
+sed -n '/^## Use a GPU of another machine/,/^## /s/^    //p' README.md | grep -vE '^(apt|python3|lab-1/run) ' >"$work/lines"
+sed -n 's/^    //p' docs/remote-setup.md docs/remote-use.md | grep -vxFf - "$work/lines" >"$work/out"
+result "$([ "$(wc -l <"$work/lines")" -ge 5 ] && [ ! -s "$work/out" ]; echo $?)" "README.md's lines for two machines are in the pages" "$work/out"
 
 mkdir "$work/few" && ln -s "$(command -v bash)" "$(command -v dirname)" "$(command -v realpath)" "$work/few"
 PATH=$work/few bash debian/packages.sh "$work/p" "$work/r" >"$work/out" 2>&1
