@@ -84,6 +84,26 @@ void sleep_text(const struct ctl_client *c, char to[CTL_TEXT]);
  */
 int ctl_sleep(const char *socket, const char *command, int64_t id, unsigned int seconds);
 
+/* ------------------------------------------------------------------ trace.c, trace_json.c */
+
+/*
+ * Have a client traced, and write what has come as a Chrome trace to standard output. Return 0, or
+ * 1: it is not whole, and the reason was printed.
+ */
+int ctl_trace(const char *socket, int64_t id, unsigned int seconds);
+
+struct trace_sum {
+	uint64_t kernels, copies, waits; /* graphs count as kernels */
+	uint64_t dropped; /* by the server; the caller sets it */
+	uint64_t wrong; /* lines that are none of a trace */
+};
+
+/*
+ * Write the lines @text of client @id as JSON. @end: why there are no more. False: an error of
+ * @to, or out of memory.
+ */
+bool trace_json(FILE *to, const char *text, int64_t id, const char *end, struct trace_sum *sum);
+
 /* ------------------------------------------- certs.c: return 0, or 1 and the reason was printed */
 
 struct certs_wish {

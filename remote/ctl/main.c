@@ -17,7 +17,7 @@
 #define ADMIN_SOCKET "/run/kvgpu-remoted/admin"
 #define TLS_FOLDER   "/etc/kvgpu/tls"
 #define LIBRARIES    "/usr/lib/kvgpu-remoted/client"
-enum { DAYS = 730, DAYS_MAX = 3650, SECONDS = 300, SECONDS_MAX = 86400 };
+enum { DAYS = 730, DAYS_MAX = 3650, SECONDS = 300, SECONDS_MAX = 86400, TRACE_SECONDS = 60 };
 
 static const char usage[] =
 	"usage: kvgpu-remotectl [--socket PATH] COMMAND\n"
@@ -26,6 +26,7 @@ static const char usage[] =
 	"  end ID                               ends a client; its program gets an error\n"
 	"  suspend ID [--seconds N]             puts a client to sleep: its device memory goes to host memory until its next call\n"
 	"  resume ID [--gpu N] [--seconds N]    wakes it now, on another GPU of the same type if asked; waits 300 seconds at most\n"
+	"  trace ID SECONDS > FILE.json         its kernels, copies and waits, for Perfetto or chrome://tracing; 60 seconds at most\n"
 	"  refuse NAME|FINGERPRINT [--folder PATH]\n"
 	"                                       ends the clients with a certificate of that name, or with this one, and lets them in no more\n"
 	"  accept NAME|FINGERPRINT [--folder PATH]\n"
@@ -118,6 +119,19 @@ static int sleep_or_wake(const struct options *o, const char *what, const char *
 	return ctl_sleep(o->socket, line, id, o->seconds);
 }
 
+static int trace(const struct options *o, const char *of, const char *text)
+{
+	uint64_t id, seconds;
+
+	if (conf_natural(of, INT64_MAX, &id) && conf_natural(text, TRACE_SECONDS, &seconds) &&
+	    seconds)
+		return ctl_trace(o->socket, id, seconds);
+	report_error(
+		"trace wants a number, as kvgpu-remotectl list shows, and seconds from 1 to %d",
+		TRACE_SECONDS);
+	return 1;
+}
+
 /* ---------------------------------------------------------------------------- the command line */
 
 static int wrong_usage(const char *text)
@@ -160,6 +174,7 @@ enum {
 	END,
 	SUSPEND,
 	RESUME,
+	TRACE,
 	REFUSE,
 	ACCEPT,
 	DRAIN,
@@ -178,6 +193,7 @@ static int run_command(const struct options *o, char **args, int n)
 		[END] = { "end", "ID", 1, 1 },
 		[SUSPEND] = { "suspend", "ID", 1, 1 },
 		[RESUME] = { "resume", "ID", 1, 1 },
+		[TRACE] = { "trace", "ID SECONDS", 2, 2 },
 		[REFUSE] = { "refuse", "NAME or FINGERPRINT", 1, 1 },
 		[ACCEPT] = { "accept", "NAME or FINGERPRINT", 1, 1 },
 		[DRAIN] = { "drain", "", 0, 0 },
@@ -199,6 +215,8 @@ static int run_command(const struct options *o, char **args, int n)
 		return sleep_or_wake(o, "suspend", args[1]);
 	case RESUME:
 		return sleep_or_wake(o, "resume", args[1]);
+	case TRACE:
+		return trace(o, args[1], args[2]);
 	case REFUSE:
 		return ctl_refuse(o->socket, o->folder, args[1]);
 	case ACCEPT:

@@ -158,10 +158,10 @@ static void idle_round(struct idle *i)
 	i->eager = i->eager && now_us() - began < AWAY_US;
 }
 
-/* how long to wait for a frame while nothing is under way, us: an order to sleep may come */
+/* how long to wait for a frame while nothing is under way, us: an order may come */
 static int64_t patience_of(const struct server *s)
 {
-	return s->sleeping.shared ? SLEEP_LOOK_US : -1;
+	return s->sleeping.words ? SLEEP_LOOK_US : -1;
 }
 
 void server_run(struct server *s)
@@ -184,7 +184,7 @@ void server_run(struct server *s)
 		if (r)
 			h.op = table_own(s, h.op);
 		if (r && !s->sched)
-			serve_frame(s, &h, payload);
+			s->carry_out(s, &h, payload);
 		else if (r && sched_frame(s, &h, payload))
 			return;
 		sched_look(s, !r);

@@ -38,6 +38,7 @@
 #include "quota.h"
 #include "shares.h"
 #include "sleep.h"
+#include "trace.h"
 #include "user_refs.h"
 #include "readback_block.h"
 #include "table.h"
@@ -91,6 +92,7 @@ struct server {
 	struct readback readback;
 	struct quota quota;
 	struct sleeping sleeping;
+	struct tracing tracing;
 	struct mempools mempools;
 	struct physicals physicals;
 	struct shares shares;

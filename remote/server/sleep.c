@@ -98,6 +98,7 @@ static void go_to_sleep(struct server *s)
 {
 	CUresult r;
 
+	trace_end(s, TRACE_SLEEPS);
 	r = lock(s, LOCK_MS);
 	if (r) {
 		answer_order(s, r == CUDA_ERROR_NOT_READY ? SLEEP_BUSY : SLEEP_LIBRARY, r);
@@ -170,14 +171,27 @@ static int next_asleep(struct server *s, struct kvgpu_remote_head *h, const void
 	return r < 0 ? r : wake(s) ?: r;
 }
 
+/* there may be an order, or a trace is under way */
+static __attribute__((noinline)) int look(struct server *s, struct kvgpu_remote_head *h,
+					  const void **payload)
+{
+	struct sleep_shared *d = s->sleeping.words;
+	uint32_t order = see(&d->order);
+	bool traced = trace_look(s);
+
+	if (order != d->done && trace_rings(s, order))
+		tell(&d->done, order);
+	else if (order != d->done && s->sleeping.shared)
+		carry_out_order(s);
+	s->sleeping.heard = d->done != order || traced ? order - 1 : order;
+	return d->state == SLEEP_ASLEEP ? next_asleep(s, h, payload) : -EAGAIN;
+}
+
 int sleep_look(struct server *s, struct kvgpu_remote_head *h, const void **payload)
 {
-	struct sleep_shared *d = s->sleeping.shared;
+	const struct sleeping *z = &s->sleeping;
 
-	if (!d || see(&d->order) == d->done)
-		return -EAGAIN;
-	carry_out_order(s);
-	return d->state == SLEEP_ASLEEP ? next_asleep(s, h, payload) : -EAGAIN;
+	return !z->words || see(&z->words->order) == z->heard ? -EAGAIN : look(s, h, payload);
 }
 
 bool sleep_make_room(struct server *s)
@@ -199,6 +213,7 @@ void sleep_begin(struct server *s, struct sleep_shared *shared)
 {
 	const struct checkpoint_calls *c = &s->library.checkpoint;
 
+	s->sleeping.words = shared;
 	if (!c->lock || !c->checkpoint || !c->restore || !c->unlock)
 		return;
 	s->sleeping.shared = shared;

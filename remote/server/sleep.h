@@ -13,7 +13,10 @@
 struct server;
 
 struct sleeping {
-	struct sleep_shared *shared; /* NULL: this process is never put to sleep */
+	/* NULL: nobody orders; .heard: .words->order that needs no look */
+	struct sleep_shared *words;
+	uint32_t heard;
+	struct sleep_shared *shared; /* .words; NULL: this process is never put to sleep */
 	uint32_t wakes; /* .shared->wakes as it was seen last */
 	uint64_t until_ns; /* an order is tried until then; 0: there is none */
 };
@@ -28,7 +31,7 @@ enum { SLEEP_LOOK_US = 500000, SLEEP_WAKE_LOOK_US = 20000 };
 void sleep_begin(struct server *s, struct sleep_shared *shared);
 /*
  * Between two frames. Carry out an order to sleep, if it can be now; try again at the next call if
- * not. While the process is asleep, wait for a frame or for an order to wake, wake, and return as
+ * not. Go on with a trace (trace.c). While the process is asleep, wait for a frame or for an order to wake, wake, and return as
  * kvgpu_remote_next() does, with the frame. -EAGAIN: it is not asleep, and there is no frame yet.
  */
 int sleep_look(struct server *s, struct kvgpu_remote_head *h, const void **payload);

@@ -419,6 +419,25 @@ bool waits_aside(const struct server *s)
 	return false;
 }
 
+const void *waits_put_aside(const struct server *s)
+{
+	const struct wait *w = s->waits.list;
+
+	while (w && w->next)
+		w = w->next;
+	return w ? w->payload : NULL;
+}
+
+bool waits_answer_later(const struct server *s, uint16_t completion)
+{
+	const struct wait *w;
+
+	for (w = s->waits.list; w; w = w->next)
+		if (w->head.completion == completion)
+			return true;
+	return false;
+}
+
 void waits_free(struct server *s)
 {
 	struct waits *q = &s->waits;

@@ -53,6 +53,10 @@ void waits_free(struct server *s);
  * now.
  */
 bool held_by_stream(struct server *s, CUstream stream);
+/* The payload of the frame that was just served, if it was put aside; it stays where it is. */
+const void *waits_put_aside(const struct server *s);
+/* Whether a frame with that completion slot is still to be answered. */
+bool waits_answer_later(const struct server *s, uint16_t completion);
 /*
  * True: another program has recorded the event last, and the frame is put aside until that record
  * has happened.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * The admin's socket; ../ctl/admin_socket.c is its other end. A command is a line, "clients", "end
- * ID", "suspend ID", "resume ID" without or with "gpu N" behind, "refuse WORD", "reload", or
- * "drain" without or with seconds. The answer is lines, the last of which is "ok" or "error TEXT".
+ * ID", "suspend ID", "resume ID" without or with "gpu N" behind, "trace ID SECONDS", "traced ID
+ * BYTE", "refuse WORD", "reload", or "drain" without or with seconds. The answer is lines, the last
+ * of which is "ok" or "error TEXT".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -148,8 +149,8 @@ static const char *drain(struct supervisor *s, const char *seconds)
 size_t admin_command(struct supervisor *s, const char *line, char *to, size_t size)
 {
 	const char *answer =
-		"error the commands are: clients, end ID, suspend ID, resume ID, refuse "
-		"WORD, reload, drain";
+		"error the commands are: clients, end ID, suspend ID, resume ID, trace ID "
+		"SECONDS, traced ID BYTE, refuse WORD, reload, drain";
 	size_t used = 0;
 
 	if (!strcmp(line, "clients")) {
@@ -162,6 +163,10 @@ size_t admin_command(struct supervisor *s, const char *line, char *to, size_t si
 		answer = suspend_order(s, line + 8);
 	} else if (!strncmp(line, "resume ", 7)) {
 		answer = suspend_resume(s, line + 7);
+	} else if (!strncmp(line, "trace ", 6)) {
+		answer = trace_order(s, line + 6);
+	} else if (!strncmp(line, "traced ", 7)) {
+		return trace_tell(s, line + 7, to, size);
 	} else if (!strncmp(line, "refuse ", 7)) {
 		return end_refused_ones(s, line + 7, to, size);
 	} else if (!strcmp(line, "drain")) {

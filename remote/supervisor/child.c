@@ -332,10 +332,12 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 		fail_client("serving", "no thread can be made");
 	s.library.cuInit(0); /* an error the client is told when it asks */
 	sleep_begin(&s, sleep_shared_of(counters));
+	trace_begin(&s, trace_shared_of(counters), trace_text_of(counters));
 	r = filter_tighten(c->s->conf->filter);
 	if (r)
 		fail_client("system calls", strerror(-r));
 	server_run(&s);
+	trace_end(&s, TRACE_GONE);
 	/* the kernel takes back what the library still has */
 	_exit(0);
 }

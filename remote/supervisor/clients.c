@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,7 +15,6 @@
 
 #include "supervisor.h"
 
-enum { PAGE = 4096 };
 #define NUMBER_MAX (1ull << 50)
 
 bool is_process_of_client(const struct supervisor *s, int fd)
@@ -34,9 +34,14 @@ const struct client free_client = { .report = -1,
 
 bool client_map(struct client *c)
 {
-	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, c->page, 0);
+	struct stat st;
+	void *page;
 
+	if (fstat(c->page, &st) || st.st_size < CLIENT_PAGE)
+		return false;
+	page = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, c->page, 0);
 	c->counters = page == MAP_FAILED ? NULL : page;
+	c->shared_bytes = st.st_size;
 	return c->counters;
 }
 
@@ -53,7 +58,9 @@ struct client *client_row(struct supervisor *s)
 		c->page = memfd_create("kvgpu-remoted client", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 		if (c->page < 0)
 			return NULL;
-		if (ftruncate(c->page, PAGE) ||
+		/* where files may not be so large (ulimit -f), the client can't be traced */
+		if ((ftruncate(c->page, CLIENT_PAGE + TRACE_ROOM) &&
+		     ftruncate(c->page, CLIENT_PAGE)) ||
 		    fcntl(c->page, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ||
 		    !client_map(c)) {
 			close(c->page);
@@ -143,12 +150,13 @@ void __attribute__((noinline)) erase_dead_frames(void)
 void clients_part(struct supervisor *s, struct client *c, bool here)
 {
 	if (here)
-		madvise(c->counters, PAGE, MADV_DONTFORK);
+		madvise(c->counters, c->shared_bytes, MADV_DONTFORK);
 	if (here)
 		return;
 	explicit_bzero(s->clients, s->nr_clients * sizeof(*s->clients));
 	if (s->tenants)
 		explicit_bzero(s->tenants, s->nr_clients * sizeof(*s->tenants));
+	explicit_bzero(&s->traced, sizeof(s->traced));
 	explicit_bzero(&s->sites, sizeof(s->sites));
 	explicit_bzero(&s->nets, sizeof(s->nets));
 	if (s->preauth)
@@ -179,6 +187,23 @@ static void add_all(struct counters *sum, const struct counters *c)
 	add_word(&sum->sent, &c->sent);
 }
 
+/* the last one that was traced keeps its memory: the admin may not have read all of it */
+static void free_shared(struct supervisor *s, struct client *c)
+{
+	struct counters *last = c->counters;
+	size_t bytes = c->shared_bytes;
+
+	if (c->traced) {
+		last = s->traced.counters;
+		bytes = s->traced.bytes;
+		s->traced.id = c->id;
+		s->traced.counters = c->counters;
+		s->traced.bytes = c->shared_bytes;
+	}
+	if (last)
+		munmap(last, bytes);
+}
+
 void client_gone(struct supervisor *s, struct client *c)
 {
 	add_all(&s->gone, c->counters);
@@ -201,7 +226,7 @@ void client_gone(struct supervisor *s, struct client *c)
 			 kvgpu_remote_endpoint_again(c->listener->endpoint))
 			listen_lost(s, c->listener);
 	}
-	munmap(c->counters, PAGE);
+	free_shared(s, c);
 	close(c->page);
 	*c = free_client;
 }

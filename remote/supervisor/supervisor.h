@@ -23,6 +23,7 @@
 #include <remote/server/counters.h>
 #include <remote/server/sched_shared.h>
 #include <remote/server/sleep_shared.h>
+#include <remote/server/trace_shared.h>
 #include <remote/server/pool.h>
 #include <remote/sleep/sleepers.h>
 #include <remote/wire/builds.h>
@@ -99,6 +100,8 @@ struct client {
 	uint64_t weight;
 	int page; /* the memory of .counters; -1: there is none */
 	struct counters *counters; /* shared with the process */
+	size_t shared_bytes; /* of that memory; CLIENT_PAGE: there is no room for a trace */
+	bool traced; /* a trace was ordered: its lines are kept when the client has gone */
 	struct sleeper sleeper; /* sleep.c's, as the next one */
 	/* what this process has told the client's about sleep, which can write the page, too */
 	struct {
@@ -108,13 +111,18 @@ struct client {
 	} sleep;
 };
 
-/* memory that a client's process shares with the first process */
+/*
+ * memory that a client's process shares with the first process: a page of words, and TRACE_ROOM
+ * bytes that a trace's lines have
+ */
 struct client_page {
 	struct counters counters;
 	struct sched_shared shared;
 	struct sleep_shared sleep;
+	struct trace_shared trace;
 };
-_Static_assert(sizeof(struct client_page) <= 4096, "a client's page is one");
+enum { CLIENT_PAGE = 4096 };
+_Static_assert(sizeof(struct client_page) <= CLIENT_PAGE, "the words have a page");
 
 /* the process that reads how much memory the GPUs have (meter.c) */
 struct meter {
@@ -128,6 +136,16 @@ struct meter {
 static inline struct sched_shared *sched_shared_of(struct counters *counters)
 {
 	return &((struct client_page *)counters)->shared;
+}
+
+static inline struct trace_shared *trace_shared_of(struct counters *counters)
+{
+	return &((struct client_page *)counters)->trace;
+}
+
+static inline char *trace_text_of(struct counters *counters)
+{
+	return (char *)counters + CLIENT_PAGE;
 }
 
 static inline struct sleep_shared *sleep_shared_of(struct counters *counters)
@@ -231,6 +249,12 @@ struct supervisor {
 	uint64_t sleep_ms; /* when suspend_look() has something to do; UINT64_MAX: nothing */
 	struct meter meter;
 	struct counters gone; /* sums of clients that have ended */
+	/* memory of the last client that has gone and was traced; NULL: there is none */
+	struct {
+		uint64_t id;
+		struct counters *counters;
+		size_t bytes;
+	} traced;
 };
 
 /* ------------------------------------------------------------------ log.c */
@@ -496,6 +520,16 @@ void suspend_leave(struct supervisor *s, struct client *c);
 /* The admin's commands, behind their first word: "ok", or "error" and why. */
 const char *suspend_order(struct supervisor *s, const char *text);
 const char *suspend_resume(struct supervisor *s, const char *text);
+
+/* ------------------------------------------------------------------ trace.c */
+
+/* "ID SECONDS": begin a trace of a client. "ok", or "error ..." */
+const char *trace_order(struct supervisor *s, const char *text);
+/*
+ * "ID BYTE": the answer to the admin about that trace: its state, and a piece of its lines from
+ * there on. How much was written to @to.
+ */
+size_t trace_tell(struct supervisor *s, const char *text, char *to, size_t size);
 bool one_sleeps(const struct supervisor *s);
 
 /* ------------------------------------------------------------------ meter.c: memory of the GPUs */

@@ -588,6 +588,8 @@ run_programs()
 . selftests/remote/reload.sh
 # shellcheck source=selftests/remote/sleep.sh
 . selftests/remote/sleep.sh
+# shellcheck source=selftests/remote/trace.sh
+. selftests/remote/trace.sh
 # shellcheck source=selftests/remote/pins.sh
 . selftests/remote/pins.sh
 # shellcheck source=selftests/remote/taken.sh

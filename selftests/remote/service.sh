@@ -580,6 +580,7 @@ run_service()
 	run_activation
 	run_reloads
 	run_sleep
+	run_trace
 }
 
 # ------------------------------------------------------------------ the long part

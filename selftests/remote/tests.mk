@@ -61,9 +61,9 @@ SRC_remote/supervisor/log_test	:= $(REMOTE_SUPERVISOR_SRC) remote/supervisor/log
 LIBS_remote/supervisor/log_test	:= -Xlinker --wrap=now_ms
 SRC_remote/supervisor/shared_test	:= remote/supervisor/shared.c $(REMOTE_CHANNEL_SRC)
 LIBS_remote/supervisor/shared_test	:= $(addprefix -Xlinker --wrap=,fork memory_give_back setsockopt getsockopt)
-SRC_remote/supervisor/supervisor_test	:= $(REMOTE_SUPERVISOR_SRC) $(addprefix remote/supervisor/,supervisor.c admin.c arbiter.c shared.c sleep.c state.c) remote/turns/turns.c remote/sleep/sleepers.c
+SRC_remote/supervisor/supervisor_test	:= $(REMOTE_SUPERVISOR_SRC) $(addprefix remote/supervisor/,supervisor.c admin.c arbiter.c shared.c sleep.c state.c trace.c) remote/turns/turns.c remote/sleep/sleepers.c
 LIBS_remote/supervisor/supervisor_test	:= $(addprefix -Xlinker --wrap=,poll now_ms setsockopt getsockopt)
-SRC_remote/supervisor/admin_test	:= $(REMOTE_SUPERVISOR_SRC) $(addprefix remote/supervisor/,admin.c sleep.c) remote/sleep/sleepers.c remote/ctl/admin_socket.c
+SRC_remote/supervisor/admin_test	:= $(REMOTE_SUPERVISOR_SRC) $(addprefix remote/supervisor/,admin.c sleep.c trace.c) remote/sleep/sleepers.c remote/ctl/admin_socket.c
 UNIT_TESTS += remote/turns/turns_test
 SRC_remote/turns/turns_test	:= remote/turns/turns.c
 UNIT_TESTS += remote/sleep/sleepers_test
