@@ -339,6 +339,7 @@ uint64_t call_fenced(const struct peer *p)
 CUresult call_begin(struct call *c, unsigned int completion)
 {
 	struct peer *p = route_peer(&c->to);
+	const uint64_t began = peer_is_slow(p) ? trace_now() : 0;
 	CUresult r = c->to.split;
 
 	if (!r && !completion)
@@ -347,6 +348,8 @@ CUresult call_begin(struct call *c, unsigned int completion)
 		r = table_refuses(p, c->op);
 	if (!r && submit_call(p, c, completion))
 		r = CUDA_ERROR_SYSTEM_NOT_READY;
+	if (began)
+		trace_sent(c->op, began, r);
 	call_end(c);
 	return r;
 }
@@ -364,7 +367,7 @@ void call_refused(struct peer *p, CUresult r)
 		peer_slow(p, SLOW_SUSPECT, true);
 }
 
-CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
+static CUresult take_answer(struct call *c, unsigned int completion, size_t fixed)
 {
 	struct peer *p = c->to.peer;
 	struct kvgpu_remote_answer a;
@@ -391,6 +394,15 @@ CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 	if (r == CUDA_ERROR_INVALID_CONTEXT && current_check() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	return !r && a.bytes < fixed ? CUDA_ERROR_UNKNOWN : r;
+}
+
+CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
+{
+	CUresult r = take_answer(c, completion, fixed);
+
+	if (peer_is_slow(c->to.peer))
+		trace_answered(c->op, r);
+	return r;
 }
 
 CUresult call_sync(struct call *c, size_t fixed)
@@ -457,13 +469,23 @@ bool call_asks(const struct peer *p)
 }
 
 /*
+ * When calls are traced the server is asked for the error of each launch and each fill. Not of
+ * copies, whose answers wait for what their streams have to do before.
+ */
+static bool is_asked(const struct peer *p, uint16_t op)
+{
+	return __atomic_load_n(&p->slow, __ATOMIC_RELAXED) & SLOW_TRACE && op_touches(op) &&
+	       !takes_room(op) && op != OP_copy_out && op != OP_peer;
+}
+
+/*
  * Only with several servers an argument can split a route. What a server lacks call_begin()
  * refuses. Not inline, for what is queued without it.
  */
 static __attribute__((noinline)) bool must_be_sync(struct peer *p, const struct call *c)
 {
 	return captures_any() || c->to.split ||
-	       __atomic_load_n(&p->slow, __ATOMIC_RELAXED) & SLOW_SUSPECT ||
+	       __atomic_load_n(&p->slow, __ATOMIC_RELAXED) & SLOW_SUSPECT || is_asked(p, c->op) ||
 	       table_refuses(p, c->op);
 }
 

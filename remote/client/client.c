@@ -21,6 +21,7 @@ void client_say(const char *format, ...)
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	fprintf(stderr, "libcuda (remote): %s\n", line);
+	trace_say(line);
 }
 
 void client_quiet(bool is)

@@ -177,6 +177,7 @@ enum slow {
 	/* a context has had a sticky error: ask, don't queue: call.c, no lock; stays */
 	SLOW_SUSPECT = 1 << 4,
 	SLOW_LACKS = 1 << 5, /* the server lacks calls: table.c, `init_lock`; stays */
+	SLOW_TRACE = 1 << 6, /* calls are traced: trace.c, `init_lock`; stays */
 };
 
 /*
@@ -203,6 +204,19 @@ struct peer *peer_of_device(CUdevice dev, uint32_t *number);
 struct peer *peer_of_number(int dev, uint32_t *number);
 /* negative: the program does not see that device */
 CUdevice device_here(const struct peer *p, uint32_t number);
+
+/* ------------------------------------------------------------------ trace.c */
+
+/* Call with `init_lock`. Whether calls are traced, as the environment says; or a line was printed. */
+bool trace_begin(void);
+/* Only for servers that are slow: when a call begins; 0: nothing is traced. */
+uint64_t trace_now(void);
+/* The call was sent, which @began then, and this thread awaits its answer; or it could not be. */
+void trace_sent(uint16_t op, uint64_t began, CUresult r);
+/* The call that this thread has sent last was answered. */
+void trace_answered(uint16_t op, CUresult r);
+/* a line that was printed for the user */
+void trace_say(const char *text);
 
 /* ------------------------------------------------------------------ tell.c, table.c */
 

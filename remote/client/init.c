@@ -86,6 +86,7 @@ static CUresult connect_to(struct peer *p)
 		return CUDA_ERROR_SYSTEM_NOT_READY;
 	}
 	peer_init(p);
+	peer_slow(p, SLOW_TRACE, trace_begin());
 	if (arena_init(p))
 		return CUDA_SUCCESS;
 	client_say("%s: the server's arena has a size that can't be", p->address);
@@ -143,6 +144,7 @@ static CUresult connect_all(void)
 	if (!expected)
 		pthread_atfork(NULL, NULL, in_child);
 	expected = true;
+	trace_begin();
 	if (!nr_addresses) {
 		nr_addresses = find_servers(address, &folder);
 		if (!nr_addresses)

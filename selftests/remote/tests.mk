@@ -64,6 +64,10 @@ LIBS_remote/supervisor/shared_test	:= $(addprefix -Xlinker --wrap=,fork memory_g
 SRC_remote/supervisor/supervisor_test	:= $(REMOTE_SUPERVISOR_SRC) $(addprefix remote/supervisor/,supervisor.c admin.c arbiter.c shared.c sleep.c state.c trace.c) remote/turns/turns.c remote/sleep/sleepers.c
 LIBS_remote/supervisor/supervisor_test	:= $(addprefix -Xlinker --wrap=,poll now_ms setsockopt getsockopt)
 SRC_remote/supervisor/admin_test	:= $(REMOTE_SUPERVISOR_SRC) $(addprefix remote/supervisor/,admin.c sleep.c trace.c) remote/sleep/sleepers.c remote/ctl/admin_socket.c
+UNIT_TESTS += remote/ctl/trace_json_test
+SRC_remote/ctl/trace_json_test	:= remote/ctl/trace_json.c remote/conf/conf.c
+FUZZ_TESTS += remote/ctl/trace_json_fuzz
+FUZZSRC_remote/ctl/trace_json_fuzz	:= $(SRC_remote/ctl/trace_json_test)
 UNIT_TESTS += remote/turns/turns_test
 SRC_remote/turns/turns_test	:= remote/turns/turns.c
 UNIT_TESTS += remote/sleep/sleepers_test
@@ -121,6 +125,8 @@ SRC_remote/server/stdio_capture_test	:= remote/server/stdio_capture.c
 UNIT_TESTS += remote/server/sched_client_test remote/server/sleep_test remote/server/grow_test remote/server/launch_test
 SRC_remote/server/sched_client_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/sleep_test	:= $(REMOTE_FAKE_SRC)
+UNIT_TESTS += remote/server/trace_test
+SRC_remote/server/trace_test	:= $(REMOTE_FAKE_SRC)
 LIBS_remote/server/sleep_test	:= -Xlinker --wrap=usleep
 LIBS_remote/server/sched_client_test	:= -Xlinker --wrap=clock_gettime
 SRC_remote/server/grow_test	:= $(REMOTE_FAKE_SRC)
@@ -145,7 +151,7 @@ SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c rout
 $(foreach t,memory managed cross_fence peer_copy box copy device context bounce hostfunc init,$(eval SRC_remote/client/$(t)_test += selftests/remote/unit/remote/client/absent.c))
 # all of the client over channels that lie
 REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,builds.c cursor.c dump.c image.c resource.c table.c) selftests/remote/unit/remote/server/shapes.c \
-		   remote/channel/signals.c cuda/api/export/storage.c cuda/api/export/tools.c $(filter-out %/jit.c %/procaddress.c,$(API_SRC)) $(addprefix selftests/remote/unit/remote/client/,made.c liar.c program.c)
+		   remote/channel/signals.c remote/conf/conf.c cuda/api/export/storage.c cuda/api/export/tools.c $(filter-out %/jit.c %/procaddress.c,$(API_SRC)) $(addprefix selftests/remote/unit/remote/client/,made.c liar.c program.c)
 UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test forms_test answer_cache_test) cuda/api/text_test cuda/api/pcie_test
 SRC_cuda/api/text_test	:=
 SRC_cuda/api/pcie_test	:=

@@ -52,6 +52,62 @@ ended_traces()
 	until_true no_clients
 }
 
+# fails FILE: what goes wrong in a program, with its log
+fails() { timeout 60 env "KVGPU_REMOTE=unix:$work/socket" "KVGPU_REMOTE_TRACE=$1" "$work/traced" "$cubin" "$work/go" 0 > "$work/said" 2>&1; }
+
+# what stands in a log, but for times and numbers
+logged_calls() { sed -E 's/^[0-9.]+ [0-9]+\.[0-9]+ //; s/, [0-9.]+ ms$//' "$1"; }
+
+wrong_calls()
+{
+	cat > "$work/wrong" <<-'E'
+	cuLaunchCooperativeKernelMultiDevice() is not supported
+	cuMemAlloc_v2(): CUDA_ERROR_OUT_OF_MEMORY
+	launch (a frame): CUDA_ERROR_INVALID_VALUE
+	E
+	touch "$work/go"
+	fails "$work/calls,60000" && logged_calls "$work/calls" | sed 's/: a group.*//; s/ supported:.*/ supported/' | diff - "$work/wrong" && [ "$(stat -c %a "$work/calls")" = 600 ] && return
+	cat "$work/said"
+	return 1
+}
+
+all_calls()
+{
+	fails "$work/calls,0" && logged_calls "$work/calls" | grep -qx 'cuMemAlloc_v2(): CUDA_SUCCESS'
+}
+
+# a log that is a link, or not this user's: the program goes on
+other_logs()
+{
+	: > "$work/target"
+	ln -s "$work/target" "$work/link"
+	fails "$work/link" && ! [ -s "$work/target" ] && grep -qF "$work/link: it is a symbolic link" "$work/said" || return 1
+	fails /dev/null && grep -qF "it is no file of this user's" "$work/said" && return
+	cat "$work/said"
+	return 1
+}
+
+# without a server: why there is none is in the log
+setuid_log()
+{
+	install -D -m 755 "$remote/libcuda.so.1" "$work/suid/libcuda.so.1"
+	gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE selftests/remote/traced.c -o "$work/suid/plain" "$work/suid/libcuda.so.1" -Wl,-rpath,"$work/suid" || return 1
+	install -o 65534 -m 4755 "$work/suid/plain" "$work/suid/changes"
+	chmod 777 "$work/suid"
+	for name in plain changes; do
+		timeout 60 env -u KVGPU_REMOTE "KVGPU_REMOTE_TRACE=$work/suid/log.$name" "$work/suid/$name" "$cubin" "$work/go"
+	done
+	[ -s "$work/suid/log.plain" ] && ! [ -e "$work/suid/log.changes" ]
+}
+
+# a queued launch has no instruction of a trace that is off: its functions name none of the trace's
+launch_is_free()
+{
+	objdump -d --no-show-raw-insn "$remote/libcuda.so.1" | awk '/^[0-9a-f]+ <.*>:$/ { name = $2; inside = name ~ /^<(launch|call_async|call_enter|submit_call)[.>]/; found += inside }
+		inside && /trace_/ { print name, $0; wrong = 1 }
+		END { print found " functions"; exit found < 4 || wrong }'
+}
+
 run_trace()
 {
 	local name
@@ -70,5 +126,10 @@ run_trace()
 	out=$(script -qec "'$remote/kvgpu-remotectl' --socket '$work/admin' trace 1 1" /dev/null)
 	[[ $out == *"which is a terminal"* ]]
 	result $? "a terminal gets no trace" "$out"
+	try "calls that failed or were refused are in the client's log" wrong_calls
+	try "and with 0 ms all that were answered" all_calls
+	try "a log that is a link, or no file of the user's, is refused" other_logs
+	[ "$(id -u)" != 0 ] || try "a set-user-ID program writes none" setuid_log
+	try "without a trace a launch looks at nothing of it" launch_is_free
 	stop_server
 }

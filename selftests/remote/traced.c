@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * traced CUBIN GO [N]: when the file GO is there, has the GPU do what trace.py counts, and ends. N:
- * launches so many kernels instead, and prints how many ns each took.
+ * launches so many kernels instead, and prints how many ns each took. N is 0: a call is refused,
+ * and two fail.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,6 +23,17 @@ enum {
 static CUdeviceptr memory;
 static CUfunction spin, scramble, shape;
 static CUstream one, two;
+
+static void fail(void)
+{
+	void *all[] = { &memory, &memory };
+	CUdeviceptr more;
+
+	FAILS(cuLaunchCooperativeKernelMultiDevice(NULL, 0, 0), CUDA_ERROR_NOT_SUPPORTED);
+	FAILS(cuMemAlloc_v2(&more, 1ull << 50), CUDA_ERROR_OUT_OF_MEMORY);
+	FAILS(cuLaunchKernel(spin, 1, 1, 1, 4096, 1, 1, 0, one, all, NULL),
+	      CUDA_ERROR_INVALID_VALUE);
+}
 
 static void launch(CUfunction f, CUstream stream)
 {
@@ -103,7 +115,9 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (access(argv[2], F_OK))
 		usleep(1000);
-	if (argc == 4)
+	if (argc == 4 && !atoi(argv[3]))
+		fail();
+	else if (argc == 4)
 		measure(atoi(argv[3]));
 	else
 		work();
