@@ -207,8 +207,11 @@ CUdevice device_here(const struct peer *p, uint32_t number);
 
 /* ------------------------------------------------------------------ trace.c */
 
-/* Call with `init_lock`. Whether calls are traced, as the environment says; or a line was printed. */
-bool trace_begin(void);
+/*
+ * Call with `init_lock`. Whether calls are traced, as the environment says. *why: what is wrong
+ * with that, once; or NULL.
+ */
+bool trace_begin(const char **why);
 /* Only for servers that are slow: when a call begins; 0: nothing is traced. */
 uint64_t trace_now(void);
 /* The call was sent, which @began then, and this thread awaits its answer; or it could not be. */

@@ -86,7 +86,7 @@ static CUresult connect_to(struct peer *p)
 		return CUDA_ERROR_SYSTEM_NOT_READY;
 	}
 	peer_init(p);
-	peer_slow(p, SLOW_TRACE, trace_begin());
+	peer_slow(p, SLOW_TRACE, trace_begin(&why));
 	if (arena_init(p))
 		return CUDA_SUCCESS;
 	client_say("%s: the server's arena has a size that can't be", p->address);
@@ -138,13 +138,15 @@ static void in_child(void)
 static CUresult connect_all(void)
 {
 	static bool expected;
-	const char *folder;
+	const char *folder, *why;
 	CUresult r = CUDA_SUCCESS;
 
 	if (!expected)
 		pthread_atfork(NULL, NULL, in_child);
 	expected = true;
-	trace_begin();
+	trace_begin(&why);
+	if (why)
+		client_say("KVGPU_REMOTE_TRACE: %s", why);
 	if (!nr_addresses) {
 		nr_addresses = find_servers(address, &folder);
 		if (!nr_addresses)

@@ -88,14 +88,15 @@ static const char *open_file(const char *path)
 	return "it is no file of this user's";
 }
 
-bool trace_begin(void)
+bool trace_begin(const char **why)
 {
-	const char *text = secure_getenv("KVGPU_REMOTE_TRACE"), *comma, *why;
+	const char *text = secure_getenv("KVGPU_REMOTE_TRACE"), *comma;
 	static bool looked; /* under `init_lock` */
 	uint64_t ms = BOUND_MS;
 	char path[4096];
 	size_t n;
 
+	*why = NULL;
 	if (looked || !text || !*text)
 		return file >= 0;
 	looked = true;
@@ -104,12 +105,11 @@ bool trace_begin(void)
 		comma = NULL;
 	bound_ns = ms * NS_OF_MS;
 	n = comma ? (size_t)(comma - text) : strlen(text);
-	why = n < sizeof(path) ? NULL : "the name is too long";
-	snprintf(path, sizeof(path), "%.*s", (int)(why ? 0 : n), text);
-	why = why ?: open_file(path);
-	if (why)
-		client_say("KVGPU_REMOTE_TRACE: %.*s: %s", (int)n, text, why);
-	return !why;
+	if (snprintf(path, sizeof(path), "%.*s", (int)n, text) < (int)sizeof(path))
+		*why = open_file(path);
+	else
+		*why = "the name is too long";
+	return !*why;
 }
 
 uint64_t trace_now(void)

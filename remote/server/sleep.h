@@ -31,8 +31,9 @@ enum { SLEEP_LOOK_US = 500000, SLEEP_WAKE_LOOK_US = 20000 };
 void sleep_begin(struct server *s, struct sleep_shared *shared);
 /*
  * Between two frames. Carry out an order to sleep, if it can be now; try again at the next call if
- * not. Go on with a trace (trace.c). While the process is asleep, wait for a frame or for an order to wake, wake, and return as
- * kvgpu_remote_next() does, with the frame. -EAGAIN: it is not asleep, and there is no frame yet.
+ * not. Go on with a trace (trace.c). While the process is asleep, wait for a frame or for an order
+ * to wake, wake, and return as kvgpu_remote_next() does, with the frame. -EAGAIN: it is not asleep,
+ * and there is no frame yet.
  */
 int sleep_look(struct server *s, struct kvgpu_remote_head *h, const void **payload);
 /*

@@ -81,7 +81,7 @@ other_logs()
 {
 	: > "$work/target"
 	ln -s "$work/target" "$work/link"
-	fails "$work/link" && ! [ -s "$work/target" ] && grep -qF "$work/link: it is a symbolic link" "$work/said" || return 1
+	fails "$work/link" && ! [ -s "$work/target" ] && grep -qF "KVGPU_REMOTE_TRACE: it is a symbolic link" "$work/said" || return 1
 	fails /dev/null && grep -qF "it is no file of this user's" "$work/said" && return
 	cat "$work/said"
 	return 1
