@@ -77,7 +77,7 @@ static const char *fetch_all(const char *socket, int64_t id, unsigned int second
 	return !strcmp(f->state, "over") ?
 		       "its time is over" :
 	       !strcmp(f->state, "sleeps") ?
-		       "the client was put to sleep, which ends a trace" :
+		       "the client was told to sleep, which ends a trace" :
 	       !strcmp(f->state, "gone") ?
 		       "the client has ended its connection" :
 		       "the client's process was ended: what was under way is missing";

@@ -124,6 +124,7 @@ static const struct state_field of_client[] = { STATE_FD(struct handed_client, c
 						STATE(struct handed_client, c.came_ms),
 						STATE(struct handed_client, c.deadline_ms),
 						STATE(struct handed_client, c.weight),
+						STATE(struct handed_client, c.traced),
 						STATE_END };
 /* of a client that can sleep; what readings say comes again */
 #define SLEEPER(member) STATE(struct client, sleeper.member)

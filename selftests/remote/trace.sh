@@ -44,7 +44,7 @@ whole_trace()
 ended_traces()
 {
 	begin_traced unix && begin_trace 1 && trace_ends "its time is over" && begin_trace 60 || return 1
-	refused_by_ctl "is under way" trace "$id" 1 && ctl suspend "$id" && trace_ends "was put to sleep" || return 1
+	refused_by_ctl "is under way" trace "$id" 1 && ctl suspend "$id" && trace_ends "was told to sleep" || return 1
 	refused_by_ctl "it sleeps" trace "$id" 1 && ctl resume "$id" && until_true is_in_state "$id" awake && begin_trace 60 || return 1
 	kill -9 "$(ctl list --json --interval 0 | jq ".clients[] | select(.id == $id) | .pid")"
 	trace_ends "process was ended" || return 1
