@@ -25,7 +25,7 @@ enum { BOUND_MS = 1000, BOUND_MS_MAX = 3600 * 1000 };
 #define NS_OF_MS 1000000ull
 
 /* written under `init_lock`, before there is a server whose `slow` has SLOW_TRACE */
-static int file = -1;
+static int trace_file = -1;
 static struct stat opened;
 static uint64_t bound_ns;
 
@@ -44,7 +44,7 @@ static bool is_open(void)
 {
 	struct stat st;
 
-	return file >= 0 && !fstat(file, &st) && st.st_dev == opened.st_dev &&
+	return trace_file >= 0 && !fstat(trace_file, &st) && st.st_dev == opened.st_dev &&
 	       st.st_ino == opened.st_ino;
 }
 
@@ -65,26 +65,26 @@ static void put_line(const char *format, ...)
 	text_clean(line, sizeof(line) - 1);
 	n = strlen(line);
 	line[n++] = '\n';
-	r = is_open() ? write(file, line, n) : 0;
+	r = is_open() ? write(trace_file, line, n) : 0;
 	(void)r; /* a disk that is full stops no program */
 }
 
 void trace_say(const char *text)
 {
-	if (file >= 0)
+	if (trace_file >= 0)
 		put_line("%s", text);
 }
 
 static const char *open_file(const char *path)
 {
-	file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-		    0600);
-	if (file < 0)
+	trace_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+			  0600);
+	if (trace_file < 0)
 		return errno == ELOOP ? "it is a symbolic link" : strerror(errno);
-	if (!fstat(file, &opened) && S_ISREG(opened.st_mode) && opened.st_uid == geteuid())
+	if (!fstat(trace_file, &opened) && S_ISREG(opened.st_mode) && opened.st_uid == geteuid())
 		return NULL;
-	close(file);
-	file = -1;
+	close(trace_file);
+	trace_file = -1;
 	return "it is no file of this user's";
 }
 
@@ -98,7 +98,7 @@ bool trace_begin(const char **why)
 
 	*why = NULL;
 	if (looked || !text || !*text)
-		return file >= 0;
+		return trace_file >= 0;
 	looked = true;
 	comma = strrchr(text, ',');
 	if (!comma || !conf_natural(comma + 1, BOUND_MS_MAX, &ms))
@@ -114,7 +114,7 @@ bool trace_begin(const char **why)
 
 uint64_t trace_now(void)
 {
-	return file >= 0 ? now_ns(CLOCK_MONOTONIC) : 0;
+	return trace_file >= 0 ? now_ns(CLOCK_MONOTONIC) : 0;
 }
 
 void trace_sent(uint16_t op, uint64_t began, CUresult r)
@@ -127,11 +127,11 @@ void trace_sent(uint16_t op, uint64_t began, CUresult r)
 /* Not yet done is no error: programs ask again and again. */
 void trace_answered(uint16_t op, CUresult r)
 {
-	const uint64_t ns = file >= 0 ? now_ns(CLOCK_MONOTONIC) - began_ns : 0;
+	const uint64_t ns = trace_file >= 0 ? now_ns(CLOCK_MONOTONIC) - began_ns : 0;
 	const char *name = kvgpu_remote_op_name(op), *error = "?";
 	const bool failed = r && r != CUDA_ERROR_NOT_READY;
 
-	if (file < 0 || (!failed && ns < bound_ns))
+	if (trace_file < 0 || (!failed && ns < bound_ns))
 		return;
 	cuGetErrorName(r, &error);
 	put_line("%s%s: %s, %llu.%03u ms", name, strncmp(name, "cu", 2) ? " (a frame)" : "()",

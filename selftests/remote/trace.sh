@@ -100,7 +100,7 @@ setuid_log()
 	[ -s "$work/suid/log.plain" ] && ! [ -e "$work/suid/log.changes" ]
 }
 
-# a queued launch has no instruction of a trace that is off: its functions name none of the trace's
+# a queued launch has no instruction of a trace that is off: its functions name no function of remote/client/trace.c, nor trace_file
 launch_is_free()
 {
 	objdump -d --no-show-raw-insn "$remote/libcuda.so.1" | awk '/^[0-9a-f]+ <.*>:$/ { name = $2; inside = name ~ /^<(launch|call_async|call_enter|submit_call)[.>]/; found += inside }
