@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -302,6 +303,55 @@ TEST(sleep_and_wake)
 	memset(sleeps(c), 0xff, sizeof(*sleeps(c)));
 	assert_string_equal(row_of(0)->sleep, "cannot");
 	assert_int_equal(c->sleep.order, 2);
+}
+
+/* A process is told to trace; what it writes, or says of that, may be anything. */
+TEST(a_trace)
+{
+	struct client *c = come(CLIENT_SERVED, "unix", "unix:0");
+	struct trace_shared *t = trace_shared_of(c->counters);
+	char *text = trace_text_of(c->counters);
+
+	assert_memory_equal(result("trace 1 5"), "error its process can't be traced", 33);
+	assert_memory_equal(result("traced 1 0"), "error it was not traced", 23);
+	t->can = 1;
+	assert_memory_equal(result("trace 1 61"), "error trace wants", 17);
+	assert_memory_equal(result("trace 1"), "error trace wants", 17);
+	assert_memory_equal(result("trace 2 5"), "error there is no client", 24);
+	assert_string_equal(result("trace 1 5"), "ok\n");
+	assert_int_equal(t->order, 1);
+	assert_int_equal(t->ms, 5000);
+	assert_int_equal(t->rung, sleeps(c)->order);
+	assert_string_equal(result("traced 1 0"), "trace state=begins used=0 dropped=0\n\nok\n");
+	t->begun = 1;
+	t->state = TRACE_RUNS;
+	assert_memory_equal(result("trace 1 5"), "error a trace of it is under way", 32);
+	strcpy(text, "w a\033\n\377b");
+	t->used = 8;
+	assert_string_equal(result("traced 1 2"),
+			    "trace state=runs used=8 dropped=0\na?\n?b?\nok\n");
+	/* its words may have anything */
+	memset(t, 0xff, sizeof(*t));
+	memset(text, 0xff, TRACE_ROOM);
+	assert_memory_equal(result("traced 1 0"), "trace state=begins used=0", 25);
+	t->state = TRACE_RUNS;
+	result("traced 1 4194303");
+	assert_non_null(strstr(answer, "used=4194304 dropped=4294967295\n?\nok\n"));
+	result("traced 1 0");
+	assert_string_equal(answer + strlen(answer) - 5, "?\nok\n");
+	assert_memory_equal(result("traced 1 4194305"), "error traced wants", 18);
+	/* its lines stay when it has gone, until another one is traced */
+	t->order = t->begun = 1;
+	t->state = TRACE_RUNS;
+	client_gone(&s, c);
+	assert_memory_equal(result("traced 1 4194303"), "trace state=killed used=4194304", 31);
+	c = come(CLIENT_SERVED, "unix", "unix:0");
+	trace_shared_of(c->counters)->can = 1;
+	assert_string_equal(result("trace 2 5"), "ok\n");
+	client_gone(&s, c);
+	assert_memory_equal(result("traced 1 0"), "error it was not traced", 23);
+	assert_memory_equal(result("traced 2 0"), "trace state=killed used=0", 25);
+	munmap(s.traced.counters, s.traced.bytes);
 }
 
 /* The largest number of clients fits into an answer. */
