@@ -5,7 +5,7 @@
  * work: an event ahead of the work and one behind it, in its stream. While a trace is under way, a
  * function here has the place of .carry_out. Without a trace nothing is asked on a frame's way.
  *
- * The lines, in which times are ns of CLOCK_MONOTONIC and names have no blanks:
+ * The lines, in which times are ns since the trace began and names have no blanks:
  *	n FUNCTION NAME
  *	w OPERATION FUNCTION STREAM SLOT BYTES CAME BEGUN ANSWERED GPU-BEGAN GPU-ENDED HOW
  *
@@ -51,7 +51,7 @@ struct base {
 
 struct trace {
 	void (*carry_out)(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
-	uint64_t until_ns;
+	uint64_t began_ns, until_ns;
 	uint32_t used;
 	struct base bases[BASES];
 	unsigned int nr_bases;
@@ -86,6 +86,11 @@ static void put_line(struct server *s, const char *line, size_t n)
 	tell(&d->used, t->used);
 }
 
+static unsigned long long since_begin(const struct server *s, uint64_t ns)
+{
+	return ns ? ns - s->tracing.run->began_ns : 0;
+}
+
 static void put_work(struct server *s, const struct work *w)
 {
 	static const char *const hows[NR_HOWS] = { "gpu", "captured", "waits", "unknown", "late" };
@@ -95,9 +100,8 @@ static void put_work(struct server *s, const struct work *w)
 	n = snprintf(line, sizeof(line), "w %.60s %llu %llu %u %llu %llu %llu %llu %llu %llu %s\n",
 		     kvgpu_remote_op_name(w->op), (unsigned long long)w->function,
 		     (unsigned long long)w->stream, w->slot, (unsigned long long)w->bytes,
-		     (unsigned long long)w->came, (unsigned long long)w->begun,
-		     (unsigned long long)w->answered, (unsigned long long)w->gpu_began,
-		     (unsigned long long)w->gpu_ended, hows[w->how]);
+		     since_begin(s, w->came), since_begin(s, w->begun), since_begin(s, w->answered),
+		     since_begin(s, w->gpu_began), since_begin(s, w->gpu_ended), hows[w->how]);
 	put_line(s, line, n);
 }
 
@@ -490,7 +494,8 @@ static bool begin_order(struct server *s)
 	tell(&d->begun, see(&d->order));
 	if (!t)
 		return false;
-	t->until_ns = sched_now() + (ms < TRACE_MS_MAX ? ms : TRACE_MS_MAX) * MS;
+	t->began_ns = sched_now();
+	t->until_ns = t->began_ns + (ms < TRACE_MS_MAX ? ms : TRACE_MS_MAX) * MS;
 	t->carry_out = s->carry_out;
 	s->carry_out = carry_out;
 	s->tracing.run = t;

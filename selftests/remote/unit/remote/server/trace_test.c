@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "ask.h"
 
@@ -182,6 +183,31 @@ TEST(lines_without_room_are_counted)
 	order();
 	assert_int_equal(shared->used, 0);
 	assert_int_equal(shared->dropped, 0);
+}
+
+TEST(what_waits_for_a_turn_came_before)
+{
+	static struct sched_shared turns;
+	struct q_cuMemsetD8Async q = { .dst = 1, .n = 1 };
+	const struct kvgpu_remote_head h = { .op = OP_cuMemsetD8Async, .bytes = sizeof(q) };
+	unsigned long long came = 0, begun = 0;
+	const char *line;
+
+	context();
+	q.stream = stream();
+	turns = (struct sched_shared){ .closed = 1, .turn_ns = UINT64_MAX };
+	assert_int_equal(sched_begin(&s, &turns, -1), 0);
+	order();
+	assert_int_equal(sched_frame(&s, &h, &q), 0);
+	look();
+	usleep(1000);
+	turns.turn = 1;
+	assert_true(sched_go_on(&s));
+	look();
+	line = strstr(text, "w cuMemsetD8Async ");
+	assert_non_null(line);
+	assert_int_equal(sscanf(line, "w %*s %*u %*u %*u %*u %llu %llu", &came, &begun), 2);
+	assert_true(begun >= came + 1000000);
 }
 
 TEST(an_order_to_sleep_beside_a_trace)
