@@ -100,32 +100,21 @@ struct handed_client {
 	struct client c;
 	uint32_t listener, tenant; /* index, or NO_INDEX */
 };
-static const struct state_field of_client[] = { STATE_FD(struct handed_client, c.report),
-						STATE_FD(struct handed_client, c.log),
-						STATE_FD(struct handed_client, c.life),
-						STATE_FD(struct handed_client, c.program),
-						STATE_FD(struct handed_client, c.memory),
-						STATE_FD(struct handed_client, c.page),
-						STATE(struct handed_client, listener),
-						STATE(struct handed_client, tenant),
-						STATE(struct handed_client, c.state),
-						STATE(struct handed_client, c.tls),
-						STATE(struct handed_client, c.pid),
-						STATE(struct handed_client, c.reaped),
-						STATE(struct handed_client, c.id),
-						STATE(struct handed_client, c.told),
-						STATE(struct handed_client, c.left_ms),
-						STATE(struct handed_client, c.peer),
-						STATE(struct handed_client, c.who),
-						STATE(struct handed_client, c.fingerprint),
-						STATE(struct handed_client, c.from.net),
-						STATE(struct handed_client, c.from.host),
-						STATE(struct handed_client, c.since),
-						STATE(struct handed_client, c.came_ms),
-						STATE(struct handed_client, c.deadline_ms),
-						STATE(struct handed_client, c.weight),
-						STATE(struct handed_client, c.traced),
-						STATE_END };
+static const struct state_field of_client[] = {
+	STATE_FD(struct handed_client, c.report),   STATE_FD(struct handed_client, c.log),
+	STATE_FD(struct handed_client, c.life),	    STATE_FD(struct handed_client, c.program),
+	STATE_FD(struct handed_client, c.memory),   STATE_FD(struct handed_client, c.page),
+	STATE(struct handed_client, listener),	    STATE(struct handed_client, tenant),
+	STATE(struct handed_client, c.state),	    STATE(struct handed_client, c.tls),
+	STATE(struct handed_client, c.pid),	    STATE(struct handed_client, c.reaped),
+	STATE(struct handed_client, c.id),	    STATE(struct handed_client, c.told),
+	STATE(struct handed_client, c.left_ms),	    STATE(struct handed_client, c.peer),
+	STATE(struct handed_client, c.who),	    STATE(struct handed_client, c.fingerprint),
+	STATE(struct handed_client, c.from.net),    STATE(struct handed_client, c.from.host),
+	STATE(struct handed_client, c.since),	    STATE(struct handed_client, c.came_ms),
+	STATE(struct handed_client, c.deadline_ms), STATE(struct handed_client, c.weight),
+	STATE(struct handed_client, c.traced),	    STATE_END
+};
 /* of a client that can sleep; what readings say comes again */
 #define SLEEPER(member) STATE(struct client, sleeper.member)
 #define TOLD(member)	STATE(struct client, sleep.member)
