@@ -8,7 +8,7 @@ import re
 import shutil
 
 MAX_README = 115
-MAX_PAGES = 3700
+MAX_PAGES = 3735
 MAX_LINE = 400
 MAX_WORDS = 25          # of a sentence; MAX_SENTENCES of all pages together may have more
 MAX_SENTENCES = 40
