@@ -16,7 +16,7 @@ import re
 import sys
 
 WAYS = ("here", "async", "sync", "waits", "hand", "refused")
-OPTIONS = ("ptsz", "ptds", "why", "kepler", "nocontext", "finds", "own", "known", "clears", "touches", "works", "moves", "passes",
+OPTIONS = ("ptsz", "ptds", "why", "kepler", "nocontext", "finds", "own", "known", "clears", "touches", "works", "moves", "takes", "passes",
            "destroys", "ends", "current", "reports", "each", "across", "gone", "anyplace", "parent", "direct", "meaning", "wrong", "when", "tried", "unless", "stays", "after", "remark")
 TOOLKIT = 11080  # the oldest toolkit beside whose cuda.h the prototypes are used (selftests/cuda/abi.sh)
 HEADER = "/* Made by cuda/api/entries.py of cuda/api/api.def. */\n"

@@ -146,6 +146,7 @@ CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 				   unsigned int enabled);
 CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node,
 				   unsigned int *enabled);
+CUresult own_cuGraphLaunch(struct server *s, CUgraphExec exec, CUstream stream);
 CUresult own_cuGraphDestroy(struct server *s, CUgraph graph);
 CUresult own_cuGraphConditionalHandleCreate(struct server *s, CUgraphConditionalHandle *handle,
 					    CUgraph graph, CUcontext ctx, unsigned int value,

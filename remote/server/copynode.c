@@ -402,8 +402,10 @@ CUresult switched_again(struct server *s, uint64_t exec)
 	struct entry *e = handle_entry(s, exec);
 	unsigned int i;
 
-	if (e)
+	if (e) {
 		e->updated = true;
+		e->launched = false;
+	}
 	for (i = 0; i < all->nr; i++)
 		if (all->list[i].exec == exec)
 			let_switched_go(&all->list[i]);

@@ -422,3 +422,18 @@ CUresult frame_update(struct server *s, const struct q_update *q, struct kvgpu_r
 	a->what = info.result;
 	return r ? r : switched_again(s, q->exec);
 }
+
+/* the library says what is wrong with NULL */
+CUresult own_cuGraphLaunch(struct server *s, CUgraphExec exec, CUstream stream)
+{
+	struct entry *e = handle_entry(s, handle_known(s, CLASS_EXEC, exec));
+	bool first = e && !e->launched;
+	CUresult r;
+
+	if (first)
+		wait_while_held(s);
+	r = CALL(s, cuGraphLaunch, exec, stream);
+	if (first)
+		note_launch(s, e, r);
+	return r;
+}

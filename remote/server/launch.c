@@ -16,9 +16,12 @@ static uint32_t parameter_bytes(struct server *s, CUfunction f)
 	return end;
 }
 
-/* the library reads as many bytes as the kernel's parameters have: @bytes must be that many */
+/*
+ * The library reads as many bytes as the kernel's parameters have: @bytes must be that many.
+ * *first: the function was not launched yet.
+ */
 static CUresult take_parameters(struct server *s, struct kvgpu_remote_cursor *in, uint64_t function,
-				uint32_t bytes, const void **packed)
+				uint32_t bytes, const void **packed, bool *first)
 {
 	struct entry *e = NULL;
 
@@ -28,6 +31,7 @@ static CUresult take_parameters(struct server *s, struct kvgpu_remote_cursor *in
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (e->bytes == UINT32_MAX)
 		e->bytes = parameter_bytes(s, e->what);
+	*first = !e->launched;
 	*packed = kvgpu_remote_take_bytes(in, bytes);
 	if (*packed && (e->bytes == UINT32_MAX || e->bytes == bytes))
 		return CUDA_SUCCESS;
@@ -121,8 +125,9 @@ CUresult frame_launch(struct server *s, const struct q_launch *q, struct kvgpu_r
 	size_t bytes = q->bytes;
 	CUlaunchConfig config;
 	CUstream stream;
+	bool first = false;
 	void *f;
-	CUresult r = take_parameters(s, in, q->function, q->bytes, &packed);
+	CUresult r = take_parameters(s, in, q->function, q->bytes, &packed, &first);
 	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)packed,
 			  CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END };
 
@@ -136,11 +141,18 @@ CUresult frame_launch(struct server *s, const struct q_launch *q, struct kvgpu_r
 		r = capture_ref_add(s, q->stream, stream, q->function);
 	if (r)
 		return r;
-	if (!q->attributes)
-		return CALL(s, cuLaunchKernel, f, q->grid[0], q->grid[1], q->grid[2], q->block[0],
-			    q->block[1], q->block[2], q->shared, stream, NULL, extra);
-	config = config_of(q->grid, q->block, q->shared, stream, attributes, q->attributes);
-	return CALL(s, cuLaunchKernelEx, &config, f, NULL, extra);
+	if (first)
+		wait_while_held(s);
+	if (!q->attributes) {
+		r = CALL(s, cuLaunchKernel, f, q->grid[0], q->grid[1], q->grid[2], q->block[0],
+			 q->block[1], q->block[2], q->shared, stream, NULL, extra);
+	} else {
+		config = config_of(q->grid, q->block, q->shared, stream, attributes, q->attributes);
+		r = CALL(s, cuLaunchKernelEx, &config, f, NULL, extra);
+	}
+	if (first)
+		note_launch(s, handle_entry(s, q->function), r);
+	return r;
 }
 
 CUresult frame_clusters(struct server *s, const struct q_clusters *q,
@@ -211,7 +223,8 @@ CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q,
 	void *graph = NULL, *node = NULL, *exec = NULL, *f = NULL;
 	const void *packed = NULL;
 	size_t bytes = q->bytes;
-	CUresult r = take_parameters(s, in, q->function, q->bytes, &packed);
+	bool first = false;
+	CUresult r = take_parameters(s, in, q->function, q->bytes, &packed, &first);
 	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)packed,
 			  CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END };
 	CUDA_KERNEL_NODE_PARAMS p = { .gridDimX = q->grid[0],
@@ -234,8 +247,10 @@ CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q,
 	r = graph_ref_add(s, exec ? q->exec : node ? parent_of(s, q->node) : q->graph, q->function);
 	if (r)
 		return r;
-	if (exec)
+	if (exec) {
+		handle_entry(s, q->exec)->launched = false;
 		return CALL(s, cuGraphExecKernelNodeSetParams, exec, node, &p);
+	}
 	if (node)
 		return CALL(s, cuGraphKernelNodeSetParams, node, &p);
 	r = CALL(s, cuGraphAddKernelNode, &made, graph, dependencies, q->dependencies, &p);

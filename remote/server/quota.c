@@ -9,8 +9,6 @@
 
 #include "server.h"
 
-enum { HELD_S = 60 };
-
 struct charge {
 	uint64_t ptr, bytes, context;
 };
@@ -41,14 +39,17 @@ uint64_t quota_left(const struct server *s)
 	return limit > used ? limit - used : 0;
 }
 
-/* another client wakes, for which the first process has counted what is free */
-static void wait_while_held(const struct server *s)
+void wait_while_held(const struct server *s)
 {
-	const struct sleep_shared *d = s->sleeping.shared;
-	unsigned int looks = HELD_S * 1000000 / SLEEP_WAKE_LOOK_US;
+	const struct sleep_shared *d = s->sleeping.words;
 
-	while (d && __atomic_load_n(&d->hold, __ATOMIC_ACQUIRE) && looks--)
+	while (d && __atomic_load_n(&d->hold, __ATOMIC_ACQUIRE))
 		usleep(SLEEP_WAKE_LOOK_US);
+}
+
+void note_launch(struct server *s, struct entry *e, CUresult r)
+{
+	e->launched |= !r && !s->captures.begun && !s->mempools.captured;
 }
 
 bool quota_take(struct server *s, uint64_t bytes)
@@ -56,7 +57,6 @@ bool quota_take(struct server *s, uint64_t bytes)
 	struct quota *q = &s->quota;
 	uint64_t sum, limit = quota_limit(s);
 
-	wait_while_held(s);
 	q->refused = true;
 	if (__builtin_add_overflow(q->charged, takes(bytes), &sum) || (limit && sum > limit))
 		return false;

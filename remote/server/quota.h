@@ -9,6 +9,7 @@
 #include "library.h"
 
 struct server;
+struct entry;
 
 struct quota {
 	struct charge *charges;
@@ -49,6 +50,18 @@ bool quota_note(struct server *s, uint64_t ptr);
 /* Whether an allocation that was charged or noted begins at @ptr; *bytes: charged for it. */
 bool quota_find(const struct server *s, uint64_t ptr, uint64_t *bytes);
 void quota_return_context(struct server *s, uint64_t context);
+
+/*
+ * Wait while another client wakes, for which the first process has counted what is free: before
+ * each operation that may take device memory (`takes` in cuda/api/api.def), and before work with a
+ * function or an executable graph whose entry is not .launched. The first process bounds the wait.
+ */
+void wait_while_held(const struct server *s);
+/*
+ * Behind such work: the library has what it needs for it. Not so if that has failed, or was
+ * captured, or graphs may allocate, which they do anew with each launch.
+ */
+void note_launch(struct server *s, struct entry *e, CUresult r);
 
 /*
  * How much device memory an array takes, with its @levels (1: it is no mipmapped array).

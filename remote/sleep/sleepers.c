@@ -612,14 +612,13 @@ static void call(struct sleepers *t, struct sleeper *r, uint64_t now)
 
 /* ------------------------------------------------------------------ */
 
-/* whether the client may have memory of a GPU that is held for others */
-static bool is_held(const struct sleepers *t, const struct sleeper *r)
+/* whether a GPU is held: any client may take memory of it, the first time, too */
+static bool one_is_held(const struct sleepers *t)
 {
-	bool listed = is_listed(t, r);
 	uint32_t g;
 
 	for (g = 0; g < t->nr_gpus; g++)
-		if (t->gpus[g].held_ms && (r->uses[g] || !listed))
+		if (t->gpus[g].held_ms)
 			return true;
 	return false;
 }
@@ -662,6 +661,6 @@ uint64_t sleepers_look(struct sleepers *t, uint64_t now)
 	look_at_grants(t, now);
 	wake_who_may(t, now);
 	for (i = 0; i < t->nr_rows; i++)
-		t->rows[i]->hold = is_held(t, t->rows[i]);
+		t->rows[i]->hold = one_is_held(t);
 	return again_ms(t);
 }

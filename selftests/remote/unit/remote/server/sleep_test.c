@@ -284,18 +284,119 @@ TEST(room_for_an_allocation)
 	assert_int_equal(ASK(cuMemAlloc_v2, .bytes = 100), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
+static unsigned int held_for;
+
 static void let_go(void)
 {
-	shared.hold = waits < 3;
+	shared.hold = waits < held_for;
 }
 
+/* the library is called only when no other one wakes */
+static void is_free(void)
+{
+	assert_false(shared.hold);
+}
+
+/* whether it was held, which nothing is from then on; then others are */
+static bool held(CUresult r)
+{
+	bool yes = waits;
+
+	OK(r);
+	shared.hold = 1;
+	waits = 0;
+	return yes;
+}
+
+static void begin_holds(unsigned int looks)
+{
+	held_for = looks;
+	first_process = let_go;
+	fake_called = is_free;
+	shared.hold = 1;
+	waits = 0;
+}
+
+/* as long as the first process says so */
 TEST(an_allocation_waits_while_another_one_wakes)
 {
 	context();
-	first_process = let_go;
-	shared.hold = 1;
+	begin_holds(10000);
 	OK(ASK(cuMemAlloc_v2, .bytes = 100));
-	assert_int_equal(waits, 3);
+	assert_int_equal(waits, 10000);
+}
+
+TEST(so_does_all_that_may_take_device_memory)
+{
+	uint64_t graph, function;
+
+	context();
+	graph = new_graph();
+	function = function_of(new_module());
+	memcpy(s.arena, ".version 7.8\n", 14);
+	begin_holds(3);
+	assert_true(held(ASK(cuCtxCreate_v2, .dev = 0)));
+	assert_true(held(ASK(cuDevicePrimaryCtxRetain, .dev = 0)));
+	assert_true(held(ASK(cuCtxSetLimit, .limit = CU_LIMIT_STACK_SIZE, .value = 1 << 16)));
+	assert_true(held(ASK(image, .at = 0, .bytes = 14)));
+	assert_true(held(ASK(cuFuncLoad, .function = function)));
+	assert_true(held(ASK(instantiate, .graph = graph, .version = 2)));
+	assert_true(held(ASK(cuStreamCreate, .flags = 0)));
+	fake_called = NULL;
+	assert_false(held(ASK(cuMemGetInfo_v2, .want = 3)));
+	assert_false(held(ASK(cuEventCreate, .flags = 0)));
+}
+
+static struct {
+	struct q_launch q;
+	uint64_t parameters[2];
+} go;
+static struct q_cuGraphLaunch graph_go;
+
+static CUresult launch(void)
+{
+	return fake_frame(&s, OP_launch, &go, sizeof(go));
+}
+
+static CUresult launch_graph(void)
+{
+	return fake_frame(&s, OP_cuGraphLaunch, &graph_go, sizeof(graph_go));
+}
+
+static void first_waits(CUresult (*launch_it)(void))
+{
+	begin_holds(3);
+	fake_error = CUDA_ERROR_OUT_OF_MEMORY;
+	assert_int_equal(launch_it(), CUDA_ERROR_OUT_OF_MEMORY);
+	fake_error = 0;
+	begin_holds(3);
+	fake_called = NULL;
+	s.captures.begun = 1; /* it is not launched in truth */
+	assert_true(held(launch_it()));
+	s.captures.begun = 0;
+	assert_true(held(launch_it()));
+	assert_false(held(launch_it()));
+	shared.hold = 0;
+}
+
+/* The first launch that succeeds waits, too; later ones go on. */
+TEST(first_launches_wait)
+{
+	uint64_t graph;
+
+	context();
+	graph = new_graph();
+	go.q = (struct q_launch){ .function = function_of(new_module()), .bytes = 13 };
+	graph_go.exec = GET(exec, instantiate, .graph = graph, .version = 2);
+	first_waits(launch);
+	first_waits(launch_graph);
+	OK(ASK(update, .exec = graph_go.exec, .graph = graph));
+	first_waits(launch_graph);
+	/* a graph that allocates does so each time */
+	OK(ASK(update, .exec = graph_go.exec, .graph = graph));
+	s.mempools.captured = true;
+	begin_holds(3);
+	assert_true(held(launch_graph()) && held(launch_graph()));
 }
 
 TEST_MAIN(begin, end)

@@ -331,11 +331,11 @@ TEST(side_by_side)
 	players[0].wants = players[1].wants = players[0].silent = players[1].silent = true;
 	run(2 * S);
 	assert_true(rows[0].state == SLEEPER_WAKING && rows[1].state == SLEEPER_WAKING);
-	assert_true(rows[2].hold && !rows[3].hold);
+	assert_true(rows[2].hold && rows[3].hold); /* it may begin to use that GPU */
 	players[0].silent = players[1].silent = false;
 	run(5 * S);
 	assert_true(rows[0].state == SLEEPER_AWAKE && rows[1].state == SLEEPER_AWAKE);
-	assert_true(!rows[2].hold);
+	assert_false(rows[2].hold || rows[3].hold);
 }
 
 /* What it takes between the reading and its sleep counts: it wakes only where all of it fits. */
