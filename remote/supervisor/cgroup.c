@@ -142,13 +142,13 @@ static bool make_folder(const char *folder)
 	return false;
 }
 
-/* limits that all programs of the client share */
-static bool limit_client(const char *folder, const struct conf_share *share)
+/* limits that all programs of the client share; @more: as cgroup_memory() has it */
+static bool limit_client(const char *folder, const struct conf_share *share, uint64_t more)
 {
 	bool fine = write_file(folder, "cpu.weight", "%llu", share->weight);
 
 	fine = write_file(folder, "memory.max", share->host_memory ? "%llu" : "max",
-			  share->host_memory) &&
+			  share->host_memory + more) &&
 	       fine;
 	write_file(folder, "memory.swap.max", share->host_memory ? "0" : "max", 0);
 	fine = write_file(folder, "cgroup.subtree_control", "+memory", 0) && fine;
@@ -165,7 +165,7 @@ static bool limit_program(const char *folder, pid_t pid, uint64_t tasks)
 }
 
 void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share,
-		  uint64_t tasks)
+		  uint64_t more, uint64_t tasks)
 {
 	char client[600], program[640];
 	bool fine;
@@ -174,7 +174,7 @@ void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struc
 	folder_in(tenant, slot, program);
 	if (!make_folder(client))
 		return;
-	fine = limit_client(client, share);
+	fine = limit_client(client, share, more);
 	if (!make_folder(program))
 		return;
 	fine = limit_program(program, pid, tasks) && fine;

@@ -52,8 +52,7 @@ static void see_client(struct client *c)
 
 /* ------------------------------------------------------------------ host memory of who sleeps */
 
-/* what the programs of one name have, which share a bound where there are cgroups */
-static uint64_t raised_of(const struct supervisor *s, const struct tenant *tenant)
+uint64_t suspend_raised(const struct supervisor *s, const struct tenant *tenant)
 {
 	uint64_t sum = 0;
 	unsigned int i;
@@ -71,7 +70,7 @@ static bool raise_host(struct supervisor *s, struct client *c, uint64_t bytes)
 	c->sleep.raised = bytes;
 	fine = s->cgroups ?
 		       cgroup_memory(c->tenant - s->tenants, remoted_conf_share(s->conf, c->who),
-				     raised_of(s, c->tenant)) :
+				     suspend_raised(s, c->tenant)) :
 		       !limit_memory_of(c->pid, s->conf->share.host_memory, bytes);
 	if (!fine)
 		c->sleep.raised = 0;
@@ -207,9 +206,6 @@ bool suspend_begin(struct supervisor *s)
 void suspend_enter(struct supervisor *s, struct client *c)
 {
 	c->sleeper.idle_ms = remoted_conf_share(s->conf, c->who)->idle_s * 1000;
-	/* cgroup_enter() has set the bound that all its programs share */
-	if (s->cgroups && raised_of(s, c->tenant))
-		raise_host(s, c, c->sleep.raised);
 	s->sleep_ms = 0;
 }
 

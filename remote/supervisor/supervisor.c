@@ -368,7 +368,7 @@ static void answer_report(struct supervisor *s, struct client *c)
 		newcomer_is_served(s, &c->from);
 		if (s->cgroups)
 			cgroup_enter(c->tenant - s->tenants, c - s->clients, c->pid, share,
-				     s->conf->tasks);
+				     suspend_raised(s, c->tenant), s->conf->tasks);
 		arbiter_enter(s, c);
 		suspend_enter(s, c);
 	}

@@ -517,6 +517,11 @@ void suspend_look(struct supervisor *s);
 /* The client is served, or the configuration has changed; its process has ended. */
 void suspend_enter(struct supervisor *s, struct client *c);
 void suspend_leave(struct supervisor *s, struct client *c);
+/*
+ * By how many bytes the host memory of that client's programs is bounded higher, as they sleep. They
+ * share a bound where there are cgroups.
+ */
+uint64_t suspend_raised(const struct supervisor *s, const struct tenant *tenant);
 /* The admin's commands, behind their first word: "ok", or "error" and why. */
 const char *suspend_order(struct supervisor *s, const char *text);
 const char *suspend_resume(struct supervisor *s, const char *text);
@@ -609,10 +614,10 @@ bool cgroups_begin(void);
 void cgroup_newcomer(void);
 /*
  * Put process @pid into its program's cgroup, before it gets the answer to its report: then it
- * loads the library.
+ * loads the library. @more: what its client's programs have now by cgroup_memory().
  */
 void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share,
-		  uint64_t tasks);
+		  uint64_t more, uint64_t tasks);
 /* Let all programs of the client have @more bytes than its share says. */
 bool cgroup_memory(unsigned int tenant, const struct conf_share *share, uint64_t more);
 /* Remove the program's cgroup, and if it was the @last one the client's. Call after the reaping. */

@@ -79,9 +79,12 @@ void child_main(const struct supervisor *s, unsigned int slot, const struct list
 	abort();
 }
 
+static uint64_t entered_with; /* @more of the last call */
+
 void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share,
-		  uint64_t tasks)
+		  uint64_t more, uint64_t tasks)
 {
+	entered_with = more;
 }
 
 uint64_t __wrap_now_ms(void)
@@ -334,14 +337,15 @@ TEST(no_row_beside_kept_memory)
 	close(memory);
 }
 
-/* a served program of the newcomer's name, which has all of the memory, and has left */
-static struct client *leaver(void)
+/* a served program of the newcomer's name, which has all of the memory; if not @stays it has left */
+static struct client *earlier(bool stays)
 {
 	struct client *c = client_row(&s);
 	int life[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, life), 0);
-	close(life[1]);
+	if (!stays)
+		close(life[1]);
 	c->state = CLIENT_SERVED;
 	c->life = life[0];
 	strcpy(c->who, report.who);
@@ -370,7 +374,7 @@ static bool comes_next(void)
 	siginfo_t ended;
 
 	if (polls == 1) {
-		pid = leaver()->pid;
+		pid = earlier(false)->pid;
 		return true;
 	}
 	if (polls == 2) {
@@ -414,6 +418,40 @@ TEST(the_next_program)
 		while (waitpid(-1, NULL, 0) > 0)
 			;
 	}
+}
+
+static bool comes_beside_a_sleeper(void)
+{
+	static struct client *asleep;
+	uint32_t answer = 1;
+
+	if (polls == 1) {
+		asleep = earlier(true);
+		asleep->sleep.raised = BYTES;
+		s.cgroups = true;
+		newcomer();
+		assert_int_equal(send(told[0], &report, sizeof(report), 0), sizeof(report));
+	}
+	if (!is_answered(&answer) && polls < 4)
+		return true;
+	assert_int_equal(answer, 0);
+	kill(asleep->pid, SIGKILL);
+	return false;
+}
+
+/*
+ * The bound of host memory that a client's programs share is never lower than what those that sleep
+ * have: the kernel would end them.
+ */
+TEST(the_next_program_beside_one_that_sleeps)
+{
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, told), 0);
+	scene = comes_beside_a_sleeper;
+	assert_int_equal(exit_code(0), 0);
+	assert_int_equal(entered_with, BYTES);
+	close(told[0]);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
 }
 
 static int lingers; /* the other end of the descriptor */
