@@ -21,7 +21,7 @@
 
 enum {
 	EACH_US = 250000,
-	PROCESSES = 200,
+	PROCESSES = 200, /* read_for_ever() says this number, too */
 	/* it goes when it was not needed for so long, or is silent; comes again after a failure */
 	UNNEEDED_MS = 5000,
 	SILENT_MS = 20000,
@@ -48,6 +48,7 @@ _Static_assert(sizeof(struct reading) <= 4096, "a pipe keeps what is longer whol
 struct nvml_memory {
 	unsigned long long total, free, used;
 };
+enum { INSUFFICIENT_SIZE = 7 };
 struct nvml_process {
 	unsigned int pid;
 	unsigned long long bytes;
@@ -142,29 +143,35 @@ static void read_uuid(const char *text, uint8_t uuid[16])
 	}
 }
 
-/* of a GPU that does not answer, as one that is lost, nothing is free */
-static void read_gpu(unsigned int gpu, unsigned int nr_gpus, struct reading *r)
+/*
+ * Of a GPU that does not answer, as one that is lost, nothing is free. False: it has more processes
+ * than a reading has room for, so nobody knows where those are that it would not list.
+ */
+static bool read_gpu(unsigned int gpu, unsigned int nr_gpus, struct reading *r)
 {
 	struct nvml_process list[PROCESSES];
 	struct nvml_memory memory = { 0 };
 	unsigned int n = PROCESSES, i;
 	char uuid[96] = "";
 	void *device;
+	int error;
 
 	*r = (struct reading){ .gpu = gpu, .nr_gpus = nr_gpus };
 	if (nvml.device(gpu, &device) || nvml.memory(device, &memory) ||
 	    nvml.uuid(device, uuid, sizeof(uuid)) || nvml.name(device, r->name, sizeof(r->name)))
-		return;
+		return true;
 	read_uuid(uuid, r->uuid);
 	r->total = memory.total;
 	r->free = memory.free;
-	if (nvml.processes(device, &n, list))
-		n = 0;
-	for (i = 0; i < n && i < PROCESSES; i++) {
+	error = nvml.processes(device, &n, list);
+	if (error == INSUFFICIENT_SIZE)
+		return false;
+	for (i = 0; !error && i < n && i < PROCESSES; i++) {
 		r->processes[i].pid = list[i].pid;
 		r->processes[i].bytes = list[i].bytes;
 	}
 	r->nr_processes = i;
+	return true;
 }
 
 static void read_for_ever(int fd, const char *library) __attribute__((noreturn));
@@ -178,7 +185,8 @@ static void read_for_ever(int fd, const char *library)
 		if (nvml.count(&n) || !n)
 			fail_meter(fd, NVML, "it knows no GPU");
 		for (gpu = 0; gpu < n && gpu < SLEEP_GPUS; gpu++) {
-			read_gpu(gpu, n < SLEEP_GPUS ? n : SLEEP_GPUS, &r);
+			if (!read_gpu(gpu, n < SLEEP_GPUS ? n : SLEEP_GPUS, &r))
+				fail_meter(fd, NVML, "more than 200 processes are on a GPU");
 			send_reading(fd, &r);
 		}
 	}

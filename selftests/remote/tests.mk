@@ -53,12 +53,14 @@ SRC_remote/supervisor/preauth_test	:= $(REMOTE_SUPERVISOR_SRC)
 LIBS_remote/supervisor/preauth_test	:= $(addprefix -Xlinker --wrap=,now_ms setsockopt getsockopt)
 SRC_remote/supervisor/listen_test	:= $(REMOTE_SUPERVISOR_SRC)
 SRC_remote/supervisor/tenants_test	:= $(REMOTE_SUPERVISOR_SRC)
-UNIT_TESTS += $(addprefix remote/supervisor/,arbiter_test log_test shared_test supervisor_test state_test)
+UNIT_TESTS += $(addprefix remote/supervisor/,arbiter_test log_test meter_test shared_test supervisor_test state_test)
 SRC_remote/supervisor/state_test	:= remote/supervisor/state.c remote/conf/conf.c
 SRC_remote/supervisor/arbiter_test	:= $(REMOTE_SUPERVISOR_SRC) $(addprefix remote/supervisor/,arbiter.c state.c) remote/turns/turns.c
 LIBS_remote/supervisor/arbiter_test	:= -Xlinker --wrap=clock_gettime
 SRC_remote/supervisor/log_test	:= $(REMOTE_SUPERVISOR_SRC) remote/supervisor/log.c
 LIBS_remote/supervisor/log_test	:= -Xlinker --wrap=now_ms
+SRC_remote/supervisor/meter_test	:= remote/supervisor/meter.c selftests/remote/unit/remote/supervisor/quiet.c
+LIBS_remote/supervisor/meter_test	:= $(addprefix -Xlinker --wrap=,dlopen dlsym)
 SRC_remote/supervisor/shared_test	:= remote/supervisor/shared.c $(REMOTE_CHANNEL_SRC)
 LIBS_remote/supervisor/shared_test	:= $(addprefix -Xlinker --wrap=,fork memory_give_back setsockopt getsockopt)
 SRC_remote/supervisor/supervisor_test	:= $(REMOTE_SUPERVISOR_SRC) $(addprefix remote/supervisor/,supervisor.c admin.c arbiter.c shared.c sleep.c state.c trace.c) remote/turns/turns.c remote/sleep/sleepers.c
