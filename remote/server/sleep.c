@@ -82,12 +82,16 @@ static void answer_order(struct server *s, enum sleep_refusal refusal, CUresult 
 	tell(&d->done, see(&d->order));
 }
 
-/* Whether nothing of this process waits for the GPU, as far as is known here. */
+/*
+ * Whether nothing of this process waits for the GPU, as far as is known here, and it has no more
+ * memory than the order counts with.
+ */
 static bool is_quiet(struct server *s)
 {
+	uint64_t less = __atomic_load_n(&s->sleeping.shared->less, __ATOMIC_SEQ_CST);
 	struct sched_client *g = s->sched;
 
-	if (s->waits.list || (g && (g->nr || g->work)))
+	if (s->waits.list || (g && (g->nr || g->work)) || (less && s->quota.charged >= less))
 		return false;
 	if (g && g->turn)
 		sched_give_back(s);

@@ -45,6 +45,8 @@ struct sleep_shared {
 	/* with .granted: the GPUs change, all that the library has are named; 0: none */
 	uint32_t nr_moves;
 	struct sleep_uuids moves[SLEEP_GPUS];
+	/* with .order: it goes to sleep only while its quota has less; 0: whatever that has */
+	uint64_t less;
 
 	/* written by the process */
 	uint32_t state __attribute__((aligned(64))); /* enum sleep_state */

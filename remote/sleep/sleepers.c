@@ -63,26 +63,10 @@ void sleepers_leave(struct sleepers *t, struct sleeper *r, uint64_t now)
 	*r = (struct sleeper){ 0 };
 }
 
-/* what it has taken since the reading by which it was ordered */
-static void note_growth(struct sleepers *t, struct sleeper *r)
-{
-	uint64_t more = r->seen.charged > r->charged ? r->seen.charged - r->charged : 0;
-	uint32_t g;
-
-	for (g = 0; g < t->nr_gpus && !r->needs[g]; g++)
-		;
-	if (g == t->nr_gpus)
-		return;
-	more = least(more, t->gpus[g].total - least(t->gpus[g].total, r->needs[g]));
-	r->needs[g] += more;
-	r->bytes += more;
-}
-
 static void fall_asleep(struct sleepers *t, struct sleeper *r, uint64_t now)
 {
 	uint32_t g;
 
-	note_growth(t, r);
 	r->state = SLEEPER_ASLEEP;
 	r->asked = r->called = r->owes = r->moves = false;
 	r->target = 0;
@@ -220,7 +204,7 @@ static uint64_t takes_of(const struct sleepers *t, const struct sleeper *r, uint
 	if (!uses && !g && r->seen.charged && !is_listed(t, r))
 		uses = SLEEPERS_UNKNOWN;
 	if (uses == SLEEPERS_UNKNOWN)
-		uses = r->seen.charged + SLEEPERS_CONTEXT;
+		uses = least(r->seen.charged, r->limit ?: SLEEPERS_MOST) + SLEEPERS_CONTEXT;
 	return least(uses, used);
 }
 
@@ -242,7 +226,6 @@ static void note_needs(const struct sleepers *t, struct sleeper *r)
 		r->bytes += takes;
 	}
 	r->listed = is_listed(t, r);
-	r->charged = r->seen.charged;
 }
 
 static bool share_gpu(const struct sleeper *r, const struct sleeper *other)
@@ -256,6 +239,13 @@ static bool share_gpu(const struct sleeper *r, const struct sleeper *other)
 }
 
 /* ------------------------------------------------------------------ to sleep */
+
+/* A reading from later says what it has; the order, that it sleeps with no more than it has now. */
+static void choose(struct sleeper *r, uint64_t now)
+{
+	r->chosen_ms = now;
+	r->charged = r->seen.charged;
+}
 
 /* Order it, unless that is refused. The GPUs were read. */
 static void suspend(struct sleepers *t, struct sleeper *r, uint64_t now)
@@ -293,7 +283,7 @@ static void suspend_who_should(struct sleepers *t, struct sleeper *r, uint64_t n
 	    (!r->asked && has_work(r, now)))
 		r->chosen_ms = 0;
 	else if (!r->chosen_ms && (r->asked || idle))
-		r->chosen_ms = now;
+		choose(r, now);
 	if (!r->chosen_ms)
 		return;
 	if (is_read(t, r->chosen_ms + SLEEPERS_FRESH_MS, now))
@@ -421,7 +411,7 @@ static void answer_lack(struct sleepers *t, struct sleeper *r, uint64_t now)
 		} else {
 			victim = victim_on(t, gpus, now, &soon, &could);
 			if (victim)
-				victim->chosen_ms = now;
+				choose(victim, now);
 			if (soon == now + 1)
 				until = still_since(t, r, gpus) + SLEEPERS_PATIENCE_MS;
 			if (victim || soon < until)
@@ -543,7 +533,7 @@ static void wake_first(struct sleepers *t, struct sleeper *r, uint64_t now)
 	} else if (gpus && settled && t->for_memory && !one_is_going(t, r, gpus)) {
 		victim = victim_on(t, gpus, now, &soon, &could);
 		if (victim && could >= lacks)
-			victim->chosen_ms = now;
+			choose(victim, now);
 	}
 }
 

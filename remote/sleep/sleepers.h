@@ -85,6 +85,7 @@ struct sleeper {
 		uint64_t calls, charged; /* frames so far; device memory of its quota */
 	} seen;
 	uint64_t idle_ms; /* 0: it does not go to sleep by itself */
+	uint64_t limit; /* the most that its quota lets it have; 0: there is none */
 	/*
 	 * device memory of its process by the last readings; SLEEPERS_UNKNOWN: some; none at all:
 	 * no reading knows the process
@@ -96,6 +97,7 @@ struct sleeper {
 
 	/* decided: the caller carries it out. Instead of SLEEPER_SUSPEND: sleepers_refuse() */
 	enum { SLEEPER_NOTHING, SLEEPER_SUSPEND, SLEEPER_CALL, SLEEPER_WAKE } does;
+	uint64_t charged; /* with SLEEPER_SUSPEND: it sleeps only with no more than this */
 	enum { SLEEPER_NO_ANSWER, SLEEPER_MADE, SLEEPER_NOT_MADE } answer;
 	bool hold; /* it takes no device memory now: another one wakes */
 	/* for people to read */
@@ -112,7 +114,6 @@ struct sleeper {
 
 	/* sleepers.c's own */
 	bool owes; /* an order was given up, and is not answered yet */
-	uint64_t charged; /* when it was ordered */
 	bool listed; /* when it was ordered a reading knew it */
 	uint64_t needs[SLEEP_GPUS]; /* free memory that its waking wants */
 	uint64_t calls, place;

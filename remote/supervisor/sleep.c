@@ -92,6 +92,14 @@ static void tell_moves(const struct supervisor *s, const struct sleeper *r, stru
 	tell(&w->nr_moves, n);
 }
 
+static void tell_order(struct client *c)
+{
+	struct sleep_shared *w = sleep_shared_of(c->counters);
+
+	__atomic_store_n(&w->less, c->sleeper.charged + 1, __ATOMIC_SEQ_CST);
+	tell(&w->order, ++c->sleep.order);
+}
+
 static void carry_out(struct supervisor *s, struct client *c, uint64_t now)
 {
 	struct sleep_shared *w = sleep_shared_of(c->counters);
@@ -102,7 +110,7 @@ static void carry_out(struct supervisor *s, struct client *c, uint64_t now)
 	if (r->does == SLEEPER_SUSPEND && !raise_host(s, c, r->bytes))
 		sleepers_refuse(r, WHY_HOST, now);
 	else if (r->does == SLEEPER_SUSPEND)
-		tell(&w->order, ++c->sleep.order);
+		tell_order(c);
 	else if (r->does == SLEEPER_CALL)
 		tell(&w->wakes, ++c->sleep.wakes);
 	if (r->does == SLEEPER_WAKE) {
@@ -205,7 +213,10 @@ bool suspend_begin(struct supervisor *s)
 
 void suspend_enter(struct supervisor *s, struct client *c)
 {
-	c->sleeper.idle_ms = remoted_conf_share(s->conf, c->who)->idle_s * 1000;
+	const struct conf_share *share = remoted_conf_share(s->conf, c->who);
+
+	c->sleeper.idle_ms = share->idle_s * 1000;
+	c->sleeper.limit = share->memory;
 	s->sleep_ms = 0;
 }
 

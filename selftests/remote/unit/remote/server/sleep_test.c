@@ -221,6 +221,20 @@ TEST(refusals)
 	assert_int_equal(look(), 1);
 }
 
+/* the order counts with less memory than it has by now */
+TEST(it_has_grown)
+{
+	s.quota.charged = 200;
+	shared.less = 200;
+	shared.order = 1;
+	assert_int_equal(look(), -EAGAIN);
+	assert_true(!shared.done && !*called);
+	s.quota.charged = 199;
+	assert_int_equal(look(), 1);
+	assert_string_equal(called, "LCRU");
+	s.quota.charged = 0;
+}
+
 /* a frame is aside: the order is tried until it has been served */
 TEST(a_frame_waits)
 {

@@ -338,26 +338,35 @@ TEST(side_by_side)
 	assert_false(rows[2].hold || rows[3].hold);
 }
 
-/* What it takes between the reading and its sleep counts: it wakes only where all of it fits. */
-TEST(growth)
+/*
+ * A process that lies about its memory when it sleeps, or that no reading lists, has no more host
+ * memory by that; and what an honest one takes meanwhile keeps it awake, as the order says how much
+ * it may have.
+ */
+TEST(lies_about_memory)
 {
 	come(0, 2, 0);
-	rows[0].asked = true;
-	players[0].silent = true;
+	rows[0].seen.charged = GIB;
+	suspend(0);
+	rows[0].seen.charged = SLEEPERS_MOST;
 	run(S);
-	assert_int_equal(rows[0].state, SLEEPER_GOING);
-	players[0].has[0] = 6 * GIB;
-	rows[0].seen.charged += 4 * GIB;
-	players[0].silent = false;
-	run(3 * S);
-	assert_int_equal(rows[0].state, SLEEPER_ASLEEP);
-	come(1, 7, 0);
-	players[0].wants = true;
-	run(10 * S);
-	assert_int_equal(rows[0].state, SLEEPER_WAITS);
-	go(1);
-	run(5 * S);
-	assert_int_equal(rows[0].state, SLEEPER_AWAKE);
+	assert_true(rows[0].bytes == 2 * GIB && rows[0].needs[0] == 2 * GIB + SLEEPERS_SPARE);
+	come(1, 0, 0);
+	rows[1].seen.charged = SLEEPERS_MOST;
+	rows[1].limit = GIB;
+	come(2, 8, 0);
+	suspend(1);
+	assert_true(rows[1].bytes == 2 * GIB);
+	/* since the look that chose it: a reading may be from before the client took more */
+	come(3, 1, 1);
+	rows[3].seen.charged = GIB;
+	players[3].silent = rows[3].asked = true;
+	metered = false;
+	run(S);
+	rows[3].seen.charged = 3 * GIB;
+	metered = true;
+	run(S);
+	assert_true(rows[3].state == SLEEPER_GOING && rows[3].charged == GIB);
 }
 
 /* Those that wait wake in the order in which they came, and when there is room. */
