@@ -78,9 +78,17 @@ static void fall_asleep(struct sleepers *t, struct sleeper *r, uint64_t now)
 			t->gpus[g].slept_ms = now;
 }
 
-static void wake_up(struct sleepers *t, struct sleeper *r, uint64_t now)
+/* Others may have waited for this wake: the next one is so much later, in its time. */
+static void end_wake(struct sleepers *t, struct sleeper *r, uint64_t times, uint64_t now)
 {
 	note_change(t, r, now);
+	if (r->state == SLEEPER_WAKING)
+		r->apart_ms = now + least(SLEEPERS_APART_MS, times * (now - r->ordered_ms));
+}
+
+static void wake_up(struct sleepers *t, struct sleeper *r, uint64_t now)
+{
+	end_wake(t, r, SLEEPERS_APART, now);
 	r->state = SLEEPER_AWAKE;
 	r->asked = r->called = r->moves = false;
 	r->target = 0;
@@ -135,8 +143,8 @@ static void see_asleep(struct sleepers *t, struct sleeper *r, uint64_t now)
 		r->state = SLEEPER_ASLEEP;
 	if (r->state != SLEEPER_WAKING || !r->seen.wishes)
 		return;
-	r->failed_ms = now;
-	note_change(t, r, now);
+	end_wake(t, r, SLEEPERS_APART_FAILED, now);
+	r->apart_ms = later(r->apart_ms, now + SLEEPERS_FAILED_MS);
 	stand_in_line(t, r, now);
 }
 
@@ -455,7 +463,7 @@ static uint32_t ahead_of(const struct sleepers *t, const struct sleeper *r)
 	return n;
 }
 
-/* Forget grants that a reading has seen, and holds that nobody needs. */
+/* Count again what those need that wake; forget holds that nobody needs. */
 static void look_at_grants(struct sleepers *t, uint64_t now)
 {
 	struct sleepers_gpu *gpu;
@@ -465,16 +473,21 @@ static void look_at_grants(struct sleepers *t, uint64_t now)
 
 	for (g = 0; g < t->nr_gpus; g++) {
 		gpu = &t->gpus[g];
+		gpu->granted = 0;
 		for (wakes = false, i = 0; i < t->nr_rows; i++) {
 			r = t->rows[i];
-			wakes |= r->present && r->state == SLEEPER_WAKING && r->needs[g] &&
-				 !is_late(r, now);
+			if (!r->present || !r->needs[g])
+				continue;
+			if (r->state == SLEEPER_WAKING && !is_late(r, now))
+				wakes = true;
+			else if (r->state != SLEEPER_AWAKE || !r->awake_ms ||
+				 gpu->read_ms >= r->awake_ms + SLEEPERS_SETTLE_MS)
+				continue;
+			gpu->granted += r->needs[g];
 		}
 		gpu->held_before = gpu->held_ms;
 		if (!wakes)
 			gpu->held_ms = 0;
-		if (!wakes && gpu->read_ms >= gpu->changed_ms + SLEEPERS_SETTLE_MS)
-			gpu->granted = 0;
 	}
 }
 
@@ -510,7 +523,7 @@ static void wake_first(struct sleepers *t, struct sleeper *r, uint64_t now)
 	uint32_t g, gpus = 0;
 
 	r->why = t->blind ? WHY_METER : WHY_ROOM;
-	if (now < r->failed_ms + SLEEPERS_FAILED_MS && r->failed_ms)
+	if (now < r->apart_ms)
 		return;
 	for (g = 0; g < SLEEP_GPUS; g++) {
 		if (!r->needs[g])

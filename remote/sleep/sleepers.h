@@ -29,6 +29,13 @@ enum {
 	SLEEPERS_LATE_GIB_MS = 10000,
 	/* a client whose wake has failed is not woken before */
 	SLEEPERS_FAILED_MS = 10000,
+	/*
+	 * nor in so many times as long as that took, and as long as one took that went well, an
+	 * hour at most: others take no memory meanwhile
+	 */
+	SLEEPERS_APART_FAILED = 10,
+	SLEEPERS_APART = 4,
+	SLEEPERS_APART_MS = 3600000,
 	/* an allocation waits so long at most; and so long for others that have work now */
 	SLEEPERS_LACK_MS = 55000,
 	SLEEPERS_PATIENCE_MS = 3000,
@@ -119,7 +126,7 @@ struct sleeper {
 	uint64_t calls, place;
 	/* since when it is to sleep: a reading from later says what it has; 0: it is not */
 	uint64_t chosen_ms;
-	uint64_t frame_ms, awake_ms, ordered_ms, refused_ms, failed_ms, lacked_ms, answered_ms;
+	uint64_t frame_ms, awake_ms, ordered_ms, refused_ms, apart_ms, lacked_ms, answered_ms;
 };
 
 struct sleepers_gpu {

@@ -124,7 +124,7 @@ static const struct state_field of_sleeper[] = {
 	SLEEPER(moves),	    SLEEPER(from),	SLEEPER(to),	     SLEEPER(owes),
 	SLEEPER(listed),    SLEEPER(charged),	SLEEPER(calls),	     SLEEPER(place),
 	SLEEPER(frame_ms),  SLEEPER(awake_ms),	SLEEPER(ordered_ms), SLEEPER(refused_ms),
-	SLEEPER(failed_ms), SLEEPER(needs[0]),	SLEEPER(needs[1]),   SLEEPER(needs[2]),
+	SLEEPER(apart_ms),  SLEEPER(needs[0]),	SLEEPER(needs[1]),   SLEEPER(needs[2]),
 	SLEEPER(needs[3]),  SLEEPER(needs[4]),	SLEEPER(needs[5]),   SLEEPER(needs[6]),
 	SLEEPER(needs[7]),  SLEEPER(needs[8]),	SLEEPER(needs[9]),   SLEEPER(needs[10]),
 	SLEEPER(needs[11]), SLEEPER(needs[12]), SLEEPER(needs[13]),  SLEEPER(needs[14]),
