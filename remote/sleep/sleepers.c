@@ -70,6 +70,7 @@ static void fall_asleep(struct sleepers *t, struct sleeper *r, uint64_t now)
 	r->state = SLEEPER_ASLEEP;
 	r->asked = r->called = r->owes = r->moves = false;
 	r->target = 0;
+	r->headed_ms = 0;
 	r->why = SLEEP_FINE;
 	r->sleeps++;
 	note_change(t, r, now);
@@ -449,8 +450,14 @@ static struct sleeper *next_in_line(const struct sleepers *t, uint64_t place)
 	return next;
 }
 
-/* how many on the client's GPUs wait at earlier places */
-static uint32_t ahead_of(const struct sleepers *t, const struct sleeper *r)
+/* Others need not wait for it: it is not to wake yet, or was the first for long without room. */
+static bool is_passed(const struct sleeper *r, uint64_t now)
+{
+	return now < r->apart_ms || (r->headed_ms && now > r->headed_ms + SLEEPERS_HEAD_MS);
+}
+
+/* how many on the client's GPUs wait at earlier places, and come before it */
+static uint32_t ahead_of(const struct sleepers *t, const struct sleeper *r, uint64_t now)
 {
 	const struct sleeper *other;
 	uint32_t i, n = 0;
@@ -458,7 +465,8 @@ static uint32_t ahead_of(const struct sleepers *t, const struct sleeper *r)
 	for (i = 0; i < t->nr_rows; i++) {
 		other = t->rows[i];
 		if (other->present && other != r && share_gpu(r, other))
-			n += other->state == SLEEPER_WAITS && other->place < r->place;
+			n += other->state == SLEEPER_WAITS && other->place < r->place &&
+			     !is_passed(other, now);
 	}
 	return n;
 }
@@ -511,7 +519,7 @@ static void grant(struct sleepers *t, struct sleeper *r, uint64_t now)
 }
 
 /*
- * The client is the first one on its GPUs that waits. A reading in which one that just went to
+ * The client is the first one on its GPUs that waits, or those before it are passed. A reading in which one that just went to
  * sleep still has its memory only says less than there is.
  */
 static void wake_first(struct sleepers *t, struct sleeper *r, uint64_t now)
@@ -525,6 +533,7 @@ static void wake_first(struct sleepers *t, struct sleeper *r, uint64_t now)
 	r->why = t->blind ? WHY_METER : WHY_ROOM;
 	if (now < r->apart_ms)
 		return;
+	r->headed_ms = r->headed_ms ?: now;
 	for (g = 0; g < SLEEP_GPUS; g++) {
 		if (!r->needs[g])
 			continue;
@@ -555,7 +564,7 @@ static void wake_who_may(struct sleepers *t, uint64_t now)
 	struct sleeper *r = NULL;
 
 	while ((r = next_in_line(t, r ? r->place : 0))) {
-		r->ahead = ahead_of(t, r);
+		r->ahead = ahead_of(t, r, now);
 		if (r->ahead)
 			r->why = WHY_LINE;
 		else

@@ -7,7 +7,8 @@
  * To sleep goes who is told to by an admin; who had no frame for its .idle_ms; and, where
  * .for_memory, the one on a GPU that is idle for longest, when another client of that GPU has no
  * room for an allocation or to wake. Those that wish to wake do so in the order in which they came
- * on each GPU, when it has room; until they are awake the other ones there take no memory.
+ * on each GPU, when it has room. One that found none for long keeps its place, and others may pass
+ * it. Until they are awake the other ones there take no memory.
  */
 #ifndef KVGPU_REMOTE_SLEEPERS_H
 #define KVGPU_REMOTE_SLEEPERS_H
@@ -36,6 +37,8 @@ enum {
 	SLEEPERS_APART_FAILED = 10,
 	SLEEPERS_APART = 4,
 	SLEEPERS_APART_MS = 3600000,
+	/* one that is the first in line holds up the others behind it no longer than that */
+	SLEEPERS_HEAD_MS = 60000,
 	/* an allocation waits so long at most; and so long for others that have work now */
 	SLEEPERS_LACK_MS = 55000,
 	SLEEPERS_PATIENCE_MS = 3000,
@@ -126,7 +129,9 @@ struct sleeper {
 	uint64_t calls, place;
 	/* since when it is to sleep: a reading from later says what it has; 0: it is not */
 	uint64_t chosen_ms;
-	uint64_t frame_ms, awake_ms, ordered_ms, refused_ms, apart_ms, lacked_ms, answered_ms;
+	uint64_t frame_ms, awake_ms, ordered_ms, refused_ms, lacked_ms, answered_ms;
+	uint64_t apart_ms; /* it is not woken before */
+	uint64_t headed_ms; /* since when, in this sleep, it was the first in line; 0: never */
 };
 
 struct sleepers_gpu {

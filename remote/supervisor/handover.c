@@ -122,7 +122,7 @@ static const struct state_field of_sleeper[] = {
 	SLEEPER(asked),	    SLEEPER(called),	SLEEPER(target),     SLEEPER(state),
 	SLEEPER(why),	    SLEEPER(sleeps),	SLEEPER(wished_ms),  SLEEPER(bytes),
 	SLEEPER(moves),	    SLEEPER(from),	SLEEPER(to),	     SLEEPER(owes),
-	SLEEPER(listed),    SLEEPER(charged),	SLEEPER(calls),	     SLEEPER(place),
+	SLEEPER(listed),    SLEEPER(headed_ms), SLEEPER(calls),	     SLEEPER(place),
 	SLEEPER(frame_ms),  SLEEPER(awake_ms),	SLEEPER(ordered_ms), SLEEPER(refused_ms),
 	SLEEPER(apart_ms),  SLEEPER(needs[0]),	SLEEPER(needs[1]),   SLEEPER(needs[2]),
 	SLEEPER(needs[3]),  SLEEPER(needs[4]),	SLEEPER(needs[5]),   SLEEPER(needs[6]),

@@ -382,7 +382,7 @@ TEST(a_line)
 	players[0].wants = true;
 	run(S);
 	players[1].wants = players[2].wants = true;
-	run(600 * S);
+	run(20 * S);
 	/* 3 GiB are free; the second one would not fit either, the other GPU has room */
 	assert_true(rows[0].state == SLEEPER_WAITS && rows[0].why == WHY_ROOM && !rows[0].ahead);
 	assert_true(rows[1].state == SLEEPER_WAITS && rows[1].why == WHY_LINE &&
@@ -404,6 +404,40 @@ TEST(a_line)
 	go(0);
 	run(10 * S);
 	assert_int_equal(rows[1].state, SLEEPER_AWAKE);
+}
+
+/* Who finds no room for long is passed and keeps its place: by a lie it holds nobody up for ever. */
+TEST(passed)
+{
+	uint32_t i;
+
+	come(0, 6, 0);
+	suspend(0);
+	come(1, 2, 0);
+	suspend(1);
+	come(3, 7, 0);
+	players[0].wants = true;
+	run(S);
+	players[1].wants = true;
+	run(50 * S);
+	assert_int_equal(rows[1].state, SLEEPER_WAITS);
+	run(20 * S);
+	assert_int_equal(rows[1].state, SLEEPER_AWAKE);
+	/* nor by leaving the line and standing there anew */
+	for (i = 0; i < 6; i++) {
+		suspend(1);
+		rows[0].seen.state = SLEEP_ASLEEP;
+		run(S);
+		players[1].wants = true;
+		run(5 * S);
+		assert_int_equal(rows[1].state, SLEEPER_AWAKE);
+	}
+	/* both would have room, one of them at once: the first one has it */
+	suspend(1);
+	players[1].wants = true;
+	players[3].has[0] = 3 * GIB;
+	run(5 * S);
+	assert_true(rows[0].state == SLEEPER_AWAKE && rows[1].state == SLEEPER_WAITS);
 }
 
 /* A client that filled its GPU can wake there. */
@@ -447,6 +481,12 @@ TEST(wakes_that_fail_late)
 		held += rows[1].hold;
 	}
 	assert_in_range(held, 60, 400);
+	come(2, 1, 0);
+	suspend(2);
+	players[2].wants = true;
+	run(5 * S);
+	assert_int_equal(rows[2].state, SLEEPER_AWAKE);
+	go(2);
 	/* or one that wakes late, and sleeps and wishes at once */
 	rows[0].idle_ms = S;
 	for (i = held = 0; i < 3600; i++) {
@@ -786,7 +826,9 @@ static void check_wake(const struct sleeper *r)
 		assert_true(!r->needs[g] || needs <= t.gpus[g].free);
 	}
 	for (i = 0; i < CLIENTS; i++)
-		if (&rows[i] != r && rows[i].present && meet(&rows[i], r))
+		if (&rows[i] != r && rows[i].present && meet(&rows[i], r) &&
+		    now >= rows[i].apart_ms &&
+		    (!rows[i].headed_ms || now <= rows[i].headed_ms + SLEEPERS_HEAD_MS))
 			assert_false(rows[i].state == SLEEPER_WAITS && rows[i].place < r->place);
 }
 
