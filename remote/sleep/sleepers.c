@@ -124,6 +124,7 @@ static void see_awake(struct sleepers *t, struct sleeper *r, uint64_t now)
 
 static void see_going(struct sleepers *t, struct sleeper *r, uint64_t now)
 {
+	r->slow = now > r->ordered_ms + SLEEPERS_SLOW_MS + (r->bytes >> 30) * SLEEPERS_SLOW_GIB_MS;
 	if (r->seen.state >= SLEEP_ASLEEP) {
 		fall_asleep(t, r, now);
 	} else if (r->seen.done) {
@@ -312,7 +313,10 @@ static uint64_t may_sleep_at(const struct sleeper *r, uint64_t now)
 	return has_work(r, now) ? later(hold, now + 1) : hold;
 }
 
-/* whether another one than @r was chosen or ordered, and frees memory of these GPUs, a bit each */
+/*
+ * Whether another one than @r was chosen or ordered, and frees memory of these GPUs, a bit each. One
+ * that is slow to answer is not waited for.
+ */
 static bool one_is_going(const struct sleepers *t, const struct sleeper *r, uint32_t gpus)
 {
 	const struct sleeper *other;
@@ -321,7 +325,7 @@ static bool one_is_going(const struct sleepers *t, const struct sleeper *r, uint
 	for (i = 0; i < t->nr_rows; i++) {
 		other = t->rows[i];
 		if (!other->present || other == r ||
-		    (other->state != SLEEPER_GOING && !other->chosen_ms))
+		    ((other->state != SLEEPER_GOING || other->slow) && !other->chosen_ms))
 			continue;
 		for (g = 0; g < t->nr_gpus; g++)
 			if (gpus & 1u << g &&
@@ -331,8 +335,16 @@ static bool one_is_going(const struct sleepers *t, const struct sleeper *r, uint
 	return false;
 }
 
+/* whether @r is to go to sleep for others rather than @other */
+static bool is_rather(const struct sleeper *r, const struct sleeper *other)
+{
+	if (r->slow != other->slow)
+		return other->slow;
+	return later(r->frame_ms, r->awake_ms) < later(other->frame_ms, other->awake_ms);
+}
+
 /*
- * Put the one of these GPUs to sleep that is idle for longest. *soon: else, when one may be.
+ * Put the one of these GPUs to sleep that is idle for longest, one that was slow last. *soon: else, when one may be.
  * *could: what all that may be now would free.
  */
 static struct sleeper *victim_on(const struct sleepers *t, uint32_t gpus, uint64_t now,
@@ -355,8 +367,7 @@ static struct sleeper *victim_on(const struct sleepers *t, uint32_t gpus, uint64
 		if (at > now)
 			continue;
 		*could += takes;
-		if (!best ||
-		    later(r->frame_ms, r->awake_ms) < later(best->frame_ms, best->awake_ms))
+		if (!best || is_rather(r, best))
 			best = r;
 	}
 	return best;

@@ -28,6 +28,9 @@ enum {
 	/* an order to sleep or to wake is given up after so long, and so long for each GiB */
 	SLEEPERS_LATE_MS = 60000,
 	SLEEPERS_LATE_GIB_MS = 10000,
+	/* others go to sleep beside one that has not answered its order after that */
+	SLEEPERS_SLOW_MS = 10000,
+	SLEEPERS_SLOW_GIB_MS = 250,
 	/* a client whose wake has failed is not woken before */
 	SLEEPERS_FAILED_MS = 10000,
 	/*
@@ -124,6 +127,7 @@ struct sleeper {
 
 	/* sleepers.c's own */
 	bool owes; /* an order was given up, and is not answered yet */
+	bool slow; /* its last order took long */
 	bool listed; /* when it was ordered a reading knew it */
 	uint64_t needs[SLEEP_GPUS]; /* free memory that its waking wants */
 	uint64_t calls, place;

@@ -657,6 +657,39 @@ TEST(victims)
 	assert_true(rows[0].state == SLEEPER_AWAKE && rows[3].state == SLEEPER_ASLEEP);
 }
 
+/* One that does not answer its order is not waited for, and is chosen last from then on. */
+TEST(slow_victims)
+{
+	t.for_memory = true;
+	come(0, 3, 0);
+	players[0].silent = true;
+	run(3 * S);
+	come(1, 3, 0);
+	run(3 * S);
+	come(2, 3, 0);
+	come(3, 1, 0);
+	run(20 * S);
+	players[3].wants_more = 2 * GIB;
+	run(20 * S);
+	assert_true(rows[0].state == SLEEPER_GOING && rows[1].state == SLEEPER_ASLEEP);
+	assert_true(players[3].has[0] == 3 * GIB && !rows[2].sleeps);
+	/* it answers late, and that it does not sleep */
+	players[0].refuses = SLEEP_BUSY;
+	run(120 * S);
+	assert_true(rows[0].owes && rows[0].why == WHY_LATE);
+	players[0].silent = false;
+	players[0].refuses = SLEEP_FINE;
+	rows[0].seen.done = true;
+	players[0].order_ms = 0;
+	run(70 * S);
+	assert_true(rows[0].state == SLEEPER_AWAKE && !rows[0].owes);
+	rows[2].seen.calls++;
+	run(20 * S);
+	players[3].wants_more = 3 * GIB;
+	run(10 * S);
+	assert_true(rows[2].state == SLEEPER_ASLEEP && rows[0].state == SLEEPER_AWAKE);
+}
+
 /* Nobody is put to sleep for a wake that would not have room by that either. */
 TEST(no_vain_victims)
 {
