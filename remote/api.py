@@ -654,8 +654,10 @@ def cases_c(entries, frames):
     made = frames + [e for e in entries if e.made]
     text = HEADER + "#include <remote/server/server.h>\n\n" + "\n".join(case(e) for e in made)
     text += "\nCUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)\n"
-    text += "{\n\tswitch (op) {\n" + "".join(f"\tcase OP_{e.name}:\n" + e.has("takes") * "\t\twait_while_held(s);\n" +
-                                         f"\t\treturn case_{e.name}(s, in, out);\n" for e in made)
+    text += "{\n\tCUresult r;\n\n\tswitch (op) {\n"
+    for e in made:
+        take = f"\t\ttake_begin(s);\n\t\tr = case_{e.name}(s, in, out);\n\t\ttake_end(s);\n\t\treturn r;\n"
+        text += f"\tcase OP_{e.name}:\n" + (take if e.has("takes") else f"\t\treturn case_{e.name}(s, in, out);\n")
     return text + "\t}\n\treturn CUDA_ERROR_NOT_SUPPORTED;\n}\n\n" + op_set("op_reports", reports(made)) + "\n" +\
         op_set("op_gives", gives(made)) + "\n" +\
         op_set("op_works", [e for e in made if e.has("touches") or e.has("works")]) + "\n" +\

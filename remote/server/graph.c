@@ -431,9 +431,9 @@ CUresult own_cuGraphLaunch(struct server *s, CUgraphExec exec, CUstream stream)
 	CUresult r;
 
 	if (first)
-		wait_while_held(s);
+		take_begin(s);
 	r = CALL(s, cuGraphLaunch, exec, stream);
 	if (first)
-		note_launch(s, e, r);
+		take_ends_launch(s, e, r);
 	return r;
 }

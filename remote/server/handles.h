@@ -31,7 +31,7 @@ struct entry {
 	struct shared_event *shared; /* shares.c: of an event; NULL: it is not shared */
 	/* an executable graph was updated: its copies may differ from those of its graph */
 	bool updated;
-	/* of a function, or of an executable graph as it is now: note_launch() (quota.h) */
+	/* of a function, or of an executable graph as it is now: take_ends_launch() (quota.h) */
 	bool launched;
 	/*
 	 * of a graph: a node has taken it over, or made it; a capture fills it, or has failed to

@@ -142,7 +142,7 @@ CUresult frame_launch(struct server *s, const struct q_launch *q, struct kvgpu_r
 	if (r)
 		return r;
 	if (first)
-		wait_while_held(s);
+		take_begin(s);
 	if (!q->attributes) {
 		r = CALL(s, cuLaunchKernel, f, q->grid[0], q->grid[1], q->grid[2], q->block[0],
 			 q->block[1], q->block[2], q->shared, stream, NULL, extra);
@@ -151,7 +151,7 @@ CUresult frame_launch(struct server *s, const struct q_launch *q, struct kvgpu_r
 		r = CALL(s, cuLaunchKernelEx, &config, f, NULL, extra);
 	}
 	if (first)
-		note_launch(s, handle_entry(s, q->function), r);
+		take_ends_launch(s, handle_entry(s, q->function), r);
 	return r;
 }
 

@@ -39,16 +39,30 @@ uint64_t quota_left(const struct server *s)
 	return limit > used ? limit - used : 0;
 }
 
-void wait_while_held(const struct server *s)
+/* It is said before .hold is read: the first process sees it, or this process sees .hold. */
+void take_begin(struct server *s)
 {
-	const struct sleep_shared *d = s->sleeping.words;
+	struct sleep_shared *d = s->sleeping.words;
 
-	while (d && __atomic_load_n(&d->hold, __ATOMIC_ACQUIRE))
-		usleep(SLEEP_WAKE_LOOK_US);
+	while (d) {
+		__atomic_store_n(&d->takes, 1, __ATOMIC_SEQ_CST);
+		if (!__atomic_load_n(&d->hold, __ATOMIC_SEQ_CST))
+			return;
+		take_end(s);
+		while (__atomic_load_n(&d->hold, __ATOMIC_RELAXED))
+			usleep(SLEEP_WAKE_LOOK_US);
+	}
 }
 
-void note_launch(struct server *s, struct entry *e, CUresult r)
+void take_end(struct server *s)
 {
+	if (s->sleeping.words)
+		__atomic_store_n(&s->sleeping.words->takes, 0, __ATOMIC_SEQ_CST);
+}
+
+void take_ends_launch(struct server *s, struct entry *e, CUresult r)
+{
+	take_end(s);
 	e->launched |= !r && !s->captures.begun && !s->mempools.captured;
 }
 

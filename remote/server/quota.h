@@ -52,16 +52,17 @@ bool quota_find(const struct server *s, uint64_t ptr, uint64_t *bytes);
 void quota_return_context(struct server *s, uint64_t context);
 
 /*
- * Wait while another client wakes, for which the first process has counted what is free: before
- * each operation that may take device memory (`takes` in cuda/api/api.def), and before work with a
- * function or an executable graph whose entry is not .launched. The first process bounds the wait.
+ * Around each operation that may take device memory (`takes` in cuda/api/api.def), and around a
+ * launch whose function's or executable graph's entry is not .launched. take_begin() waits while
+ * another client wakes, for which the first process has counted what is free; that bounds the wait.
  */
-void wait_while_held(const struct server *s);
+void take_begin(struct server *s);
+void take_end(struct server *s);
 /*
- * Behind such work: the library has what it needs for it. Not so if that has failed, or was
- * captured, or graphs may allocate, which they do anew with each launch.
+ * take_end() behind such a launch: now the library has what it needs for it. Not so if the launch
+ * has failed, or was captured, or graphs may allocate, which they do anew with each launch.
  */
-void note_launch(struct server *s, struct entry *e, CUresult r);
+void take_ends_launch(struct server *s, struct entry *e, CUresult r);
 
 /*
  * How much device memory an array takes, with its @levels (1: it is no mipmapped array).

@@ -40,7 +40,7 @@ struct sleep_shared {
 	uint32_t wakes; /* number of the last order to wake; the process makes a wish of it */
 	/* how often .lacks was answered; .made: by the last answer there may be room now */
 	uint32_t answers, made;
-	uint32_t hold; /* another one wakes: take no device memory until that is over */
+	uint32_t hold; /* another one wakes: begin to take no device memory until that is over */
 	uint32_t makes_room; /* others may be put to sleep for an allocation: .lacks is looked at */
 	/* with .granted: the GPUs change, all that the library has are named; 0: none */
 	uint32_t nr_moves;
@@ -55,6 +55,7 @@ struct sleep_shared {
 	uint32_t wish; /* number of the last wish to wake */
 	/* allocations for which the library had no room; higher than .answers: one waits */
 	uint32_t lacks;
+	uint32_t takes; /* a call is under way that may take device memory */
 };
 
 #endif

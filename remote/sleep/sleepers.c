@@ -510,11 +510,16 @@ static void look_at_grants(struct sleepers *t, uint64_t now)
 	}
 }
 
-/* Others take no more memory of this GPU. Whether a reading has seen it since. */
+/* Others begin to take no memory. Whether a reading has seen what they had taken by then. */
 static bool hold(struct sleepers *t, struct sleepers_gpu *gpu, uint64_t now)
 {
+	uint32_t i;
+
 	gpu->held_ms = gpu->held_ms ?: gpu->held_before ?: now;
-	return is_read(t, gpu->held_ms + SLEEPERS_FRESH_MS, now);
+	for (i = 0; now < gpu->held_ms + SLEEPERS_TAKES_MS && i < t->nr_rows; i++)
+		if (t->rows[i]->present && t->rows[i]->seen.takes)
+			t->took_ms = now;
+	return is_read(t, later(gpu->held_ms, t->took_ms) + SLEEPERS_FRESH_MS, now);
 }
 
 static void grant(struct sleepers *t, struct sleeper *r, uint64_t now)

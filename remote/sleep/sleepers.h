@@ -8,7 +8,7 @@
  * .for_memory, the one on a GPU that is idle for longest, when another client of that GPU has no
  * room for an allocation or to wake. Those that wish to wake do so in the order in which they came
  * on each GPU, when it has room. One that found none for long keeps its place, and others may pass
- * it. Until they are awake the other ones there take no memory.
+ * it. Until they are awake the other ones take no memory.
  */
 #ifndef KVGPU_REMOTE_SLEEPERS_H
 #define KVGPU_REMOTE_SLEEPERS_H
@@ -51,6 +51,8 @@ enum {
 	SLEEPERS_SETTLE_MS = 400,
 	/* the same of what this process has decided itself */
 	SLEEPERS_FRESH_MS = 100,
+	/* a wake waits so long for calls that were under way when its GPUs were held */
+	SLEEPERS_TAKES_MS = 20000,
 	/* after an answer that there may be room: nobody wakes into it meanwhile */
 	SLEEPERS_MADE_MS = 1500,
 	/* an older reading counts for nothing */
@@ -94,6 +96,7 @@ struct sleeper {
 		enum sleep_refusal refusal;
 		bool wishes; /* a wish to wake that was not granted */
 		bool lacks; /* an allocation waits for an answer */
+		bool takes; /* a call is under way that may take device memory */
 		bool works; /* it has work on the GPU, or work waits for a turn */
 		uint64_t calls, charged; /* frames so far; device memory of its quota */
 	} seen;
@@ -146,7 +149,7 @@ struct sleepers_gpu {
 	uint64_t changed_ms, slept_ms, made_ms;
 	/* what those need that wake, or woke later than any reading has seen */
 	uint64_t granted;
-	/* since when others take no memory there, as one is about to wake, or wakes; 0: they may */
+	/* since when others take no memory, as one is about to wake, or wakes; 0: they may */
 	uint64_t held_ms, held_before;
 };
 
@@ -160,7 +163,7 @@ struct sleepers {
 	/* decided */
 	bool wants_reading;
 	/* sleepers.c's own */
-	uint64_t places;
+	uint64_t places, took_ms;
 };
 
 /*

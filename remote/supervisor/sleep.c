@@ -43,6 +43,7 @@ static void see_client(struct client *c)
 	c->sleep.lacks = see(&w->lacks);
 	r->seen.wishes = c->sleep.wish != c->sleep.granted;
 	r->seen.lacks = c->sleep.lacks != c->sleep.answers;
+	r->seen.takes = see(&w->takes);
 	r->seen.works = see(&d->busy) || see(&d->want);
 	r->seen.calls = __atomic_load_n(&c->counters->calls, __ATOMIC_RELAXED);
 	r->seen.charged = __atomic_load_n(&c->counters->memory, __ATOMIC_RELAXED);

@@ -518,8 +518,8 @@ void suspend_look(struct supervisor *s);
 void suspend_enter(struct supervisor *s, struct client *c);
 void suspend_leave(struct supervisor *s, struct client *c);
 /*
- * By how many bytes the host memory of that client's programs is bounded higher, as they sleep. They
- * share a bound where there are cgroups.
+ * By how many bytes the host memory of that client's programs is bounded higher, as some
+ * sleep. They share a bound where there are cgroups.
  */
 uint64_t suspend_raised(const struct supervisor *s, const struct tenant *tenant);
 /* The admin's commands, behind their first word: "ok", or "error" and why. */

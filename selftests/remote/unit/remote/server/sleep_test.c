@@ -305,10 +305,11 @@ static void let_go(void)
 	shared.hold = waits < held_for;
 }
 
-/* the library is called only when no other one wakes */
+/* the library is called only when no other one wakes, and while the first process knows of it */
 static void is_free(void)
 {
 	assert_false(shared.hold);
+	assert_true(shared.takes);
 }
 
 /* whether it was held, which nothing is from then on; then others are */
@@ -317,6 +318,7 @@ static bool held(CUresult r)
 	bool yes = waits;
 
 	OK(r);
+	assert_false(shared.takes);
 	shared.hold = 1;
 	waits = 0;
 	return yes;

@@ -338,6 +338,28 @@ TEST(side_by_side)
 	assert_false(rows[2].hold || rows[3].hold);
 }
 
+/* What another one takes by a call that is under way would not be in the reading. */
+TEST(a_call_under_way)
+{
+	come(0, 3, 0);
+	come(1, 1, 1);
+	suspend(0);
+	rows[1].seen.takes = players[0].wants = players[0].silent = true;
+	run(5 * S);
+	assert_true(rows[0].state == SLEEPER_WAITS && rows[1].hold);
+	players[1].has[0] = 7 * GIB;
+	rows[1].seen.takes = false;
+	run(5 * S);
+	assert_true(rows[0].state == SLEEPER_WAITS && rows[0].why == WHY_ROOM);
+	/* one that goes on holds it up no longer than for that time */
+	rows[1].seen.takes = true;
+	players[1].has[0] = 0;
+	run(15 * S);
+	assert_int_equal(rows[0].state, SLEEPER_WAITS);
+	run(10 * S);
+	assert_int_equal(rows[0].state, SLEEPER_WAKING);
+}
+
 /*
  * A process that lies about its memory when it sleeps, or that no reading lists, has no more host
  * memory by that; and what an honest one takes meanwhile keeps it awake, as the order says how much

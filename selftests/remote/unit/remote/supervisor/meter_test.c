@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The process that asks NVML, which is played here, and what the first process takes of its reading. */
+/* The process that asks NVML, which is played here, and what the first process takes from it. */
 #include <selftests/unit_test.h>
 
 #include <dlfcn.h>

@@ -337,7 +337,7 @@ TEST(no_row_beside_kept_memory)
 	close(memory);
 }
 
-/* a served program of the newcomer's name, which has all of the memory; if not @stays it has left */
+/* a served program of the newcomer's name, which has all of the memory; not @stays: it has left */
 static struct client *earlier(bool stays)
 {
 	struct client *c = client_row(&s);
