@@ -412,6 +412,22 @@ static bool room_was_made(struct sleepers *t, uint32_t gpus, uint64_t since, uin
 	return false;
 }
 
+/* Others have gone to sleep in vain where a call is told that there is room, and then that not. */
+static void note_answer(struct sleeper *r, uint64_t now)
+{
+	bool same_call = r->made_for == r->seen.calls + 1;
+
+	if (r->made_for && !same_call)
+		r->vain = 0;
+	r->made_for = r->answer == SLEEPER_MADE ? r->seen.calls + 1 : 0;
+	if (r->answer == SLEEPER_NOT_MADE && same_call) {
+		r->vain += r->vain < SLEEPERS_VAIN;
+		r->vain_ms = now + ((uint64_t)SLEEPERS_LACK_AGAIN_MS << r->vain);
+	}
+	r->answered_ms = now;
+	r->lacked_ms = 0;
+}
+
 static void answer_lack(struct sleepers *t, struct sleeper *r, uint64_t now)
 {
 	uint64_t until = r->lacked_ms + SLEEPERS_LACK_MS, soon, could;
@@ -421,7 +437,7 @@ static void answer_lack(struct sleepers *t, struct sleeper *r, uint64_t now)
 	if (now < r->answered_ms + SLEEPERS_LACK_AGAIN_MS)
 		return;
 	r->answer = SLEEPER_NOT_MADE;
-	if (t->for_memory && now < until) {
+	if (t->for_memory && now < until && now >= r->vain_ms) {
 		if (room_was_made(t, gpus, r->lacked_ms, now)) {
 			r->answer = SLEEPER_MADE;
 		} else if (!is_read(t, still_since(t, r, gpus), now)) {
@@ -438,10 +454,8 @@ static void answer_lack(struct sleepers *t, struct sleeper *r, uint64_t now)
 				r->answer = SLEEPER_NO_ANSWER;
 		}
 	}
-	if (!r->answer)
-		return;
-	r->answered_ms = now;
-	r->lacked_ms = 0;
+	if (r->answer)
+		note_answer(r, now);
 }
 
 /* ------------------------------------------------------------------ the line of those that wake */

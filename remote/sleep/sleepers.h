@@ -45,8 +45,12 @@ enum {
 	/* an allocation waits so long at most; and so long for others that have work now */
 	SLEEPERS_LACK_MS = 55000,
 	SLEEPERS_PATIENCE_MS = 3000,
-	/* between two answers to a client */
+	/*
+	 * between two answers to a client; where room was made in vain no more is made for twice
+	 * that, and twice as long each time it is in vain anew, so many times at most
+	 */
 	SLEEPERS_LACK_AGAIN_MS = 1000,
+	SLEEPERS_VAIN = 9,
 	/* what a reading has to be later than a change on its GPU, to have seen it */
 	SLEEPERS_SETTLE_MS = 400,
 	/* the same of what this process has decided itself */
@@ -137,6 +141,9 @@ struct sleeper {
 	/* since when it is to sleep: a reading from later says what it has; 0: it is not */
 	uint64_t chosen_ms;
 	uint64_t frame_ms, awake_ms, ordered_ms, refused_ms, lacked_ms, answered_ms;
+	uint64_t made_for; /* .calls + 1 by the last answer, if that was SLEEPER_MADE */
+	uint32_t vain; /* how often room was made in vain since it was not */
+	uint64_t vain_ms; /* until when none is made for it */
 	uint64_t apart_ms; /* it is not woken before */
 	uint64_t headed_ms; /* since when, in this sleep, it was the first in line; 0: never */
 };

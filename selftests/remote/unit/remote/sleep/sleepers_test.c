@@ -126,8 +126,10 @@ static void obey(uint32_t i)
 		p->made += r->answer == SLEEPER_MADE;
 		p->not_made += r->answer == SLEEPER_NOT_MADE;
 		r->seen.lacks = false;
-		if (r->answer == SLEEPER_NOT_MADE)
+		if (r->answer == SLEEPER_NOT_MADE) {
 			p->wants_more = 0;
+			r->seen.calls++;
+		}
 	}
 }
 
@@ -710,6 +712,36 @@ TEST(slow_victims)
 	players[3].wants_more = 3 * GIB;
 	run(10 * S);
 	assert_true(rows[2].state == SLEEPER_ASLEEP && rows[0].state == SLEEPER_AWAKE);
+}
+
+/* Who lacks more than there can be, again and again, has others sleep less and less often. */
+TEST(room_in_vain)
+{
+	uint32_t i, n;
+
+	t.for_memory = true;
+	for (i = 0; i < 3; i++)
+		come(i, 3, 0);
+	for (n = 0; n < 3600; n++) {
+		players[0].wants_more = 20 * GIB;
+		for (i = 1; i < 3; i++)
+			players[i].wants = !(n % 15);
+		run(S);
+	}
+	assert_in_range(rows[1].sleeps + rows[2].sleeps, 8, 50);
+	/* a success ends that */
+	run(600 * S);
+	players[0].wants_more = 6 * GIB;
+	run(20 * S);
+	assert_true(players[0].has[0] == 9 * GIB);
+	for (n = 0; n < 3; n++) {
+		players[0].has[0] = 3 * GIB;
+		players[1].wants = players[2].wants = true;
+		run(20 * S);
+		players[0].wants_more = 6 * GIB;
+		run(20 * S);
+		assert_true(players[0].has[0] == 9 * GIB);
+	}
 }
 
 /* Nobody is put to sleep for a wake that would not have room by that either. */
