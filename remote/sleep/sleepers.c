@@ -314,8 +314,8 @@ static uint64_t may_sleep_at(const struct sleeper *r, uint64_t now)
 }
 
 /*
- * Whether another one than @r was chosen or ordered, and frees memory of these GPUs, a bit each. One
- * that is slow to answer is not waited for.
+ * Whether another one than @r was chosen or ordered, and frees memory of these GPUs, a bit each.
+ * One that is slow to answer is not waited for.
  */
 static bool one_is_going(const struct sleepers *t, const struct sleeper *r, uint32_t gpus)
 {
@@ -344,8 +344,8 @@ static bool is_rather(const struct sleeper *r, const struct sleeper *other)
 }
 
 /*
- * Put the one of these GPUs to sleep that is idle for longest, one that was slow last. *soon: else, when one may be.
- * *could: what all that may be now would free.
+ * Put the one of these GPUs to sleep that is idle for longest, one that was slow last. *soon: else,
+ * when one may be. *could: what all that may be now would free.
  */
 static struct sleeper *victim_on(const struct sleepers *t, uint32_t gpus, uint64_t now,
 				 uint64_t *soon, uint64_t *could)
@@ -549,8 +549,8 @@ static void grant(struct sleepers *t, struct sleeper *r, uint64_t now)
 }
 
 /*
- * The client is the first one on its GPUs that waits, or those before it are passed. A reading in which one that just went to
- * sleep still has its memory only says less than there is.
+ * The client is the first one on its GPUs that waits, or those before it are passed. A reading in
+ * which one that just went to sleep still has its memory only says less than there is.
  */
 static void wake_first(struct sleepers *t, struct sleeper *r, uint64_t now)
 {

@@ -430,7 +430,7 @@ TEST(a_line)
 	assert_int_equal(rows[1].state, SLEEPER_AWAKE);
 }
 
-/* Who finds no room for long is passed and keeps its place: by a lie it holds nobody up for ever. */
+/* Who finds no room for long is passed, and keeps its place: no lie holds others up for ever. */
 TEST(passed)
 {
 	uint32_t i;
