@@ -419,6 +419,8 @@ static void note_answer(struct sleeper *r, uint64_t now)
 
 	if (r->made_for && !same_call)
 		r->vain = 0;
+	if (!same_call)
+		r->first_ms = r->lacked_ms;
 	r->made_for = r->answer == SLEEPER_MADE ? r->seen.calls + 1 : 0;
 	if (r->answer == SLEEPER_NOT_MADE && same_call) {
 		r->vain += r->vain < SLEEPERS_VAIN;
@@ -430,7 +432,8 @@ static void note_answer(struct sleeper *r, uint64_t now)
 
 static void answer_lack(struct sleepers *t, struct sleeper *r, uint64_t now)
 {
-	uint64_t until = r->lacked_ms + SLEEPERS_LACK_MS, soon, could;
+	bool same_call = r->made_for == r->seen.calls + 1;
+	uint64_t until = (same_call ? r->first_ms : r->lacked_ms) + SLEEPERS_LACK_MS, soon, could;
 	uint32_t gpus = gpus_of(t, r);
 	struct sleeper *victim;
 

@@ -142,6 +142,7 @@ struct sleeper {
 	uint64_t chosen_ms;
 	uint64_t frame_ms, awake_ms, ordered_ms, refused_ms, lacked_ms, answered_ms;
 	uint64_t made_for; /* .calls + 1 by the last answer, if that was SLEEPER_MADE */
+	uint64_t first_ms; /* since when that call lacks memory */
 	uint32_t vain; /* how often room was made in vain since it was not */
 	uint64_t vain_ms; /* until when none is made for it */
 	uint64_t apart_ms; /* it is not woken before */
