@@ -40,7 +40,7 @@ static const char *refusal(uint32_t result)
 	case KVGPU_REMOTE_FULL:
 		return "the server has as many clients as it takes: its remoted.conf says how many";
 	case KVGPU_REMOTE_FORBIDDEN:
-		return "the server does not let this client in: its remoted.conf says so";
+		return "the server does not let this client in: its remoted.conf or kvgpu-remotectl refuse says so";
 	case KVGPU_REMOTE_NO_LIBRARY:
 		return "the server can't load its libcuda.so.1: its log says why, its remoted.conf which one";
 	default:
