@@ -215,7 +215,7 @@ static bool add_libraries(struct spec *s, const char *folder)
 {
 	if (!has_client(folder)) {
 		report_error(
-			"%s/libcuda.so.1 is not there, or is no client's: install kvgpu-remote-client, or unpack a bundle and name its folder by --bundle",
+			"%s/libcuda.so.1 is not there, or is no client's: install kvgpu-remote-client, or unpack a bundle and name its folder by --unpacked",
 			folder);
 		return false;
 	}

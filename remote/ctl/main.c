@@ -41,14 +41,14 @@ static const char usage[] =
 	"  bundle NAME [--address ADDRESS] [--libraries PATH] > NAME.tar\n"
 	"                                       all that a client needs: its user unpacks it, and calls NAME/run PROGRAM\n"
 	"      [--folder PATH] [--days N]       as above; ADDRESS of the server: the first name in its certificate, port 7411\n"
-	"  cdi [NAME] [--bundle PATH] > /etc/cdi/kvgpu-remote.json\n"
+	"  cdi [NAME] [--unpacked PATH] > /etc/cdi/kvgpu-remote.json\n"
 	"                                       for containers: the device kvgpu.example/gpu=NAME (remote) is the server of remote.conf\n"
 	"  certs show FILE...                   the fingerprints of certificates' keys, and their names\n"
 	"  --socket PATH  the server's admin socket (" ADMIN_SOCKET ")\n"
 	"  --version, --help\n";
 
 struct options {
-	const char *socket, *folder, *address, *libraries, *bundle;
+	const char *socket, *folder, *address, *libraries, *unpacked;
 	bool json, help, version;
 	double interval;
 	uint64_t days;
@@ -230,7 +230,7 @@ static int run_command(const struct options *o, char **args, int n)
 	case BUNDLE:
 		return bundle(o, args[1]);
 	case CDI:
-		return ctl_cdi(n > 1 ? args[1] : "remote", o->bundle);
+		return ctl_cdi(n > 1 ? args[1] : "remote", o->unpacked);
 	}
 	return wrong_usage(text);
 }
@@ -253,7 +253,7 @@ static bool read_options(int argc, char **argv, struct options *o, char text[WRO
 					       { "days", required_argument, NULL, 'd' },
 					       { "address", required_argument, NULL, 'a' },
 					       { "libraries", required_argument, NULL, 'l' },
-					       { "bundle", required_argument, NULL, 'b' },
+					       { "unpacked", required_argument, NULL, 'u' },
 					       { "within", required_argument, NULL, 'w' },
 					       { "gpu", required_argument, NULL, 'g' },
 					       { "seconds", required_argument, NULL, 't' },
@@ -283,8 +283,8 @@ static bool read_options(int argc, char **argv, struct options *o, char text[WRO
 			o->address = optarg;
 		} else if (c == 'l') {
 			o->libraries = optarg;
-		} else if (c == 'b') {
-			o->bundle = optarg;
+		} else if (c == 'u') {
+			o->unpacked = optarg;
 		} else if (c == 'w') {
 			o->within = optarg;
 		} else if (c == 'g' && !conf_natural(optarg, INT32_MAX, &n)) {

@@ -36,7 +36,7 @@ client()
 {
 	[ -e "$work/$1" ] || { mkdir "$work/$1" && tar -xf "$work/lab-1.tar" -C "$work/$1" --strip-components=1 --no-same-owner; }
 	echo "server = ${*:2}" > "$work/$1/remote.conf"
-	ctl cdi "$1" --bundle "$work/$1" > "$work/cdi/$1.json"
+	ctl cdi "$1" --unpacked "$work/$1" > "$work/cdi/$1.json"
 }
 
 make_bundle()
@@ -108,12 +108,12 @@ refusals()
 	local name
 
 	for name in '' 'a b' a=b -- .a a- "$(printf 'a%.0s' {1..49})"; do
-		step "no device's name: '$name'" "a device's name is" ctl cdi --bundle "$work/tls" -- "$name"
+		step "no device's name: '$name'" "a device's name is" ctl cdi --unpacked "$work/tls" -- "$name"
 	done
-	step "no such folder" 'No such file' ctl cdi --bundle "$work/nowhere"
+	step "no such folder" 'No such file' ctl cdi --unpacked "$work/nowhere"
 	refuses "127.0.0.1 is another one there" 'let the server listen at unix:/path' tcp:127.0.0.1:7411
 	: > "$work/tls/remote.conf"
-	step "no server" 'names no server' ctl cdi --bundle "$work/tls"
+	step "no server" 'names no server' ctl cdi --unpacked "$work/tls"
 	refuses "no address" 'remote.conf:1: ' nonsense
 	refuses "a path that JSON would have to quote" 'take a path of printable ASCII' "unix:$work/a\"b"
 	refuses "a socket that is not there" 'No such file' "unix:$work/nowhere"
@@ -187,7 +187,7 @@ containers()
 	for to in aperture tls; do
 		cp -r "$work/$to" "$work/own-$to"
 		chown -R 1000:1000 "$work/own-$to"
-		setpriv --reuid 1000 --regid 1000 --clear-groups "$work/programs/kvgpu-remotectl" cdi "own-$to" --bundle "$work/own-$to" > "$work/cdi/own-$to.json"
+		setpriv --reuid 1000 --regid 1000 --clear-groups "$work/programs/kvgpu-remotectl" cdi "own-$to" --unpacked "$work/own-$to" > "$work/cdi/own-$to.json"
 		step "podman of a user without root, by $to" "$says" in_podman 1000 --device "kvgpu.example/gpu=own-$to" "${program[@]}"
 	done
 }

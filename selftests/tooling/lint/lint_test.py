@@ -254,7 +254,7 @@ def meanings():
 
 def documents():
     expect("documents", "116 lines of README.md", {"README.md": "\n" * 116}, "README.md: 116 lines")
-    expect("documents", "3,701 lines of pages", {"docs/page1.md": "\n" * 1901, "docs/page2.md": "\n" * 1800}, "docs/: its pages have 3")
+    expect("documents", "3,736 lines of pages", {"docs/page1.md": "\n" * 1936, "docs/page2.md": "\n" * 1800}, "docs/: its pages have 3")
     expect("documents", "a line of 401 characters", {"docs/page1.md": "| " + "a" * 399}, "docs/page1.md:1: 401 characters")
     expect("documents", "a hash that no commit has, in a tree without git", {"docs/page1.md": "abc1234\n"})
     if shutil.which("git"):

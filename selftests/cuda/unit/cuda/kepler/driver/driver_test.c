@@ -181,7 +181,7 @@ static void counted(void **state)
 
 	OK(cuModuleLoad(&m, CUBIN));
 	OK(cuModuleGetFunctionCount(&count, m));
-	assert_int_equal(count, 34);
+	assert_int_equal(count, 35);
 	assert_int_equal(cuModuleGetFunctionCount(NULL, m), CUDA_ERROR_INVALID_VALUE);
 	OK(cuModuleUnload(m));
 	assert_int_equal(cuModuleGetFunctionCount(&count, m), CUDA_ERROR_INVALID_HANDLE);
