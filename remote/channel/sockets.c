@@ -144,7 +144,7 @@ static int listen_at(int family, const void *at, socklen_t bytes, const char **w
 	if (r == -ENOENT)
 		*why = "there is no such folder: make it, or name another one";
 	if (r == -EACCES || r == -EROFS)
-		*why = "this user may make no socket there, nor may kvgpu-remoted.service but in /run/kvgpu-remoted: link to that one";
+		*why = "this user may make no socket there; kvgpu-remoted.service may in /run/kvgpu-remoted alone: link to one there";
 	return r;
 }
 
