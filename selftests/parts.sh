@@ -145,7 +145,7 @@ run_firmware()
 
 run_tools()
 {
-	made top-asan firmware cluster
+	made top-asan firmware cluster "$(make -s print-link)"
 	only_for module,cuda,remote tap_run "command lines and man pages of all tools" 120 selftests/module/tools/pages_test.py "$(dirname "$(make -s print-top-asan)")" \
 		"$(dirname "$(make -s print-firmware)")" "$(make -s print-remote)"
 	only_for module tap_run "kvgpu-top" 300 selftests/module/tools/top_test.sh "$(make -s print-top-asan)"
@@ -160,6 +160,7 @@ run_tools()
 	only_for system tap_run "test bed: the VM that stays open" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/system/testbed/hold_vm_test.py
 	only_for system tap_run "make bench-shares: which windows were disturbed" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/system/bench/disturbed_test.py
 	only_for system,remote tap_run "make bench-remote: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/system/bench/remote_report_test.py
+	only_for system,remote tap_run "make bench-link: its network" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/system/bench/link_test.py "$(make -s print-link)"
 }
 
 run_monitoring()

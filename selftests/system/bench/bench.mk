@@ -8,8 +8,9 @@ bench: setup model plugin ## a vGPU against the card: native, pass-through, alon
 
 AWAY	:= $(O)/bench_away
 GAPS	:= $(O)/bench_gaps
+LINK	:= $(O)/bench_link
 
-$(AWAY) $(GAPS): $(O)/bench_%: selftests/system/bench/%.c
+$(AWAY) $(GAPS) $(LINK): $(O)/bench_%: selftests/system/bench/%.c
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra $< -o $@ -lpthread
 
@@ -122,7 +123,9 @@ bench-cluster: cluster cudart-inprocess ## kvgpu-run beside MPI itself and besid
 bench-modern: $(REMOTE_MADE) ## programs with NVIDIA's own runtimes, PyTorch, JAX, CuPy, native and remote (build/bench/remote-modern.json; ROWS= PYTHON= LIBRARY=)
 	@selftests/system/bench/modern/run.py $(ROWS) --remote $(REMOTE_OUT) $(if $(PYTHON),--python $(PYTHON)) $(if $(LIBRARY),--library $(LIBRARY))
 
+print-link: ; @echo '$(LINK)'
+
 bench-allocation: ## jobs on GPUs of the whole cluster against GPUs of their machines; a program on 1,024: simulated
 	@selftests/system/bench/cluster/allocation.py
 
-.PHONY: bench bench-allocation bench-cluster bench-launch bench-modern bench-remote bench-remote-calls bench-remote-ring bench-remote-transport bench-rooms
+.PHONY: bench bench-allocation bench-cluster bench-launch bench-modern bench-remote bench-remote-calls bench-remote-ring bench-remote-transport bench-rooms print-link
