@@ -161,6 +161,7 @@ run_tools()
 	only_for system tap_run "make bench-shares: which windows were disturbed" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/system/bench/disturbed_test.py
 	only_for system,remote tap_run "make bench-remote: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/system/bench/remote_report_test.py
 	only_for system,remote tap_run "make bench-link: its network" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/system/bench/link_test.py "$(make -s print-link)"
+	only_for system,remote tap_run "make bench-modern: its tables" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/system/bench/modern/run_test.py "$(make -s print-link)"
 }
 
 run_monitoring()

@@ -123,9 +123,18 @@ bench-cluster: cluster cudart-inprocess ## kvgpu-run beside MPI itself and besid
 bench-modern: $(REMOTE_MADE) ## programs with NVIDIA's own runtimes, PyTorch, JAX, CuPy, native and remote (build/bench/remote-modern.json; ROWS= PYTHON= LIBRARY=)
 	@selftests/system/bench/modern/run.py $(ROWS) --remote $(REMOTE_OUT) $(if $(PYTHON),--python $(PYTHON)) $(if $(LIBRARY),--library $(LIBRARY))
 
+# LINKS: carriers through $(LINK), as run.py's --carriers: RTT, Gbit/s, and rows if not all
+LINK_ROWS := mlp gpt cnn resnet18 generate jax-float jax-queued call
+LINKS	?= tls+0us@25,tls+100us@25,tls+500us@25,tcp+100us@25:mlp,tls+2ms@25:mlp:generate,tls+100us@10:gpt:resnet18
+SECONDS	?= 290
+
+bench-link: $(REMOTE_MADE) $(LINK) ## PyTorch and JAX over a network: ms and turns a step by its delay (table, and build/bench/remote-modern.json; ROWS= LINKS= SECONDS= PYTHON= LIBRARY=)
+	@selftests/system/bench/modern/run.py $(or $(ROWS),$(LINK_ROWS)) --carriers $(LINKS) --link $(LINK) --passes 3 --seconds $(SECONDS) \
+		--remote $(REMOTE_OUT) $(if $(PYTHON),--python $(PYTHON)) $(if $(LIBRARY),--library $(LIBRARY))
+
 print-link: ; @echo '$(LINK)'
 
 bench-allocation: ## jobs on GPUs of the whole cluster against GPUs of their machines; a program on 1,024: simulated
 	@selftests/system/bench/cluster/allocation.py
 
-.PHONY: bench bench-allocation bench-cluster bench-launch bench-modern bench-remote bench-remote-calls bench-remote-ring bench-remote-transport bench-rooms print-link
+.PHONY: bench bench-allocation bench-cluster bench-launch bench-link bench-modern bench-remote bench-remote-calls bench-remote-ring bench-remote-transport bench-rooms print-link

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """run.py [ROW...] --remote FOLDER [--carriers aperture,unix,tls] [--library FILE] [--python FILE] [--nvcc FILE] [--built FOLDER]
-       [--out FOLDER] [--seconds N] [--passes N] [--at-once N] [--commit C]
+       [--link FILE] [--out FOLDER] [--seconds N] [--passes N] [--at-once N] [--commit C]
 
 Programs with NVIDIA's own runtimes on the GPU of this machine: natively, and remoted by our libcuda.so.1 and kvgpu-remoted. FOLDER is
 the one of make remote, built here or elsewhere. ROWs, or groups of them (runs and speed without any):
   runs    static shared reset cublas built numba triton cupy jax profiler nccl torch programs: whether they run. nvcc compiles the CUDA
           programs; built: each program in the folder --built, which may have libcudart.so of other versions beside it
   several PyTorch on two GPUs of this machine or more
-  speed   mlp cnn gpt resnet18 add (PyTorch), jax-mlp, import: medians of --passes (5), each natively and by each carrier in turn
+  speed   mlp cnn gpt resnet18 lstm generate llama-graph images beside-bulk add call (PyTorch), jax-float jax-queued, import: the start, the
+          first sample, the median of --passes (5) more, each natively and by each carrier in turn
 Carriers: aperture, unix, tcp, tls, whose server has all GPUs of this machine; run: kvgpu-run (of make cluster), a proxy for each GPU.
+tls+100us@25: through a network (../link.c, built as --link, FOLDER/link) with 100 us there and back and 25 Gbit/s; tls+2ms@25:mlp:gpt:
+for these rows of speed alone.
 LIBRARY is NVIDIA's libcuda.so.1 (the loader's); --python has PyTorch and so on (python3); --seconds bounds all of it (570); what was done
 till then is kept. Tables on standard output, and OUT/remote-modern.json (build/bench), in which other rows of an earlier run stay.
 README.md says what a row is."""
@@ -31,6 +34,7 @@ import sys
 import tempfile
 import threading
 import time
+from typing import NamedTuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "../../../cuda/programs")
@@ -38,22 +42,43 @@ NATIVE = "native"
 RUN = "run"             # programs under kvgpu-run, each GPU with a proxy of its own
 CARRIERS = ("aperture", "unix", "tcp", "tls", RUN)
 RUNS = ("static", "shared", "reset", "cublas", "built", "numba", "triton", "cupy", "jax", "profiler", "nccl", "torch", "programs")
-# row: which process of speed.py measures it, its name in tables, what Lupine took as a multiple of native. That is RECORDED: on
-# 2026-11-27 by TCP on a machine with an H100, Lupine of 2026-08; no run of this script measures it.
+
+
+class Row(NamedTuple):
+    kind: str                   # which process of speed.py measures it
+    text: str                   # its name in tables
+    lupine: float = None        # what Lupine took as a multiple of native. That is RECORDED: on 2026-11-27 by TCP on a machine with an H100,
+                                # Lupine of 2026-08; no run of this script measures it.
+    turns: float = None         # the most that a step should take of a network's turns
+    ratio: bool = True          # there are aims of its times as multiples of native's
+    most: float = None          # us: the aim of the median itself
+
+
 SPEED = {
-    "mlp": ("torch", "PyTorch, MLP 784-512-512-10, Adam, batch 128: a step", 2.3),
-    "cnn": ("torch", "PyTorch, LeNet, SGD, batch 64: a step", 2.8),
-    "gpt": ("torch", "PyTorch, 4 layers of GPT-2's kind, AdamW: a step", None),
-    "resnet18": ("torch", "PyTorch, ResNet18, SGD, batch 16: a step", None),
-    "add": ("torch", "PyTorch, add_(1) of 5,000: each with the end", 1.5),
-    "jax-mlp": ("jax", "JAX, MLP 784-512-512-10, SGD, batch 128: a step", None),
-    "import": ("import", "PyTorch, import and first operation", None),
+    "torch-start": Row("torch", "PyTorch, a process until its first operation's end"),
+    "mlp": Row("torch", "PyTorch, MLP 784-512-512-10, Adam, batch 128: a step", 2.3, 1),
+    "cnn": Row("torch", "PyTorch, LeNet, SGD, batch 64: a step", 2.8, 1),
+    "gpt": Row("torch", "PyTorch, 4 layers of GPT-2's kind, AdamW: a step", None, 1),
+    "resnet18": Row("torch", "PyTorch, ResNet18, SGD, batch 16: a step", None, 1),
+    "lstm": Row("torch", "PyTorch, cuDNN LSTM 2x256, 64 steps, Adam, batch 32: a step", None, 1),
+    "generate": Row("torch", "PyTorch, generate() of 64 tokens, Llama-like, 8 layers: a token", None, 2),
+    "llama-graph": Row("torch", "PyTorch, CUDA graph of that Llama, 128 tokens, 4 bytes out: a replay", None, 1),
+    "images": Row("torch", "PyTorch, DataLoader, 2 workers, pinned, 6 MB to the GPU: a batch", None, 1),
+    "beside-bulk": Row("torch", "PyTorch, add_(1) and item() beside copies of 64 MiB: a call", ratio=False, most=2000),
+    "add": Row("torch", "PyTorch, add_(1) of 5,000: each with the end", 1.5),
+    "call": Row("torch", "PyTorch, mem_get_info(): a call", None, 1, ratio=False),
+    "jax-start": Row("jax", "JAX, a process until its first operation's end"),
+    "jax-float": Row("jax", "JAX, MLP 784-512-512-10, SGD, batch 128, float(loss): a step", None, 2),
+    "jax-queued": Row("jax", "JAX, the same, one float(loss) after 200 steps: a step"),
+    "import": Row("import", "PyTorch, import and first operation"),
 }
+START = "-start"        # rows that each process of speed.py has, and has once
 SEVERAL = "several"     # it wants two GPUs
-GROUPS = {"runs": RUNS, "speed": tuple(SPEED), "all": RUNS + tuple(SPEED)}
-# carrier: the most that a step of training, and the import, should take as a multiple of native
-AIMS = {"aperture": (1 / 0.95, 1.2), "tcp": (1.5, 1.5), "tls": (1.5, 1.5)}
-NO_AIM = "add"
+GROUPS = {"runs": RUNS, "speed": tuple(r for r in SPEED if not r.endswith(START))}
+GROUPS["all"] = RUNS + GROUPS["speed"]
+# carrier: the most times native's that a start and a first sample should take, and a median, if it is natively so many us or more
+AIMS = {"aperture": (1.2, ((0, 1.05),)), "unix": (1.5, ((0, 1.5),)), "tcp": (1.5, ((0, 1.5),)), "tls": (1.5, ((0, 1.5),)),
+        "tls+100us@25": (None, ((5000, 1.3), (0, 2)))}
 LIMITS = {"torch": 280, "jax": 200, "cupy": 120, "programs": 280, "profiler": 90, "nccl": 90, "several": 120, "triton": 90, "numba": 60}
 LIMIT = 30              # of other programs, in seconds
 ANSWER = 60             # of a process of speed.py: it may have to import first
@@ -65,18 +90,63 @@ class OutOfTime(Exception):
     pass
 
 
+class Carrier(NamedTuple):
+    """as --carriers names one"""
+    name: str
+    base: str               # what carries it, one of CARRIERS
+    rtt: float              # of a network, in us: None without one
+    gbit: float
+    rows: tuple             # of speed, which it is asked for alone: all if empty
+
+
+def carrier(word):
+    name, *rows = word.split(":")
+    found = re.fullmatch(r"(\w+)(?:\+(\d+)(us|ms)@(\d+))?", name)
+    if not found or found[1] not in CARRIERS or found[2] and found[1] not in ("tcp", "tls"):
+        raise argparse.ArgumentTypeError(f"{name} is not a carrier")
+    for r in rows:
+        if r not in SPEED:
+            raise argparse.ArgumentTypeError(f"{word}: {r} is not a row of speed")
+    return Carrier(name, found[1], found[2] and int(found[2]) * {"us": 1, "ms": 1000}[found[3]], found[4] and int(found[4]), tuple(rows))
+
+
+class Link:
+    """a network in front of a port"""
+    def __init__(self, program, port, c):
+        # pylint: disable=consider-using-with
+        self.p = subprocess.Popen([program, "0", str(port), str(c.rtt / 2), str(c.gbit)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  text=True, start_new_session=True)
+        self.port = int(self.p.stdout.readline() or 0)
+        if not self.port:
+            raise RuntimeError(f"{program} does not start")
+
+    def counts(self):
+        """turns and bytes since its start"""
+        self.p.send_signal(signal.SIGUSR1)
+        counts = json.loads(self.p.stdout.readline())
+        return counts["turns"], counts["up"] + counts["down"]
+
+
 class Machine:
     """the folder for files of a run, the server, and processes, of which none outlives the run"""
     def __init__(self, a, work):
         self.a, self.work, self.end = a, work, time.monotonic() + a.seconds
         self.running, self.server, self.lock = set(), None, threading.Lock()
-        self.port = {c: free_port() for c in a.carriers if c in ("tcp", "tls")}
+        self.carriers = {c.name: c for c in a.carriers}
+        bases = {c.base for c in a.carriers}
+        self.port = {base: free_port() for base in ("tcp", "tls") if base in bases}
         os.mkdir(f"{work}/native")
         for name in ("libcuda.so.1", "libcuda.so"):     # numba and Triton look for the latter, too
             os.symlink(os.path.realpath(a.library), f"{work}/native/{name}")
-        self.systems, self.log = [NATIVE, *a.carriers], f"{work}/server.log"
-        if "tls" in a.carriers:
+        self.systems, self.log = [NATIVE, *self.carriers], f"{work}/server.log"
+        if "tls" in bases:
             self.make_certificates()
+        os.mkdir(f"{work}/compiled", 0o700)
+        with open(f"{work}/remoted.conf", "w") as f:
+            f.write(f"library = {os.path.realpath(a.library)}\ntls-folder = {work}/tls\ncompiled-folder = {work}/compiled\n"
+                    f"admin-socket = {work}/admin\nusers = none\n")
+        self.links = {c.name: Link(a.link, self.port[c.base], c) for c in a.carriers if c.rtt is not None}
+        self.running |= {link.p for link in self.links.values()}
 
     def left(self):
         return self.end - time.monotonic()
@@ -88,11 +158,11 @@ class Machine:
                 return
             if self.server:
                 print(f"run.py: kvgpu-remoted ended with {self.server.returncode}: {tail(self.log)}", file=sys.stderr)
-            addresses = [f"unix:{self.work}/socket", *(f"{carrier}:127.0.0.1:{port}" for carrier, port in self.port.items())]
+            addresses = [f"unix:{self.work}/socket", *(f"{base}:127.0.0.1:{port}" for base, port in self.port.items())]
             words = [word for address in addresses for word in ("--listen", address)]
             with open(self.log, "w") as log:
-                self.server = subprocess.Popen([f"{self.a.remote}/kvgpu-remoted", *words, "--tls-folder", f"{self.work}/tls", "--library",
-                                                os.path.realpath(self.a.library)], stderr=log, start_new_session=True)
+                self.server = subprocess.Popen([f"{self.a.remote}/kvgpu-remoted", "--config", f"{self.work}/remoted.conf", *words], stderr=log,
+                                               start_new_session=True)
             while read(self.log).count("listens at") < len(addresses):
                 if self.server.poll() is not None or self.left() < 0:
                     raise RuntimeError(f"kvgpu-remoted does not start: {tail(self.log)}")
@@ -113,9 +183,14 @@ class Machine:
             env["PATH"] = f"{os.path.dirname(self.a.nvcc)}:{env['PATH']}"
         if system not in (NATIVE, RUN):
             self.start_server()
-            at = f"127.0.0.1:{self.port[system]}" if system in self.port else f"{self.work}/socket"
-            env.update(KVGPU_REMOTE=f"{system}:{at}", KVGPU_REMOTE_TLS=f"{self.work}/tls/clients/bench")
+            base = self.carriers[system].base
+            port = self.links[system].port if system in self.links else self.port.get(base)
+            env.update(KVGPU_REMOTE=f"{base}:127.0.0.1:{port}" if port else f"{base}:{self.work}/socket", KVGPU_REMOTE_TLS=f"{self.work}/tls/clients/bench")
         return env
+
+    def asked(self, system, row):
+        c = self.carriers.get(system)
+        return not c or not c.rows or row in c.rows
 
     def start(self, words, system, **options):
         if system == RUN:
@@ -299,7 +374,7 @@ def all_runs(m, rows, keep):
 class Worker:
     """a process of speed.py on one system, which is asked for rows"""
     def __init__(self, m, kind, system):
-        self.m, self.system, self.log, self.lines = m, system, f"{m.work}/{kind}-{system}.log", queue.Queue()
+        self.m, self.log, self.lines, self.began = m, f"{m.work}/{kind}-{system}.log", queue.Queue(), time.monotonic()
         with open(self.log, "w") as log:
             self.p = m.start([m.a.python, f"{HERE}/speed.py", kind], system, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
         threading.Thread(target=self.listen, daemon=True).start()
@@ -308,6 +383,11 @@ class Worker:
         for line in self.p.stdout:
             self.lines.put(line)
         self.lines.put(None)
+
+    def start(self):
+        """the answer to what a process has once: its value is the time since it began"""
+        answer = self.ask("start")
+        return answer if "error" in answer else {**answer, "value": (time.monotonic() - self.began) * 1e6, "result": None}
 
     def ask(self, row):
         """the answer; a process that gives none is asked no more"""
@@ -345,36 +425,62 @@ def one_import(m, system):
     return json.loads(found[-1]) if rc == 0 and found else {"error": " / ".join(said.splitlines()[-3:])}
 
 
+def counted(m, system, ask):
+    """the answer of ask(), with what crossed the system's network meanwhile"""
+    link = m.links.get(system)
+    before = link and link.counts()
+    answer = ask()
+    if link:
+        answer["turns"], answer["bytes"] = (b - a for a, b in zip(before, link.counts()))
+    return answer
+
+
 def samples(m, rows, ask, keep):
-    """asks each system in turn. The first answer of each is a start, and not in the median."""
+    """asks each system in turn. The first answer of each is its start, the second its first sample, which is not in the median."""
     for row in rows:
-        found = {system: [] for system in m.systems}
-        for _ in range(m.a.passes + 1):
-            for system in m.systems:
+        systems = [s for s in m.systems if m.asked(s, row)]
+        found = {system: [] for system in systems}
+        for _ in range(m.a.passes + 2):
+            for system in systems:
                 if not found[system] or "error" not in found[system][-1]:
-                    found[system].append(ask(system, row))
-        keep([summary(m, row, system, found[system]) for system in m.systems])
+                    found[system].append(counted(m, system, lambda s=system, r=row: ask(s, r)))
+        keep([summary(m.a.commit, row, system, found[system]) for system in systems])
 
 
-def summary(m, row, system, answers):
-    out = {"row": row, "system": system, "date": datetime.date.today().isoformat(), "commit": m.a.commit}
+def summary(commit, row, system, answers):
+    out = {"row": row, "system": system, "date": datetime.date.today().isoformat(), "commit": commit}
     if "error" in answers[-1]:
         out["error"] = answers[-1]["error"]
-    values = [a["value"] for a in answers if "value" in a]
-    if len(values) > 1:
-        out.update(first=values[0], median=statistics.median(values[1:]), least=min(values[1:]), most=max(values[1:]), samples=len(values) - 1)
-    loss = answers[-1].get("loss")
-    if loss is not None and not math.isfinite(loss):
-        out["error"] = f"WRONG: the loss is {loss}"
-    elif loss is not None:
-        out["loss"] = loss
+    right = [a for a in answers if "value" in a]
+    if right:
+        out["start"] = right[0]["value"]
+        if "turns" in right[0]:
+            out.update(start_turns=right[0]["turns"], start_bytes=right[0]["bytes"])
+    if len(right) > 1:
+        out["first"] = right[1]["value"]
+    if len(right) > 2:
+        values = [a["value"] for a in right[2:]]
+        out.update(median=statistics.median(values), least=min(values), most=max(values), samples=len(values))
+        out.update({key: statistics.median(a[key] / a["steps"] for a in right[2:]) for key in ("turns", "bytes") if key in right[2]})
+        if "worst" in right[2]:
+            out["worst"] = max(a["worst"] for a in right[2:])
+    result = answers[-1].get("result")
+    if isinstance(result, float) and not math.isfinite(result):
+        out["error"] = f"WRONG: the result is {result}"
+    elif result is not None:
+        out["result"] = result
     return out
 
 
 def all_speeds(m, rows, keep):
     for kind in ("torch", "jax"):
-        mine = [r for r in rows if SPEED[r][0] == kind]
-        workers = {system: Worker(m, kind, system) for system in m.systems if mine}
+        mine, workers, starts = [r for r in rows if SPEED[r].kind == kind], {}, []
+        for system in m.systems:    # one by one: they are timed
+            if any(m.asked(system, r) for r in mine):
+                answer = counted(m, system, lambda k=kind, s=system: workers.setdefault(s, Worker(m, k, s)).start())
+                starts.append(summary(m.a.commit, kind + START, system, [answer]))
+        if starts:
+            keep(starts)
         samples(m, mine, lambda system, row, w=workers: w[system].ask(row), keep)
         for w in workers.values():
             w.close()
@@ -402,54 +508,84 @@ def runs_table(runs, systems):
         print("!: not as natively")
 
 
-def same_loss(a, b):
-    """sums of floats are not in the same order each time"""
-    return a is None or b is None or abs(a - b) <= 0.01 + 0.05 * abs(b)
+def same(a, b):
+    """sums of floats are not in the same order each time, tokens are"""
+    if a is None or b is None or isinstance(b, str):
+        return None in (a, b) or a == b
+    return abs(a - b) <= 0.01 + 0.05 * abs(b)
 
 
-def aim_of(row, system):
-    return None if row == NO_AIM else AIMS.get(system, (None, None))[row == "import"]
+def times(row, system, what, mine, native):
+    """a time as a multiple of native's, and its aim, None if there is none; None if it can't be said"""
+    if system == NATIVE or what not in mine or what not in native:
+        return None
+    start, steps = AIMS.get(system, (None, ())) if SPEED[row].ratio else (None, ())
+    aim = start if what != "median" or row == "import" else next((aim for least, aim in steps if native[what] >= least), None)
+    return mine[what] / native[what], aim
 
 
-def text(row, value):
-    return f"{value:.2f} s" if row == "import" else f"{value / 1000:.3f} ms" if value >= 1000 else f"{value:.1f} us"
+def judged(value, aim, unit=""):
+    """unit is part of the text of the aim"""
+    return "" if aim is None else f" aim {aim:.4g}{unit}: {'met' if value <= aim else 'MISSED'}"
+
+
+def text(value):
+    return f"{value / 1e6:.2f} s" if value >= 1e6 else f"{value / 1000:.3f} ms" if value >= 1000 else f"{value:.1f} us"
+
+
+def speed_line(row, system, mine, native):
+    line = f"    {system:14}"
+    for what, width in (("start", 11), ("first", 11), ("median", 11)):
+        line += f" {text(mine[what]) if what in mine else '-':>{width}}"
+        ratio = times(row, system, what, mine, native)
+        line += f" {ratio[0]:>5.2f}{'!' if ratio[1] and ratio[0] > ratio[1] else ' '}" if ratio else " " * 7
+    if "median" in mine:
+        line += f" ({text(mine['least'])} to {text(mine['most'])})"
+        ratio = times(row, system, "median", mine, native)
+        line += judged(*ratio) if ratio else ""
+        line += judged(mine["median"] / 1000, SPEED[row].most and SPEED[row].most / 1000, " ms")
+    if "worst" in mine:
+        line += f"; worst {text(mine['worst'])}"
+    if "turns" in mine:     # what one sample asks beside its steps is not of the steps
+        line += f"; turns a step: {mine['turns']:.2f}{judged(round(mine['turns'], 1), SPEED[row].turns)}"
+    if "start_turns" in mine:
+        line += f"; start: {mine['start_turns']} turns, {mine['start_bytes'] / 1e6:.1f} MB"
+    if not same(mine.get("result"), native.get("result")):
+        line += f"  WRONG: {mine['result']}, natively {native['result']}"[:200]
+    return line + (f"  {mine['error']}"[:300] if "error" in mine else "")
 
 
 def speeds_table(speeds, systems):
     rows = [r for r in SPEED if any(s["row"] == r for s in speeds)]
     at = {(s["row"], s["system"]): s for s in speeds}
     if rows:
-        print("\nhow fast: median (least to most) of samples in turn; remote: its time as a multiple of native's")
+        print("\nhow fast: each with its multiple of native's, ! above the aim; median (least to most) of samples in turn, without the first"
+              f"\n    {'':14} {'start':>11} {'':6} {'first':>11} {'':6} {'median':>11}")
     for row in rows:
-        print(f"{SPEED[row][1]}")
-        native = at.get((row, NATIVE), {})
+        print(SPEED[row].text)
         for system in systems:
-            s = at.get((row, system), {})
-            if "median" not in s:
-                print(f"    {system:10} -  {s.get('error', '')}"[:300].rstrip())
-                continue
-            line = f"    {system:10} {text(row, s['median']):>12}  ({text(row, s['least'])} to {text(row, s['most'])}; first {text(row, s['first'])})"
-            if system != NATIVE and "median" in native:
-                times, aim = s["median"] / native["median"], aim_of(row, system)
-                line += f"  {times:.2f} times native" + (f", aim {aim:.2f}: {'met' if times <= aim else 'MISSED'}" if aim else "")
-            if not same_loss(s.get("loss"), native.get("loss")):
-                line += f"  WRONG: loss {s['loss']:.5f}, natively {native['loss']:.5f}"
-            print(line + (f"  {s['error']}" if "error" in s else ""))
-        if SPEED[row][2]:
-            print(f"    {'Lupine':10} {'':12}  {SPEED[row][2]} times native, by TCP: recorded on 2026-11-27, not of this run")
+            if (row, system) in at:
+                print(speed_line(row, system, at[row, system], at.get((row, NATIVE), {})).rstrip())
+        if SPEED[row].lupine:
+            print(f"    {'Lupine':14} {SPEED[row].lupine} times native, by TCP: recorded on 2026-11-27, not of this run")
 
 
 def report_rows(speeds):
     """as remote_report.py takes them"""
     out = []
-    at = {(s["row"], s["system"]): s for s in speeds if "median" in s}
+    at = {(s["row"], s["system"]): s for s in speeds if s["row"] in SPEED}
     for (row, system), s in at.items():
-        name = f"{SPEED[row][1]}: {system}"
-        out.append({"name": name, "value": round(s["median"], 3), "unit": "s" if row == "import" else "us"})
-        aim = aim_of(row, system)
-        if system != NATIVE and (row, NATIVE) in at:
-            out.append({"name": f"{name}: remote time to native", "value": round(s["median"] / at[row, NATIVE]["median"], 3), "unit": "times",
-                        "aim": aim and f"<= {aim:.3g}"})
+        for what, suffix in (("start", ", the start"), ("first", ", the first sample"), ("median", "")):
+            name, ratio = f"{SPEED[row].text}: {system}", times(row, system, what, s, at.get((row, NATIVE), {}))
+            if what == "median" and what in s:
+                most = SPEED[row].most
+                out.append({"name": name, "value": round(s[what], 3), "unit": "us", **({"aim": f"<= {most:g}"} if most else {})})
+            if ratio:
+                out.append({"name": f"{name}: remote time to native{suffix}", "value": round(ratio[0], 3), "unit": "times",
+                            "aim": ratio[1] and f"<= {ratio[1]:.3g}"})
+        if "turns" in s:
+            out.append({"name": f"{SPEED[row].text}: {system}: turns", "value": round(s["turns"], 1), "unit": "turns",
+                        "aim": SPEED[row].turns and f"<= {SPEED[row].turns:g}"})
     return out
 
 
@@ -461,7 +597,7 @@ class Results:
         try:
             with open(self.path) as f:
                 old = json.load(f)
-            self.runs, self.speeds = old["runs"], old["speeds"]
+            self.runs, self.speeds = old["runs"], [r for r in old["speeds"] if r["row"] in SPEED]
         except (OSError, ValueError, KeyError):
             pass
         self.gpu = gpu()
@@ -506,7 +642,8 @@ def arguments():
     p = argparse.ArgumentParser(usage=__doc__)
     p.add_argument("rows", nargs="*", metavar="ROW")
     p.add_argument("--remote", required=True, type=os.path.abspath)
-    p.add_argument("--carriers", default="aperture,unix,tls", type=lambda t: t.split(","))
+    p.add_argument("--carriers", default="aperture,unix,tls", type=lambda t: [carrier(w) for w in t.split(",")])
+    p.add_argument("--link")
     p.add_argument("--library", default=loaders_library())
     p.add_argument("--python", default="python3", type=shutil.which)
     p.add_argument("--nvcc", default=shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc"), type=shutil.which)
@@ -518,15 +655,18 @@ def arguments():
     p.add_argument("--commit", default="")
     a = p.parse_args()
     a.rows = list(dict.fromkeys(r for word in a.rows or ["all"] for r in GROUPS.get(word, (word,))))
-    for wrong in [r for r in a.rows if r not in (*GROUPS["all"], SEVERAL)] + [c for c in a.carriers if c not in CARRIERS]:
-        p.error(f"{wrong} is neither a row nor a carrier")
+    for wrong in [r for r in a.rows if r not in (*GROUPS["all"], SEVERAL)]:
+        p.error(f"{wrong} is not a row")
     if not a.library or not os.path.exists(a.library):
         p.error("there is no libcuda.so.1: --library names NVIDIA's")
     if not a.python:
         p.error("--python: there is no such program")
-    for name in ("libcuda.so.1", "kvgpu-remoted", *(("kvgpu-run", "kvgpu-relay-local") if RUN in a.carriers else ())):
+    for name in ("libcuda.so.1", "kvgpu-remoted", *(("kvgpu-run", "kvgpu-relay-local") if RUN in [c.base for c in a.carriers] else ())):
         if not os.path.exists(f"{a.remote}/{name}"):
             p.error(f"{a.remote} has no {name}: --remote wants the folder that make remote prints, for the carrier run make cluster")
+    a.link = a.link or f"{a.remote}/link"
+    if any(c.rtt is not None for c in a.carriers) and not os.access(a.link, os.X_OK):
+        p.error(f"{a.link} is no program: --link wants ../link.c, built")
     return a
 
 
