@@ -499,6 +499,16 @@ def stream_at(made):
     return text + "\t}\n\treturn -1;\n}\n"
 
 
+def names_stream(made):
+    text = "int op_names_stream(uint16_t op)\n{\n\tswitch (op) {\n"
+    for e in made:
+        if any(f[1] == "stream" for f in e.q):
+            text += f"\tcase OP_{e.name}:\n\t\treturn offsetof(struct q_{e.name}, stream);\n"
+        elif e.has("touches") or e.has("works"):
+            text += f"\tcase OP_{e.name}:\n\t\treturn NAMES_NULL_STREAM;\n"
+    return text + "\t}\n\treturn NAMES_NO_STREAM;\n}\n"
+
+
 def gives(made):
     """operations that make something which gets a number"""
     new = {c.lower() for c in HANDLES.values()} | {"object"}
@@ -510,7 +520,8 @@ def stubs_c(entries, frames):
     text = HEADER + "#include <remote/client/peer_copy.h>\n\n#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)\n\n"
     text += "\n".join(stub(e) + "\n" + forms(e) for e in entries if e.made)
     made = frames + [e for e in entries if e.made]
-    return text + "\n" + op_set("op_touches", [e for e in made if e.has("touches")]) + "\n" + op_set("op_reports", reports(made))
+    return text + "\n" + op_set("op_touches", [e for e in made if e.has("touches")]) + "\n" + op_set("op_reports", reports(made)) + "\n" +\
+        names_stream(made)
 
 
 def refused_c(entries, reasons):

@@ -272,6 +272,7 @@ static int submit_call(struct peer *p, struct call *c, unsigned int to)
 	c->serial = p->submitted + 1;
 	__atomic_store_n(&p->submitted, c->serial, __ATOMIC_RELEASE);
 	r = send_call(p, c, to);
+	work_sent(p, c);
 	pthread_mutex_unlock(&p->submit);
 	if (work)
 		managed_work_sent();

@@ -260,7 +260,7 @@ CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst)
 	q->flags = COPY_WHOLE;
 	r = call_sync(&c, 0);
 	if (!r)
-		stream_through(q->stream, &c);
+		work_done(&c, q->stream);
 	if (!r && small)
 		r = answer_bytes(&c, dst, q->bytes) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 	else if (!r && pinned == KVGPU_REMOTE_NOWHERE)
@@ -406,7 +406,7 @@ static CUresult fetch_ahead(const struct route *to, const struct q_copy_out *who
 	}
 	*done = begun;
 	if (!r && begun)
-		stream_through(q.stream, &part[(i - 1) % nr].c);
+		work_done(&part[(i - 1) % nr].c, q.stream);
 	while (nr) {
 		kvgpu_remote_completion_put(p->channel, part[--nr].completion);
 		if (!pinned)

@@ -15,9 +15,6 @@ struct own {
 };
 
 static __thread struct own *own;
-/* stream `through` had nothing left to do when `through_serial` calls had been sent */
-static __thread uint64_t through, through_serial;
-static __thread const struct peer *through_peer;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -95,23 +92,24 @@ bool own_stream(CUstream stream)
 	       same_context(stream);
 }
 
-/* not for the legacy stream, which also waits for other streams */
-void stream_through(uint64_t stream, const struct call *c)
-{
-	through = KVGPU_REMOTE_CLASS(stream) == CLASS_STREAM ? stream : 0;
-	through_serial = c->serial;
-	through_peer = c->to.peer;
-}
-
-bool stream_is_through(const struct route *to, uint64_t stream)
+/*
+ * While several servers' streams wait for each other, or while pages of managed memory are closed
+ * and opened, another call may have more to it than its stream's work.
+ */
+bool stream_settles(const struct route *to, uint64_t stream)
 {
 	struct route there = *to;
-	bool is = stream && stream == through && route_peer(&there) == through_peer &&
-		  call_serial(through_peer) == through_serial;
+	struct peer *p = route_peer(&there);
+	enum work_left left;
 
-	if (is && managed_any())
+	if (captures_any() || call_asks(p) || __atomic_load_n(&p->late, __ATOMIC_RELAXED))
+		return false;
+	left = work_left(p, &there, stream);
+	if (left == WORK_NONE && (several || managed_any()))
+		return false;
+	if (left == WORK_NONE_SINCE && managed_any())
 		managed_waited(); /* as a call that has waited */
-	return is;
+	return left >= WORK_NONE;
 }
 
 /* ------------------------------------------------------------------ questions */

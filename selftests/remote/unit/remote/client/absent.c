@@ -82,7 +82,7 @@ NOTHING(route_address, struct route *to, CUdeviceptr ptr)
 NOTHING(slot_put, struct peer *p, uint64_t at)
 NOTHING(staging_sent, struct peer *p, struct staged *piece, uint64_t seq)
 NOTHING(trace_say, const char *text)
-NOTHING(stream_through, uint64_t stream, const struct call *c)
+NOTHING(work_done, const struct call *c, uint64_t stream)
 
 SUCCEEDS(call_enter, unsigned int flags)
 SUCCEEDS(client_ready, void)
