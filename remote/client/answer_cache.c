@@ -12,6 +12,7 @@ enum { ENTRIES = 512, TRIED = 8192, QUESTION_WORDS = 4, ANSWER_WORDS = 2 };
 struct entry {
 	uint16_t op; /* 0: empty */
 	const struct peer *peer;
+	uint64_t context; /* the thread's; 0: it has none */
 	uint32_t generation; /* .generation of its kind when the server was asked */
 	uint64_t question[QUESTION_WORDS], answer[ANSWER_WORDS];
 };
@@ -65,7 +66,8 @@ static bool is_known(struct entry *e)
 	bool known;
 
 	pthread_mutex_lock(&lock);
-	known = at->op == e->op && at->peer == e->peer && at->generation == e->generation &&
+	known = at->op == e->op && at->peer == e->peer && at->context == e->context &&
+		at->generation == e->generation &&
 		!memcmp(at->question, e->question, sizeof(e->question));
 	if (known)
 		*e = *at;
@@ -79,8 +81,10 @@ static bool is_known(struct entry *e)
  */
 CUresult call_cached(struct call *c, size_t fixed, enum cache_kind kind)
 {
+	const struct object *ctx = current_context();
 	struct entry e = { .op = c->op,
 			   .peer = route_peer(&c->to),
+			   .context = ctx ? ctx->id : 0,
 			   .generation = cache_generation(kind) };
 	CUresult r;
 

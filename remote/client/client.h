@@ -410,12 +410,13 @@ enum work_left work_left(struct peer *p, const struct route *to, uint64_t stream
 /*
  * What cached answers tell of. CACHE_FUNCTIONS: attributes of functions, and what fits on an SM of
  * them. CACHE_PRIMARY: flags of primary contexts, and whether they are active. CACHE_GRAPHS: which
- * nodes graphs have, for call_tried().
+ * nodes graphs have, for call_tried(). CACHE_LIMITS: limits of contexts. A library may raise that
+ * of stacks when it loads code, and when it first launches a kernel.
  */
-enum cache_kind { CACHE_FUNCTIONS, CACHE_PRIMARY, CACHE_GRAPHS, NR_CACHES };
+enum cache_kind { CACHE_FUNCTIONS, CACHE_PRIMARY, CACHE_GRAPHS, CACHE_LIMITS, NR_CACHES };
 enum { TRIED_MAX = 80 };
 
-/* call_sync(), or the answer to the same call before, if none was forgotten since */
+/* call_sync(), or the answer to the same call in this context, if none was forgotten since */
 CUresult call_cached(struct call *c, size_t fixed, enum cache_kind kind);
 /*
  * call_sync(); or call_async() if a call with the same @what in this context has succeeded since a
@@ -964,6 +965,7 @@ enum { FUNCTION_ATTRIBUTES = sizeof(((struct a_function *)0)->attribute) / sizeo
 struct function {
 	const char *name; /* NULL: the server can't tell */
 	bool layout_known, gapless; /* gapless: each parameter begins where the last one ends */
+	bool launched; /* atomic */
 	uint32_t parameters, bytes;
 	int attribute[FUNCTION_ATTRIBUTES];
 	bool attribute_known[FUNCTION_ATTRIBUTES];

@@ -42,6 +42,7 @@ static void end_object(struct object *o)
 {
 	__atomic_store_n(&o->dead, true, __ATOMIC_RELEASE);
 	begin_life(o);
+	cache_invalidate(CACHE_LIMITS);
 	ranges_end(o);
 	managed_end(o); /* while the pinned memory is still there that is mapped memory */
 	hostmem_end(o);

@@ -226,12 +226,19 @@ static CUcontext context_of(CUstream stream)
 		       NULL;
 }
 
+/* Later than the launch was sent: what is asked from now on is asked behind it. */
+static __attribute__((noinline)) void note_launched(struct function *f)
+{
+	cache_invalidate(CACHE_LIMITS);
+	__atomic_store_n(&f->launched, true, __ATOMIC_RELEASE);
+}
+
 static CUresult launch(struct request *q)
 {
 	CUlaunchAttribute attributes[KVGPU_REMOTE_ATTRIBUTES_MAX];
 	struct packed on_stack, *p = &on_stack;
 	struct route to = { 0 };
-	const struct function *f;
+	struct function *f;
 	struct call c;
 	uint64_t stream;
 	CUresult r = call_enter(CALL_FINDS_CONTEXT);
@@ -272,7 +279,10 @@ static CUresult launch(struct request *q)
 	kernel_uses(route_peer(&c.to), p->parameters, p->w.bytes);
 	memset(p->parameters + p->w.bytes, 0, -p->w.bytes % 8);
 	c.bytes += p->w.bytes + -p->w.bytes % 8;
-	return is_fine(q, f) ? call_async(&c) : call_sync(&c, 0);
+	r = is_fine(q, f) ? call_async(&c) : call_sync(&c, 0);
+	if (!r && !__atomic_load_n(&f->launched, __ATOMIC_ACQUIRE))
+		note_launched(f);
+	return r;
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,

@@ -273,8 +273,10 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 	a = (const struct a_image *)c.answer;
 	if (!r && !answer_handle(&made, &c, CLASS_MODULE, a->module, current_context(), false))
 		return CUDA_ERROR_UNKNOWN;
-	if (!r)
+	if (!r) {
 		*module = made;
+		cache_invalidate(CACHE_LIMITS);
+	}
 	return take_logs(&c, &o, a->log_used, a->error_used, r);
 }
 
@@ -392,6 +394,7 @@ static struct function *read_function(struct call *c, const struct a_function *a
 	}
 	to = (char *)f->parameter + layout;
 	f->name = name_bytes ? to : NULL;
+	cache_invalidate(CACHE_LIMITS);
 	fine = answer_bytes(c, f->parameter, layout);
 	if (name)
 		memcpy(to, name, name_bytes);

@@ -202,6 +202,45 @@ TEST(functions)
 	FRAMES(1, blocks_are(4, 32, 0));
 }
 
+static void launch(CUfunction f, CUstream stream)
+{
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+}
+
+static void ask_limits(void)
+{
+	size_t value;
+
+	OK(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
+	OK(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE));
+}
+
+/* a library may raise one when code is loaded, or launched that was not launched before */
+TEST(limits)
+{
+	uint8_t cubin[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1 };
+	CUcontext other;
+	CUmodule module;
+	CUfunction f;
+
+	launch(function, NULL);
+	ANSWERS(2, ask_limits());
+	launch(function, NULL);
+	ANSWERS(0, ask_limits(); ask_limits());
+	OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096));
+	ANSWERS(2, ask_limits());
+	OK(cuModuleLoadData(&module, cubin));
+	ANSWERS(2, ask_limits());
+	OK(cuModuleGetFunction(&f, module, "f"));
+	ANSWERS(2, ask_limits());
+	launch(f, NULL);
+	ANSWERS(2, ask_limits(); ask_limits());
+	OK(cuCtxCreate_v2(&other, 0, 0));
+	ANSWERS(2, ask_limits(); ask_limits());
+	OK(cuCtxDestroy_v2(other));
+	ANSWERS(2, ask_limits(); ask_limits());
+}
+
 static void ask_hot_ones(CUkernel kernel)
 {
 	CUcontext current;
