@@ -169,6 +169,9 @@ struct peer {
 	/* managed.c, under its lock */
 	uint64_t room, room_used;
 
+	/* pointer.c: atomic, a bit for each attribute: pageable memory has no value of it */
+	uint64_t pageable_lacks;
+
 	struct arena arena;
 };
 
@@ -925,6 +928,11 @@ bool answer_address(const struct peer *p, CUdeviceptr at);
  * with a single server. Asks the kernel each time, 0.5 us.
  */
 bool programs_own(CUdeviceptr at);
+/*
+ * Whether @at is memory of the program's own, and neither pinned nor registered nor, as far as the
+ * client knows, a server's. As programs_own() else.
+ */
+bool is_pageable(CUdeviceptr at);
 enum memory_kind { MEMORY_UNKNOWN, MEMORY_HOST, MEMORY_DEVICE };
 /* What memory @at is. @host: the program says that it is host memory. */
 enum memory_kind memory_kind_of(CUdeviceptr at, bool host);

@@ -35,15 +35,25 @@ static bool cpu_can_read(const void *at)
 }
 
 /* The kernel lets every process ask what msync() tells. */
-bool programs_own(CUdeviceptr at)
+static bool is_here(CUdeviceptr at)
 {
 	const uint64_t page = sysconf(_SC_PAGESIZE);
-	int r;
+	const int r = ask_kernel((const void *)(uintptr_t)at);
 
-	if (!several || managed_has(at))
-		return false;
-	r = ask_kernel((const void *)(uintptr_t)at);
 	return !r || (r != -EFAULT && !msync((void *)(at & -page), 1, MS_ASYNC));
+}
+
+bool programs_own(CUdeviceptr at)
+{
+	return several && !managed_has(at) && is_here(at);
+}
+
+bool is_pageable(CUdeviceptr at)
+{
+	struct host_range found;
+
+	return !range_has(at) && !managed_has(at) && !pinned_device_has(at) &&
+	       !host_find((void *)(uintptr_t)at, &found) && is_here(at);
 }
 
 static bool device_says(CUdeviceptr at)

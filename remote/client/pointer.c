@@ -134,6 +134,25 @@ static bool answered(const struct call *c, CUpointer_attribute attribute, CUdevi
 	return fine;
 }
 
+/*
+ * Ask the server. That the library has no value of this attribute for pageable memory it has to say
+ * once. An error of the context's it says again.
+ */
+static CUresult ask(struct call *c, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+	struct peer *p = route_peer(&c->to);
+	const uint64_t bit = 1ull << attribute;
+	const bool pageable = !several && !current_check() && !call_asks(p) && is_pageable(ptr);
+	CUresult r;
+
+	if (pageable && __atomic_load_n(&p->pageable_lacks, __ATOMIC_RELAXED) & bit)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = call_sync(c, sizeof(struct a_pointer));
+	if (pageable && r == CUDA_ERROR_INVALID_VALUE)
+		__atomic_fetch_or(&p->pageable_lacks, bit, __ATOMIC_RELAXED);
+	return r;
+}
+
 static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_t *value)
 {
 	struct q_pointer q = { .ptr = ptr, .attribute = attribute };
@@ -154,7 +173,7 @@ static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_
 		return managed_has(ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 	}
 	route_address(&c.to, ptr);
-	r = call_sync(&c, sizeof(struct a_pointer));
+	r = ask(&c, attribute, ptr);
 	if (r)
 		return r;
 	if (!answered(&c, attribute, ptr, ((const struct a_pointer *)c.answer)->value, value))

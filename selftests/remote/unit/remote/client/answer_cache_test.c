@@ -49,6 +49,10 @@ static void say(struct liar_frame *f)
 		f->word[0] = server.blocks;
 		f->result = server.result;
 		break;
+	case OP_pointer:
+		*(struct a_pointer *)f->word = (struct a_pointer){ .value = CU_MEMORYTYPE_DEVICE };
+		f->result = server.result;
+		break;
 	case OP_cuStreamIsCapturing:
 		f->word[0] = server.capture;
 		break;
@@ -239,6 +243,28 @@ TEST(limits)
 	ANSWERS(2, ask_limits(); ask_limits());
 	OK(cuCtxDestroy_v2(other));
 	ANSWERS(2, ask_limits(); ask_limits());
+}
+
+/* memory of the program's own has no attributes; what may be a device's is asked for each time */
+TEST(pageable_memory)
+{
+	const CUpointer_attribute type = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+	const CUdeviceptr mine = (uintptr_t)&server, nobodys = 3ull << 33;
+	CUdeviceptr memory;
+	unsigned int value;
+
+	OK(cuMemAlloc_v2(&memory, MEMORY));
+	server.result = CUDA_ERROR_INVALID_VALUE;
+	ANSWERS(1, FAILS(cuPointerGetAttribute(&value, type, mine), INVALID_VALUE));
+	ANSWERS(0, FAILS(cuPointerGetAttribute(&value, type, mine + 1), INVALID_VALUE));
+	ANSWERS(1, FAILS(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_BUFFER_ID, mine),
+			 INVALID_VALUE));
+	ANSWERS(1, FAILS(cuPointerGetAttribute(&value, type, nobodys), INVALID_VALUE));
+	ANSWERS(1, FAILS(cuPointerGetAttribute(&value, type, memory), INVALID_VALUE));
+	server.result = CUDA_SUCCESS;
+	ANSWERS(1, OK(cuPointerGetAttribute(&value, type, memory)));
+	assert_int_equal(value, CU_MEMORYTYPE_DEVICE);
+	OK(cuMemFree_v2(memory));
 }
 
 static void ask_hot_ones(CUkernel kernel)
