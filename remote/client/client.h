@@ -130,6 +130,12 @@ struct peer {
 	struct stream_work streams[STREAMS_KNOWN], null_stream; /* by number */
 	/* serials of calls: the last that gave any stream but a null one work; that gave it all */
 	uint64_t work_any, work_all;
+	/*
+	 * the number of the last frame `barrier`, and the bytes that such frames since the last
+	 * answer behind them are for
+	 */
+	uint64_t barrier, unwaited;
+	bool shares; /* other programs may see memory and events of this one */
 
 	/* peer_direct.c */
 	/* atomic, by number of a peer: a piece could not be had from there */
@@ -252,6 +258,8 @@ CUresult table_tell(struct peer *p);
 CUresult table_heard(struct peer *p, const uint64_t *has, unsigned int n);
 /* CUDA_SUCCESS; or the server lacks the call: CUDA_ERROR_NOT_SUPPORTED, and a line, once. */
 CUresult table_refuses(struct peer *p, uint16_t op);
+/* The same without a line: for a call in whose place there is another one. */
+bool table_has(const struct peer *p, uint16_t op);
 
 /* ------------------------------------------------------------------ route.c */
 
@@ -402,11 +410,15 @@ void work_sent(struct peer *p, const struct call *c);
 /* Call @c, which succeeded, waited until @stream (0: the null stream) had nothing left to do. */
 void work_done(const struct call *c, uint64_t stream);
 /*
- * WORK_NONE: @stream has nothing left to do; WORK_NONE_SINCE: and no call was sent to @p since that
- * was noted; WORK_LIGHT: nothing but what .light of struct stream_work tells of
+ * What @stream of context @ctx (a number) has left to do. @alone: it does not wait for the null
+ * stream. WORK_NONE_SINCE: nothing, and no call was sent to @p since that was noted; WORK_LIGHT:
+ * nothing but what .light of struct stream_work tells of, which the program need not wait for if no
+ * other one sees it, and work_barred() is called.
  */
 enum work_left { WORK_UNKNOWN, WORK_LIGHT, WORK_NONE, WORK_NONE_SINCE };
-enum work_left work_left(struct peer *p, const struct route *to, uint64_t stream);
+enum work_left work_left(struct peer *p, uint64_t ctx, uint64_t stream, bool alone);
+/* Call @c, `barrier`, was sent: for later calls @stream has done what it had to do before. */
+void work_barred(const struct call *c, uint64_t ctx, uint64_t stream);
 
 /* ------------------------------------------------------------------ answer_cache.c */
 
@@ -506,6 +518,7 @@ struct object {
 	unsigned int attached; /* atomic; of a context: users besides the first */
 	bool dead; /* atomic; of a context: destroyed or reset */
 	bool shared; /* atomic; of an event: event_shared() */
+	bool alone; /* atomic; of a stream: stream_created(): CU_STREAM_NON_BLOCKING */
 	bool ends; /* under `objects`: object_ends() */
 	uint8_t peer; /* number of its server */
 	/*
@@ -632,8 +645,12 @@ int device_attribute(CUdevice dev, int attribute);
 
 /* *id: the number of @stream, 0: the null stream. Makes a thread's own stream at its first use. */
 CUresult route_stream(struct route *to, CUstream stream, uint64_t *id);
-/* Whether the program need not wait for @stream, which is known to have nothing left to do. */
-bool stream_settles(const struct route *to, uint64_t stream);
+void stream_created(CUstream stream, unsigned int flags);
+/*
+ * Whether the program need not wait for @stream, whose number is @id: it is known to have nothing
+ * left to do, or for later calls it will have nothing.
+ */
+bool stream_settles(const struct route *to, CUstream stream, uint64_t id);
 bool own_stream(CUstream stream);
 bool same_context(const void *handle);
 

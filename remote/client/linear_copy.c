@@ -176,6 +176,9 @@ static CUresult send_piece(const struct route *to, struct q_copy_in *q, const vo
 		q->at = c.push_at = at;
 		c.push_bytes = q->bytes;
 	}
+	/* not what is read later in the program's memory */
+	if (fine && (piece || q->at == KVGPU_REMOTE_NOWHERE))
+		c.copied = q->bytes;
 	if (!r)
 		r = fine ? call_async(&c) : call_sync(&c, 0);
 	if (piece) {

@@ -92,19 +92,46 @@ bool own_stream(CUstream stream)
 	       same_context(stream);
 }
 
+void stream_created(CUstream stream, unsigned int flags)
+{
+	__atomic_store_n(&((struct object *)stream)->alone, flags & CU_STREAM_NON_BLOCKING,
+			 __ATOMIC_RELAXED);
+}
+
+/*
+ * Small copies from host memory are on their way: in place of this thread what the server gets from
+ * now on waits for them. The program sees no difference but by the clock.
+ */
+static bool send_barrier(struct peer *p, const struct route *to, uint64_t ctx, uint64_t stream)
+{
+	const struct q_barrier q = { .stream = stream };
+	struct call c = { .op = OP_barrier, .fixed = &q, .bytes = sizeof(q), .to = *to };
+
+	if (several || managed_any() || !table_has(p, OP_barrier) || call_async(&c))
+		return false;
+	work_barred(&c, ctx, stream);
+	return true;
+}
+
 /*
  * While several servers' streams wait for each other, or while pages of managed memory are closed
  * and opened, another call may have more to it than its stream's work.
  */
-bool stream_settles(const struct route *to, uint64_t stream)
+bool stream_settles(const struct route *to, CUstream stream, uint64_t id)
 {
+	const struct object *o = (uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD ?
+					 (const struct object *)stream :
+					 NULL,
+			    *ctx = o ? object_context(o) : current_context();
 	struct route there = *to;
 	struct peer *p = route_peer(&there);
 	enum work_left left;
 
-	if (captures_any() || call_asks(p) || __atomic_load_n(&p->late, __ATOMIC_RELAXED))
+	if (!ctx || captures_any() || call_asks(p) || __atomic_load_n(&p->late, __ATOMIC_RELAXED))
 		return false;
-	left = work_left(p, &there, stream);
+	left = work_left(p, ctx->id, id, o && __atomic_load_n(&o->alone, __ATOMIC_RELAXED));
+	if (left == WORK_LIGHT)
+		return send_barrier(p, &there, ctx->id, id);
 	if (left == WORK_NONE && (several || managed_any()))
 		return false;
 	if (left == WORK_NONE_SINCE && managed_any())

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
  * What streams have to do, as far as calls tell: which calls have given a stream work, and up to
- * which call all of that is known to be done.
+ * which call an answer told that all of it is done, whichever thread waited. A wait for a stream
+ * without work needs no answer. If a stream has got nothing since but events and small copies whose
+ * bytes came along, a frame `barrier` can stand in for the wait: later calls of all threads come
+ * behind it, so nobody sees a difference who has no other way to the memory.
  */
 #include "client.h"
+
+/* so many bytes of copies the program does not wait for */
+enum { UNWAITED_MAX = 1 << 20 };
 
 /*
  * These give a stream nothing to do. cuEventRecord() does, but what is done at once when all before
@@ -11,7 +17,22 @@
  */
 static bool asks_only(uint16_t op)
 {
-	return op == OP_cuStreamSynchronize || op == OP_cuStreamQuery;
+	return op == OP_cuStreamSynchronize || op == OP_cuStreamQuery || op == OP_barrier;
+}
+
+/* .shares: from now on other programs may have a part in what memory and events do */
+static void note_other(struct peer *p, const struct call *c)
+{
+	switch (c->op) {
+	case OP_cuCtxWaitEvent:
+		p->work_all = c->serial;
+		break;
+	case OP_share_open:
+	case OP_cuIpcGetMemHandle:
+	case OP_cuIpcGetEventHandle:
+	case OP_cuIpcOpenEventHandle:
+		p->shares = true;
+	}
 }
 
 static bool is_light(const struct call *c)
@@ -49,8 +70,8 @@ void work_sent(struct peer *p, const struct call *c)
 	struct stream_work *w;
 	uint64_t stream = 0;
 
-	if (c->op == OP_cuCtxWaitEvent)
-		p->work_all = c->serial;
+	if (at == NAMES_NO_STREAM)
+		note_other(p, c);
 	if (at == NAMES_NO_STREAM || asks_only(c->op))
 		return;
 	if (at >= 0)
@@ -94,17 +115,52 @@ static bool is_through(const struct peer *p, const struct stream_work *w)
 	       (w != &p->null_stream || p->work_any <= w->through);
 }
 
-enum work_left work_left(struct peer *p, const struct route *to, uint64_t stream)
+/*
+ * Call with `submit`. The null stream of context @ctx does nothing that its other streams wait for,
+ * but for what is_light().
+ */
+static bool null_is_through(const struct peer *p, uint64_t ctx)
+{
+	const struct stream_work *w = &p->null_stream;
+
+	return !w->stream || (w->stream == ctx && w->work <= w->through);
+}
+
+/* call with `submit` */
+static bool is_little(struct peer *p, const struct stream_work *w)
+{
+	if (__atomic_load_n(&p->answered, __ATOMIC_ACQUIRE) >= p->barrier)
+		p->unwaited = 0;
+	return p->unwaited + w->bytes <= UNWAITED_MAX;
+}
+
+enum work_left work_left(struct peer *p, uint64_t ctx, uint64_t stream, bool alone)
 {
 	const struct stream_work *w = place_of(p, stream);
-	const uint64_t key = stream ? stream : context_of(to);
 	enum work_left left = WORK_UNKNOWN;
 
 	pthread_mutex_lock(&p->submit);
-	if (key && w->stream == key && is_through(p, w))
-		left = w->light > w->through	      ? WORK_LIGHT :
-		       w->through == p->submitted ? WORK_NONE_SINCE :
-						      WORK_NONE;
+	if (w->stream != (stream ? stream : ctx) || !is_through(p, w))
+		left = WORK_UNKNOWN;
+	else if (w->light <= w->through)
+		left = w->through == p->submitted ? WORK_NONE_SINCE : WORK_NONE;
+	else if (!p->shares && (alone || !stream || null_is_through(p, ctx)) && is_little(p, w))
+		left = WORK_LIGHT;
 	pthread_mutex_unlock(&p->submit);
 	return left;
+}
+
+/* another thread may have given the stream work before the barrier: that is to be waited for */
+void work_barred(const struct call *c, uint64_t ctx, uint64_t stream)
+{
+	struct peer *p = c->to.peer;
+	struct stream_work *w = place_of(p, stream);
+
+	pthread_mutex_lock(&p->submit);
+	p->barrier = p->barrier < c->seq ? c->seq : p->barrier;
+	if (w->stream == (stream ? stream : ctx) && is_through(p, w)) {
+		p->unwaited += w->bytes;
+		note_through(w, c->serial);
+	}
+	pthread_mutex_unlock(&p->submit);
 }

@@ -30,6 +30,11 @@ static CUresult refuse(struct peer *p, uint16_t op)
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+bool table_has(const struct peer *p, uint16_t op)
+{
+	return !lacks(p, op);
+}
+
 CUresult table_refuses(struct peer *p, uint16_t op)
 {
 	if (!(__atomic_load_n(&p->slow, __ATOMIC_ACQUIRE) & SLOW_LACKS) || !lacks(p, op))

@@ -41,6 +41,7 @@ bool place_fine(const CUmemLocation *location);
 			      struct kvgpu_remote_reply *out)
 FRAME(current);
 FRAME(fence);
+FRAME(barrier);
 FRAME(lend);
 FRAME(lend_end);
 EMPTY_FRAME(pin);

@@ -493,6 +493,24 @@ CUresult own_cuStreamSynchronize(struct server *s, CUstream stream)
 	return r;
 }
 
+/* The client sends it where only small copies are to be done: no other frame is held up long. */
+CUresult frame_barrier(struct server *s, const struct q_barrier *q, struct kvgpu_remote_cursor *in,
+		       struct kvgpu_remote_reply *out)
+{
+	CUstream stream;
+	CUresult r;
+
+	if (!stream_find(s, q->stream, &stream))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = wait_for_stream(s, stream);
+	if (!r) {
+		copies_ended(s, number_of(s, stream), s->frame.served);
+		prints_end(s, number_of(s, stream), s->frame.served);
+	}
+	library_waited(s);
+	return r;
+}
+
 /* a wait with the frame that is served */
 static struct wait *new_aside(struct server *s)
 {

@@ -22,7 +22,7 @@ ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
 jobs=()
 if [[ $mode != arm* ]]; then
 	make -s -C selftests/cuda/driver OUT="$work" & jobs+=($!)
-	for name in faults graph_memory inherits managed mapped several virtual; do
+	for name in faults graph_memory inherits managed mapped several turns virtual; do
 		gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$work/libcuda.so.1" \
 			-Wl,-rpath,"\$ORIGIN" & jobs+=($!)
 	done
@@ -270,8 +270,16 @@ run_next()
 	stop_server
 }
 
+# how often a program waits for an answer, by the client's log
+count_turns()
+{
+	rm -f "$work/turns.log"
+	KVGPU_REMOTE_TRACE=$work/turns.log,0 step "a program waits as seldom as it may" "$bin/turns" "$cubin" "$work/turns.log"
+}
+
 run_faults()
 {
+	count_turns
 	closed_library
 	step "a thread that waits holds up no other" "$bin/faults" beside "$cubin"
 	step "a stream that had nothing to do is waited for when it has" "$bin/faults" settled "$cubin"
@@ -434,6 +442,7 @@ run_pinned()
 	run_memory
 	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
 	step "copies go on by themselves, in order" "$bin/faults" pinned "$cubin"
+	count_turns
 	client_killed copies "in the middle of a copy"
 	stop_server
 	carrier unix

@@ -49,6 +49,9 @@ static void say(struct liar_frame *f)
 		f->word[0] = server.blocks;
 		f->result = server.result;
 		break;
+	case OP_copy_out:
+		f->words = 1; /* the bytes */
+		break;
 	case OP_pointer:
 		*(struct a_pointer *)f->word = (struct a_pointer){ .value = CU_MEMORYTYPE_DEVICE };
 		f->result = server.result;
@@ -264,6 +267,68 @@ TEST(pageable_memory)
 	server.result = CUDA_SUCCESS;
 	ANSWERS(1, OK(cuPointerGetAttribute(&value, type, memory)));
 	assert_int_equal(value, CU_MEMORYTYPE_DEVICE);
+	OK(cuMemFree_v2(memory));
+}
+
+static uint8_t bytes[MEMORY + 1];
+
+static void copy_in(CUdeviceptr to, size_t n, CUstream stream)
+{
+	OK(cuMemcpyHtoDAsync_v2(to, bytes, n, stream));
+	OK(cuStreamSynchronize(stream));
+}
+
+static void read_back(CUdeviceptr from, CUstream stream)
+{
+	uint32_t word;
+
+	OK(cuMemcpyDtoHAsync_v2(&word, from, sizeof(word), stream));
+	OK(cuStreamSynchronize(stream));
+}
+
+/* after a copy that was waited for, small copies to the GPU are not */
+TEST(streams_that_are_done)
+{
+	const unsigned int lacking = OP_barrier - KVGPU_REMOTE_FIRST_OP;
+	CUstream streams[4] = { NULL, CU_STREAM_PER_THREAD }, beside;
+	CUdeviceptr memory;
+	CUevent event;
+	unsigned int i;
+
+	OK(cuMemAlloc_v2(&memory, MEMORY));
+	OK(cuEventCreate(&event, 0));
+	OK(cuStreamCreate(&streams[2], 0));
+	OK(cuStreamCreate(&streams[3], CU_STREAM_NON_BLOCKING));
+	OK(cuStreamCreate(&beside, CU_STREAM_NON_BLOCKING));
+	for (i = 0; i < 4; i++) {
+		read_back(memory, NULL);
+		read_back(memory, streams[i]);
+		ANSWERS(1, read_back(memory, streams[i]));
+		ANSWERS(0, copy_in(memory, 1000, streams[i]); OK(cuStreamSynchronize(streams[i])));
+		ANSWERS(0, copy_in(memory, MEMORY / 2, streams[i]));
+		ANSWERS(1, copy_in(memory, MEMORY / 2, streams[i]));
+		ANSWERS(0, OK(cuEventRecord(event, streams[i]));
+			OK(cuStreamSynchronize(streams[i])));
+		launch(function, streams[i]);
+		ANSWERS(1, copy_in(memory, 1000, streams[i]));
+		OK(cuStreamWaitEvent(streams[i], event, 0));
+		ANSWERS(1, copy_in(memory, 1000, streams[i]));
+		ANSWERS(1, OK(cuCtxSynchronize()));
+	}
+	/* the null stream waits for others, and some for it */
+	launch(function, beside);
+	ANSWERS(1, copy_in(memory, 1000, NULL));
+	launch(function, NULL);
+	ANSWERS(0, copy_in(memory, 1000, streams[3]));
+	ANSWERS(1, copy_in(memory, 1000, streams[2]));
+	/* a server of an older build */
+	peers[0].lacks[lacking / 64] |= 1ull << lacking % 64;
+	ANSWERS(1, copy_in(memory, 1000, streams[3]));
+	peers[0].lacks[lacking / 64] = 0;
+	ANSWERS(0, copy_in(memory, 1000, streams[3]));
+	OK(cuIpcGetEventHandle(&(CUipcEventHandle){ 0 }, event));
+	ANSWERS(1, copy_in(memory, 1000, streams[3]));
+	peers[0].shares = false;
 	OK(cuMemFree_v2(memory));
 }
 

@@ -125,6 +125,30 @@ TEST(deep)
 	FAILS(ASK(cuGraphNodeGetType, .node = node), INVALID_HANDLE);
 }
 
+static unsigned int waits_in_library;
+
+static CUresult wait_in_library(CUstream st)
+{
+	waits_in_library++;
+	return CUDA_SUCCESS;
+}
+
+/* no frame passes by a barrier: the library itself waits */
+TEST(barriers)
+{
+	uint64_t st;
+
+	context();
+	st = stream();
+	s.library.cuStreamSynchronize = wait_in_library;
+	fake_busy = 3;
+	OK(ASK(barrier, .stream = st));
+	assert_int_equal(waits_in_library, 1);
+	assert_null(s.waits.list);
+	fake_busy = 0;
+	FAILS(ASK(barrier, .stream = st + 1), INVALID_HANDLE);
+}
+
 /*
  * A wait does not hold other frames up. Its answer is sent when the work is done, or when its
  * context ends.
