@@ -3,8 +3,9 @@
  * A libcuda.so.1 without a GPU, for measurements of what lies in front of one: work takes no time.
  * A copy from or to registered memory moves no byte, as if by the GPU itself; one from or to other
  * host memory takes the CPU one copy, as with a driver that has buffers of its own. Device memory
- * has no content.
+ * has no content. One thread calls host functions, in the order in which streams got them.
  */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,57 @@ CUresult cuGetErrorName(CUresult error, const char **name)
 	return CUDA_SUCCESS;
 }
 
+/* ------------------------------------------------------------------ host functions */
+
+struct hosted {
+	struct hosted *next;
+	CUhostFn fn;
+	void *data;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
+static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
+static struct hosted *first, **last = &first;
+static bool runs;
+
+static void *call_functions(void *unused)
+{
+	struct hosted *h;
+
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		while (!first)
+			pthread_cond_wait(&change, &lock);
+		h = first;
+		first = h->next;
+		if (!first)
+			last = &first;
+		pthread_mutex_unlock(&lock);
+		h->fn(h->data);
+		free(h);
+		pthread_mutex_lock(&lock);
+	}
+	return NULL;
+}
+
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *data)
+{
+	struct hosted *h = malloc(sizeof(*h));
+	pthread_t thread;
+
+	if (!h)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*h = (struct hosted){ NULL, fn, data };
+	pthread_mutex_lock(&lock);
+	*last = h;
+	last = &h->next;
+	if (!runs)
+		runs = !pthread_create(&thread, NULL, call_functions, NULL);
+	pthread_cond_signal(&change);
+	pthread_mutex_unlock(&lock);
+	return CUDA_SUCCESS;
+}
+
 #define ANSWERS(name, what, ...)                        \
 	CUresult name(typeof(what) *out, ##__VA_ARGS__) \
 	{                                               \
@@ -190,6 +242,10 @@ ANSWERS(cuModuleLoadDataEx, (CUmodule)make(), const void *image, unsigned int n,
 ANSWERS(cuModuleGetFunction, (CUfunction)make(), CUmodule module, const char *name)
 ANSWERS(cuStreamCreate, (CUstream)make(), unsigned int flags)
 ANSWERS(cuEventCreate, (CUevent)make(), unsigned int flags)
+ANSWERS(cuGraphCreate, (CUgraph)make(), unsigned int flags)
+ANSWERS(cuGraphAddKernelNode, (CUgraphNode)make(), CUgraph graph, const CUgraphNode *dependencies,
+	size_t n, const CUDA_KERNEL_NODE_PARAMS *p)
+ANSWERS(cuGraphInstantiateWithFlags, (CUgraphExec)make(), CUgraph graph, unsigned long long flags)
 
 #define DOES(name, ...)              \
 	CUresult name(__VA_ARGS__)   \
@@ -215,3 +271,7 @@ DOES(cuEventRecord, CUevent event, CUstream stream)
 DOES(cuEventQuery, CUevent event)
 DOES(cuEventSynchronize, CUevent event)
 DOES(cuEventDestroy_v2, CUevent event)
+DOES(cuStreamWaitEvent, CUstream stream, CUevent event, unsigned int flags)
+DOES(cuGraphExecKernelNodeSetParams, CUgraphExec exec, CUgraphNode node,
+     const CUDA_KERNEL_NODE_PARAMS *p)
+DOES(cuGraphLaunch, CUgraphExec exec, CUstream stream)
