@@ -195,6 +195,8 @@ static bool managed_begins(struct peer *p, const struct call *c)
 		managed_touch(c->part[i].iov_base, c->part[i].iov_len);
 	if (work)
 		managed_work_begins(p, c->to.ctx);
+	else if (op_reports(c->op))
+		managed_wait_begins(p);
 	return work;
 }
 

@@ -912,6 +912,8 @@ bool managed_has(CUdeviceptr ptr);
 void managed_work_begins(struct peer *p, const struct object *ctx);
 void managed_work_sent(void);
 void managed_waited(void);
+/* call before a call to @p that may wait for work, only if managed_any() */
+void managed_wait_begins(const struct peer *p);
 /* call on the host function's thread, before the server hears that the function has ended */
 void managed_function_ends(void);
 /* open the pages of [p, p + bytes) before they are read where no page may fault */

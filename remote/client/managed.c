@@ -7,9 +7,10 @@
  *
  * Mapped memory is the same, if the server does not share its arena: pinned memory, a part of the
  * arena, which the server's GPU sees at the address that the program has for it. But a touch waits
- * for no work, as a kernel may wait for the program. While there is work, only words that the
- * program has changed are sent, and the watcher, a thread, sends them and closes the pages that
- * were opened, again and again: so each side sees what the other one writes.
+ * for no work, as a kernel may wait for the program. While there may be work, only words that the
+ * program has changed are sent, and the watcher, a thread, sends them, asks whether there is work,
+ * and closes the pages that were opened, again and again: so each side sees what the other one
+ * writes.
  *
  * userfaultfd is not used: a container may forbid it. A system call that touches a closed page
  * returns EFAULT. The memory is mapped a second time, where it is open: a page's bytes are complete
@@ -580,8 +581,9 @@ static bool is_here(uintptr_t at)
 }
 
 /*
- * A host function does not wait for work: its stream waits for the function. If there is no
- * work any more, what was opened while there was is closed.
+ * A host function does not wait for work: its stream waits for the function. A touch of mapped
+ * memory does not ask either, as the watcher does. If it is known that there is no work any more,
+ * what was opened while there was is closed.
  */
 static void fault(int signal, siginfo_t *info, void *context, unsigned int handler)
 {
@@ -598,8 +600,8 @@ static void fault(int signal, siginfo_t *info, void *context, unsigned int handl
 	/* what follows holds locks in system calls, and sends frames */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	call_aside(true);
-	if (!in_host_function() && is_working())
-		wait_for_work(mapped);
+	if (!mapped && !in_host_function() && is_working())
+		wait_for_work(false);
 	if (mapped && !is_working())
 		managed_waited();
 	opened = open_page(at, is_write(context));
@@ -733,15 +735,31 @@ void managed_waited(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Pages that a program goes through are fetched again and again: that takes a WATCH_OF-th. */
+/* ahead of a call that may wait for work: that may wait for words of the program's */
+void managed_wait_begins(const struct peer *p)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; watched && i < nr; i++)
+		if (is_mapped(&ranges[i]) && object_peer(ranges[i].ctx) == p)
+			flush_pages(&ranges[i]);
+	pthread_mutex_unlock(&lock);
+}
+
+/*
+ * Pages that a program goes through are fetched again and again: that takes a WATCH_OF-th. The
+ * question whether there is work comes last: the program does not wait for its answer.
+ */
 static void *watch_mapped(void *arg)
 {
 	struct timespec pause;
 	unsigned int i;
 	uint64_t ns;
+	bool ask;
 
-	pthread_mutex_lock(&lock);
 	for (;;) {
+		pthread_mutex_lock(&lock);
 		while (!watched)
 			pthread_cond_wait(&watch, &lock);
 		ns = WATCH_OF * fetched_ns < WATCH_NS ? WATCH_NS : WATCH_OF * fetched_ns;
@@ -755,7 +773,13 @@ static void *watch_mapped(void *arg)
 				flush_pages(&ranges[i]);
 				close_pages(&ranges[i]);
 			}
+		ask = watched;
 		watched = false;
+		pthread_mutex_unlock(&lock);
+		if (ask)
+			wait_for_work(true);
+		if (ask && !is_working())
+			managed_waited();
 	}
 	return NULL;
 }
