@@ -7,7 +7,8 @@
 
 #include "client.h"
 
-enum { ALIGN = 4096 };
+/* pieces that are put later are an arena's LATER_OF-th at most */
+enum { ALIGN = 4096, LATER_OF = 256 };
 
 struct block {
 	uint64_t at, bytes;
@@ -173,6 +174,41 @@ void arena_put(struct peer *p, uint64_t at)
 			join_blocks(a, i - 1);
 	}
 	pthread_mutex_unlock(&a->lock);
+}
+
+/* ------------------------------------------------------------------ pieces that are put later */
+
+bool arena_put_later(struct peer *p, uint64_t at)
+{
+	struct arena *a = &p->arena;
+	unsigned int i;
+	bool fine;
+
+	pthread_mutex_lock(&a->lock);
+	for (i = 0; i < a->nr_blocks && a->blocks[i].at != at; i++)
+		;
+	fine = a->nr_later < ARENA_LATER && i < a->nr_blocks &&
+	       a->later_bytes + a->blocks[i].bytes <= a->first / LATER_OF;
+	if (fine) {
+		a->later[a->nr_later++] = at;
+		a->later_bytes += a->blocks[i].bytes;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return fine;
+}
+
+unsigned int arena_take_later(struct peer *p, uint64_t *at)
+{
+	struct arena *a = &p->arena;
+	unsigned int n;
+
+	pthread_mutex_lock(&a->lock);
+	n = a->nr_later;
+	memcpy(at, a->later, n * sizeof(*at));
+	a->nr_later = 0;
+	a->later_bytes = 0;
+	pthread_mutex_unlock(&a->lock);
+	return n;
 }
 
 /* ------------------------------------------------------------------ parts that it grows by */

@@ -53,7 +53,7 @@ unsigned int find_servers(const char *address[], const char **tls_folder);
 
 /* ------------------------------------------------------------------ peer.c: the servers */
 
-enum { PEERS_MAX = 64, DEVICES_MAX = 256, ARENA_PIECES = 1024 };
+enum { PEERS_MAX = 64, DEVICES_MAX = 256, ARENA_PIECES = 1024, ARENA_LATER = 64 };
 enum { TABLE_WORDS = KVGPU_REMOTE_TABLE_MAX / 64 };
 
 /* staging.c: a piece of the arena's ring, for one frame on its way */
@@ -82,6 +82,9 @@ struct arena {
 	unsigned int first_piece, nr_pieces;
 	struct block *blocks; /* the arena behind the ring, sorted by place */
 	unsigned int nr_blocks, max_blocks;
+	/* pieces that work may still use: arena_put_later() */
+	unsigned int nr_later;
+	uint64_t later[ARENA_LATER], later_bytes;
 	struct staged pieces[ARENA_PIECES];
 };
 
@@ -739,6 +742,13 @@ bool arena_cut(struct peer *p, uint64_t *at);
 /* Also called with the lock of hostmem.c held: it must not wait, nor call hostmem.c. */
 void arena_put(struct peer *p, uint64_t at);
 /*
+ * Pieces that nobody may take before work that uses them is done. False: there are too many of
+ * them. arena_take_later(): the ARENA_LATER at most that there are: the caller waits for the work,
+ * and calls arena_put() for each.
+ */
+bool arena_put_later(struct peer *p, uint64_t at);
+unsigned int arena_take_later(struct peer *p, uint64_t *at);
+/*
  * Take a place for @bytes, KVGPU_REMOTE_PIECE_MAX at most, that come from the GPU: a slot, which
  * the server may have as pinned memory, or a piece as of arena_get().
  */
@@ -844,6 +854,11 @@ bool host_map(const void *host, bool (*map)(const struct host_range *r));
  */
 CUresult host_add(struct host_range r);
 CUresult host_remove(void *ptr, bool pinned, CUresult none);
+/*
+ * The same of mapped memory that queued work may still use: its piece is put later.
+ * False: that can't be, and nothing has changed.
+ */
+bool host_leave(void *ptr);
 /* whether a copy, graph or kernel that is queued already may still write to @r */
 bool pinned_may_change(const struct host_range *r);
 
@@ -898,8 +913,12 @@ CUresult memory_lend_end(struct peer *p, CUdeviceptr device);
 
 /* For host_map(): pinned memory @r, which the program has in a second mapping of the arena. */
 bool mapped_begin(const struct host_range *r);
-/* The GPU uses the pinned memory at @base no more, if it was mapped. Waits for work. */
+/*
+ * The program uses the pinned memory at @base no more, if it was mapped. Nobody else may get it
+ * before managed_wait(), which waits for work.
+ */
 void mapped_end(const void *base);
+void managed_wait(void);
 
 bool managed_any(void);
 /* managed memory, or mapped memory whose peer does not share its arena */

@@ -141,12 +141,18 @@ out:
 }
 
 /* call with the lock */
+static void take_out(unsigned int at)
+{
+	nr--;
+	memmove(&ranges[at], &ranges[at + 1], (nr - at) * sizeof(*ranges));
+}
+
+/* call with the lock */
 static void remove_at(unsigned int at)
 {
 	struct host_range was = ranges[at];
 
-	nr--;
-	memmove(&ranges[at], &ranges[at + 1], (nr - at) * sizeof(*ranges));
+	take_out(at);
 	if (was.at != KVGPU_REMOTE_NOWHERE)
 		arena_put(was.peer, was.at);
 	else if (was.peer)
@@ -339,4 +345,19 @@ CUresult host_remove(void *ptr, bool pinned, CUresult none)
 	}
 	pthread_mutex_unlock(&lock);
 	return r;
+}
+
+bool host_leave(void *ptr)
+{
+	unsigned int at;
+	bool is;
+
+	pthread_mutex_lock(&lock);
+	at = index_above(ptr);
+	is = at && ranges[at - 1].base == ptr && ranges[at - 1].at != KVGPU_REMOTE_NOWHERE &&
+	     arena_put_later(ranges[at - 1].peer, ranges[at - 1].at);
+	if (is)
+		take_out(at - 1);
+	pthread_mutex_unlock(&lock);
+	return is;
 }

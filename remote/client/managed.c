@@ -1067,12 +1067,23 @@ void managed_freed(CUdeviceptr ptr)
 		end_managed(NULL, NULL, ptr);
 }
 
+/* work that is under way may wait for what the program wrote */
 void mapped_end(const void *base)
 {
-	if (!managed_has((uintptr_t)base))
-		return;
+	struct managed *m;
+
+	pthread_mutex_lock(&lock);
+	m = find_managed((uintptr_t)base);
+	if (m && nr_working)
+		flush_pages(m);
+	pthread_mutex_unlock(&lock);
+	if (m)
+		end_managed(NULL, NULL, (uintptr_t)base);
+}
+
+void managed_wait(void)
+{
 	wait_for_work(false);
-	end_managed(NULL, NULL, (uintptr_t)base);
 }
 
 /* whether modules on another device have managed variables */

@@ -224,16 +224,39 @@ CUresult cuMemAllocHost_v2(void **ptr, size_t bytes)
 	return cuMemHostAlloc(ptr, bytes, 0);
 }
 
-/* waits for all frames: copies from or to the memory may still be under way */
+/* Leave small mapped memory to the work that may still use it: no wait then. */
+static bool leave(const struct host_range *r)
+{
+	if (!r->mapped || call_asks(r->peer))
+		return false;
+	mapped_end(r->base);
+	return host_leave(r->base);
+}
+
+/* copies from or to pinned memory may be under way, and kernels that use it if it is @mapped */
+static CUresult wait_for_all(struct peer *p, bool mapped)
+{
+	uint64_t later[ARENA_LATER];
+	unsigned int i, n = arena_take_later(p, later);
+	CUresult r = call_fence(p, UINT64_MAX);
+
+	if (!r && (n || mapped))
+		managed_wait();
+	for (i = 0; i < n && !r; i++) /* after an error they stay taken */
+		arena_put(p, later[i]);
+	return r;
+}
+
 CUresult cuMemFreeHost(void *ptr)
 {
-	struct host_range found;
+	struct host_range found = { 0 };
 	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (r || !ptr)
 		return r;
-	r = call_fence(host_find(ptr, &found) && found.peer ? found.peer : current_peer(),
-		       UINT64_MAX);
+	if (host_find(ptr, &found) && found.base == ptr && leave(&found))
+		return CUDA_SUCCESS;
+	r = wait_for_all(found.peer ? found.peer : current_peer(), found.mapped);
 	if (!r)
 		mapped_end(ptr);
 	r = r ? r : host_remove(ptr, true, CUDA_ERROR_INVALID_VALUE);

@@ -81,6 +81,16 @@ void mapped_end(const void *base)
 {
 	made_mapped = base == made_mapped ? NULL : made_mapped;
 }
+static bool asks;
+bool call_asks(const struct peer *p)
+{
+	return asks;
+}
+static unsigned int waits_for_work;
+void managed_wait(void)
+{
+	waits_for_work++;
+}
 static void *mapped; /* as a channel, which maps its arena a second time only once */
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 {
@@ -729,6 +739,15 @@ TEST(host_memory_that_the_gpu_may_use)
 	unsee_arena();
 }
 
+static void put_later(void)
+{
+	uint64_t at[ARENA_LATER];
+	unsigned int n = arena_take_later(peers, at);
+
+	while (n--)
+		arena_put(peers, at[n]);
+}
+
 static void *use(void *at)
 {
 	gpu_uses((uintptr_t)at);
@@ -776,9 +795,70 @@ TEST(host_memory_that_the_gpu_uses)
 	assert_int_equal(device, (uintptr_t)pinned + 3);
 	assert_in_range(asked_for_map, 0, 1);
 	assert_int_equal(cuMemFreeHost(pinned), 0);
+	put_later();
 	no_more = true;
 	FAILS(cuMemHostAlloc((void **)&pinned, 10, CU_MEMHOSTALLOC_DEVICEMAP), OUT_OF_MEMORY);
 	no_more = false;
+	hostmem_end(&contexts[0]);
+	unsee_arena();
+}
+
+static void *pin_mapped(size_t bytes)
+{
+	void *pinned = NULL;
+
+	OK(cuMemHostAlloc(&pinned, bytes, CU_MEMHOSTALLOC_DEVICEMAP));
+	return pinned;
+}
+
+/*
+ * Small mapped memory that the program frees is left to work that may still use it. Nobody gets it
+ * before a wait for all of that work, which many share.
+ */
+TEST(mapped_memory_that_is_freed)
+{
+	enum { ROOM = ARENA / 256 / 4096 };
+	void *freed[ROOM], *large;
+	uint64_t place[ROOM];
+	unsigned int i, flags;
+
+	put_later(); /* of earlier tests */
+	arena_is_seen_at(peers, (uintptr_t)seen);
+	can_map = true;
+	for (i = 0; i < ROOM; i++) {
+		freed[i] = pin_mapped(8);
+		place[i] = (uint8_t *)freed[i] - seen;
+	}
+	large = pin_mapped(ARENA / 128);
+	fences = waits_for_work = 0;
+	for (i = 0; i < ROOM; i++) {
+		OK(cuMemFreeHost(freed[i]));
+		FAILS(cuMemHostGetFlags(&flags, freed[i]), INVALID_VALUE);
+	}
+	freed[0] = pin_mapped(8);
+	assert_true((uint64_t)((uint8_t *)freed[0] - seen) > place[ROOM - 1]);
+	assert_int_equal(fences + waits_for_work, 0);
+	OK(cuMemFreeHost(freed[0])); /* there is no room for one more */
+	assert_int_equal(fences, 1);
+	assert_int_equal(waits_for_work, 1);
+	freed[0] = pin_mapped(8);
+	assert_ptr_equal(freed[0], seen + place[0]);
+	/* one that is large is waited for, as is each after an error that stays */
+	OK(cuMemFreeHost(large));
+	asks = true;
+	OK(cuMemFreeHost(freed[0]));
+	asks = false;
+	assert_int_equal(fences, 3);
+	assert_int_equal(waits_for_work, 3);
+	/* after a wait that failed they stay taken */
+	freed[0] = pin_mapped(8);
+	OK(cuMemFreeHost(freed[0]));
+	large = pin_mapped(ARENA / 128);
+	fence_result = CUDA_ERROR_UNKNOWN;
+	FAILS(cuMemFreeHost(large), UNKNOWN);
+	fence_result = CUDA_SUCCESS;
+	assert_ptr_not_equal(pin_mapped(8), seen + place[0]);
+	arena_put(peers, place[0]);
 	hostmem_end(&contexts[0]);
 	unsee_arena();
 }
