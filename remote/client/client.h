@@ -522,6 +522,7 @@ struct object {
 	bool dead; /* atomic; of a context: destroyed or reset */
 	bool shared; /* atomic; of an event: event_shared() */
 	bool alone; /* atomic; of a stream: stream_created(): CU_STREAM_NON_BLOCKING */
+	bool prints; /* of a module: its code may write to standard output */
 	bool ends; /* under `objects`: object_ends() */
 	uint8_t peer; /* number of its server */
 	/*
@@ -1026,7 +1027,11 @@ struct function *function_of(CUfunction f);
 bool function_tells(CUfunction f, int attribute, int *value);
 /* whether @attribute, one that can be set, has that value already */
 bool function_has(CUfunction f, int attribute, int value);
+/* whether the server's library is known to let @attribute have that value */
+bool function_takes(CUfunction f, int attribute, int value);
 void function_set(CUfunction f, int attribute, int value);
+/* whether text of its code may come out when it is unloaded, before which nobody goes on then */
+bool module_prints(CUmodule module);
 void module_unloaded(CUmodule module);
 void link_destroyed(CUlinkState state);
 /*

@@ -11,6 +11,9 @@
 /* OPTIONS: how many there are in CUDA 13.0 */
 enum { OPTIONS = 35, OPTIONS_MAX = 64, LOG_MAX = 32 << 10 };
 
+/* attributes of a device, CU_DEVICE_ATTRIBUTE_..., and of a function, CU_FUNC_ATTRIBUTE_... */
+enum { MOST_SHARED = 97, CLUSTER_LAUNCH = 120, NON_PORTABLE_CLUSTERS = 14 };
+
 /* bytes of an image that is worth a question and a hash */
 enum { KEPT_MIN = 64 << 10 };
 
@@ -274,6 +277,7 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 	if (!r && !answer_handle(&made, &c, CLASS_MODULE, a->module, current_context(), false))
 		return CUDA_ERROR_UNKNOWN;
 	if (!r) {
+		((struct object *)made)->prints = kvgpu_remote_image_may_print(image, bytes);
 		*module = made;
 		cache_invalidate(CACHE_LIMITS);
 	}
@@ -343,6 +347,11 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 	else
 		*mode = several ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
 	return CUDA_SUCCESS;
+}
+
+bool module_prints(CUmodule module)
+{
+	return ((const struct object *)module)->prints;
 }
 
 void module_unloaded(CUmodule module)
@@ -498,6 +507,28 @@ bool function_has(CUfunction f, int attribute, int value)
 	       (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
 		attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) &&
 	       known->attribute_known[attribute] && known->attribute[attribute] == value;
+}
+
+bool function_takes(CUfunction f, int attribute, int value)
+{
+	enum { OWN_SHARED = CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES };
+	const struct function *known = function_of(f);
+	const struct object *ctx = object_context((const void *)f);
+	const struct a_facts *facts = ctx ? device_known(ctx->dev) : NULL;
+
+	if (!known || !facts)
+		return false;
+	switch (attribute) {
+	case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+		return value >= 0 && known->attribute_known[OWN_SHARED] &&
+		       (uint64_t)value + (uint32_t)known->attribute[OWN_SHARED] <=
+			       facts->attribute[MOST_SHARED];
+	case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+		return value >= -1 && value <= 100;
+	case NON_PORTABLE_CLUSTERS:
+		return (value == 0 || value == 1) && facts->attribute[CLUSTER_LAUNCH];
+	}
+	return false;
 }
 
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)

@@ -401,6 +401,7 @@ TEST(a_library_crosses_once)
 	CUlibrary l, text;
 	CUfunction f, g;
 	CUkernel k, other;
+	uint64_t sent;
 	int v, i;
 
 	memset(times, 0, sizeof(times));
@@ -427,9 +428,10 @@ TEST(a_library_crosses_once)
 	OK(cuCtxCreate_v2(&ctx, 0, 0));
 	OK(cuKernelGetFunction(&g, k));
 	assert_int_equal(times[OP_image], 3);
+	sent = liar_sent;
 	OK(cuLibraryUnload(l));
 	OK(cuLibraryUnload(text));
-	assert_int_equal(times[OP_cuModuleUnload], 1);
+	assert_int_equal(liar_sent - sent, 2); /* of one module, in its context */
 	OK(cuGraphCreate(&graph, 0));
 }
 
@@ -1124,7 +1126,8 @@ static void takes_the_slot_of(const void *ended, CUresult r)
  */
 TEST(an_ended_object_leaves_its_slot)
 {
-	uint8_t cubin[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1 };
+	/* it may print: else its end is not waited for */
+	uint8_t cubin[64] = "\x7f" "ELF\2\1\1\0vprintf";
 	CUfunction f;
 	CUstream stream;
 
