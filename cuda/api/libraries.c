@@ -209,6 +209,8 @@ static void set_all(CUkernel k, CUdevice dev, CUfunction f)
 		kernel_set(f, CACHE_CONFIG, on->cache);
 }
 
+__thread const char *library_wants;
+
 /* the kernel's function in a context where it is not known yet */
 static CUresult find_function(CUkernel k, const struct library_place *at, CUfunction *f)
 {
@@ -218,7 +220,9 @@ static CUresult find_function(CUkernel k, const struct library_place *at, CUfunc
 	CUresult r;
 
 	cuThreadExchangeStreamCaptureMode(&mode);
+	library_wants = k->name;
 	r = library_module(k->library, at, &module);
+	library_wants = NULL;
 	if (!r)
 		r = cuModuleGetFunction(f, module, k->name);
 	if (!r)

@@ -29,6 +29,8 @@ CUresult library_place(CUcontext ctx, struct library_place *at);
  * SIZE_MAX: as many as the image says, and only then a wrapper's pointer is followed.
  */
 const void *library_image(const void *data, size_t limit, size_t *bytes, bool *fat);
+/* the kernel for which the thread loads a module; or NULL */
+extern __thread const char *library_wants;
 
 /*
  * .library is atomic; NULL: there is no such kernel. .in and .on are atomic, and grow at their

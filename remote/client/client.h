@@ -262,7 +262,7 @@ CUresult table_heard(struct peer *p, const uint64_t *has, unsigned int n);
 /* CUDA_SUCCESS; or the server lacks the call: CUDA_ERROR_NOT_SUPPORTED, and a line, once. */
 CUresult table_refuses(struct peer *p, uint16_t op);
 /* The same without a line: for a call in whose place there is another one. */
-bool table_has(const struct peer *p, uint16_t op);
+bool table_lacks(const struct peer *p, uint16_t op);
 
 /* ------------------------------------------------------------------ route.c */
 
@@ -560,6 +560,9 @@ void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *p
  * freed.
  */
 bool object_keep(void *handle, unsigned int class, void *more, bool once);
+/* The object of @class that ends with @handle and has something of which @is says so; or NULL. */
+void *object_below(void *handle, unsigned int class,
+		   bool (*is)(const void *more, const void *what), const void *what);
 /*
  * Let object @handle end with @parent, an object of the same server. False: one of them has ended,
  * or @parent itself would end with @handle.

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <cuda/api/jit.h>
+#include <cuda/api/libraries.h>
 #include <remote/channel/tls.h>
 #include <remote/wire/image.h>
 
@@ -135,16 +136,55 @@ static CUresult send_parts(const struct route *to, const uint8_t *image, uint64_
 	return r;
 }
 
+/* a question for a function, which follows an image: the answer comes with the image's */
+struct first {
+	struct q_image_function q;
+	struct call c;
+	unsigned int completion; /* 0: it is not asked */
+	const char *name; /* NULL: it is the only one */
+	bool fine;
+};
+
+static void first_begin(struct first *f, const struct route *to)
+{
+	*f = (struct first){ .name = library_wants };
+	f->c = (struct call){
+		.op = OP_image_function, .fixed = &f->q, .bytes = sizeof(f->q), .to = *to
+	};
+	if (!table_lacks(route_peer(&f->c.to), OP_image_function) &&
+	    (!f->name || !call_string(&f->c, f->name, &f->q.name_bytes)))
+		f->completion = kvgpu_remote_completion_get(f->c.to.peer->channel);
+}
+
+static void first_end(struct first *f)
+{
+	if (f->completion)
+		kvgpu_remote_completion_put(f->c.to.peer->channel, f->completion);
+}
+
+/* Call with `images`, so that the image is the last one. @fixed: as in call_sync() */
+static CUresult ask_image(struct call *c, size_t fixed, struct first *f)
+{
+	unsigned int completion = call_completion(c->to.peer);
+	CUresult r = call_begin(c, completion);
+	bool asked = !r && f->completion && !call_begin(&f->c, f->completion);
+
+	if (!r)
+		r = call_take(c, completion, fixed);
+	f->fine = asked && !call_take(&f->c, f->completion, sizeof(struct a_image_function));
+	return r;
+}
+
 /* Ask for the image by its hash, in place of sending it. False: its bytes are to be sent. */
 static bool is_kept(struct call *c, struct q_image *q, const uint8_t *image, size_t fixed,
-		    CUresult *r)
+		    struct first *f, CUresult *r)
 {
 	const struct a_image *a;
 
 	if (!c->to.peer->keeps || q->bytes < KEPT_MIN || !tls_hash(image, q->bytes, q->hash))
 		return false;
 	q->kept = true;
-	*r = call_sync(c, fixed);
+	*r = ask_image(c, fixed, f);
 	q->kept = false;
 	a = (const struct a_image *)c->answer;
 	if (*r || !a->wanted)
@@ -153,25 +193,23 @@ static bool is_kept(struct call *c, struct q_image *q, const uint8_t *image, siz
 	return false;
 }
 
-/* the image with its frame; @fixed: as in call_sync() */
-static CUresult send_image(struct call *c, struct q_image *q, const uint8_t *image, size_t fixed)
+/* call with `images` */
+static CUresult send_image(struct call *c, struct q_image *q, const uint8_t *image, size_t fixed,
+			   struct first *f)
 {
 	uint64_t done;
 	CUresult r;
 
-	route_peer(&c->to);
-	if (is_kept(c, q, image, fixed, &r))
+	if (is_kept(c, q, image, fixed, f, &r))
 		return r;
-	pthread_mutex_lock(&images);
 	r = send_parts(&c->to, image, q->bytes, &done);
 	q->parts = done > 0;
 	if (!r)
 		r = place_image(c, image + done, q->bytes - done, &q->at);
 	if (!r) {
-		r = call_sync(c, fixed);
+		r = ask_image(c, fixed, f);
 		arena_put(c->to.peer, q->at);
 	}
-	pthread_mutex_unlock(&images);
 	return r;
 }
 
@@ -207,6 +245,83 @@ static uint8_t *compile_here(const void *image, size_t bytes, unsigned int n, CU
 	return cubin;
 }
 
+/* ------------------------------------------------------------------ what is known of functions */
+
+/* whether the parameters are one behind the other, each with a byte at least */
+static bool lay_out(struct function *f)
+{
+	uint32_t i, end;
+	bool gapless = true;
+
+	for (i = 0; i < f->parameters; i++) {
+		if (__builtin_add_overflow(f->parameter[i].offset, f->parameter[i].size, &end) ||
+		    end > KVGPU_REMOTE_PARAMETERS_MAX || f->parameter[i].offset < f->bytes ||
+		    !f->parameter[i].size)
+			return false;
+		gapless = gapless && f->parameter[i].offset == f->bytes;
+		f->bytes = end;
+	}
+	f->gapless = gapless;
+	return true;
+}
+
+/* @name: NULL: the answer has it, if the server can tell */
+static struct function *read_function(struct call *c, const struct a_function *a, const char *name)
+{
+	size_t layout = (size_t)a->parameters * sizeof(((struct function *)0)->parameter[0]);
+	size_t name_bytes = name ? strlen(name) + 1 : a->name_bytes;
+	struct function *f = NULL;
+	unsigned int i;
+	bool fine;
+	char *to;
+
+	if (a->parameters <= KVGPU_REMOTE_LIST_MAX && name_bytes <= KVGPU_REMOTE_STRING_MAX)
+		f = calloc(1, sizeof(*f) + layout + name_bytes + 1);
+	if (!f)
+		return NULL;
+	f->layout_known = a->layout_known;
+	f->parameters = a->parameters;
+	for (i = 0; i < FUNCTION_ATTRIBUTES; i++) {
+		f->attribute[i] = a->attribute[i];
+		f->attribute_known[i] = a->attribute_known[i];
+	}
+	to = (char *)f->parameter + layout;
+	f->name = name_bytes ? to : NULL;
+	cache_invalidate(CACHE_LIMITS);
+	fine = answer_bytes(c, f->parameter, layout);
+	if (name)
+		memcpy(to, name, name_bytes);
+	else
+		fine = fine && answer_bytes(c, to, name_bytes);
+	if (fine && lay_out(f))
+		return f;
+	free(f);
+	return NULL;
+}
+
+/* Keep what the answer tells of a function of @module, whose number is @id. */
+static void first_keep(struct first *f, void *module, uint64_t id)
+{
+	const struct a_image_function *a = f->c.answer;
+	struct function *function;
+	struct a_function of;
+	void *made;
+
+	if (!f->fine || a->module != id || !answer_bytes(&f->c, &of, sizeof(of)) ||
+	    !answer_handle(&made, &f->c, CLASS_FUNCTION, of.function, module, false))
+		return;
+	function = read_function(&f->c, &of, f->name);
+	if (function)
+		object_keep(made, CLASS_FUNCTION, function, true);
+}
+
+static bool is_named(const void *function, const void *name)
+{
+	const struct function *f = function;
+
+	return f->name && !strcmp(f->name, name);
+}
+
 /* ------------------------------------------------------------------ modules */
 
 /*
@@ -232,16 +347,30 @@ static void *fit_image(const void *image, uint64_t *bytes)
 	return copy;
 }
 
+static CUresult take_module(CUmodule *module, struct call *c, struct first *f)
+{
+	const struct a_image *a = c->answer;
+	void *made;
+
+	if (!answer_handle(&made, c, CLASS_MODULE, a->module, current_context(), false))
+		return CUDA_ERROR_UNKNOWN;
+	first_keep(f, made, a->module);
+	*module = made;
+	cache_invalidate(CACHE_LIMITS);
+	return CUDA_SUCCESS;
+}
+
 static CUresult load_image(CUmodule *module, const void *image, size_t limit, unsigned int n,
 			   CUjit_option *options, void **values)
 {
 	struct q_image q = { 0 };
 	struct call c = { .op = OP_image, .fixed = &q, .bytes = sizeof(q) };
 	const struct a_image *a;
+	struct first first;
 	struct options o;
 	uint8_t *cubin;
 	size_t size, bytes;
-	void *made, *fit;
+	void *fit;
 	CUresult r = call_enter(0);
 
 	if (r)
@@ -261,9 +390,18 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 	q.error_bytes = o.error_bytes;
 	r = call_bytes(&c, o.words, 8ull * o.n);
 	fit = fit_image(image, &q.bytes);
+	route_peer(&c.to);
+	first_begin(&first, &c.to);
+	pthread_mutex_lock(&images);
 	if (!r)
-		r = send_image(&c, &q, fit ? fit : image, sizeof(*a));
+		r = send_image(&c, &q, fit ? fit : image, sizeof(*a), &first);
+	pthread_mutex_unlock(&images);
 	free(fit);
+	if (!r)
+		r = take_module(module, &c, &first);
+	if (!r)
+		((struct object *)*module)->prints = kvgpu_remote_image_may_print(image, bytes);
+	first_end(&first);
 	if (r == CUDA_ERROR_JIT_COMPILER_NOT_FOUND && current_arch() == 35) {
 		cubin = compile_here(image, bytes, n, options, values, &size, &r);
 		if (cubin)
@@ -274,13 +412,6 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 	if (c.answer_bytes < sizeof(*a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	a = (const struct a_image *)c.answer;
-	if (!r && !answer_handle(&made, &c, CLASS_MODULE, a->module, current_context(), false))
-		return CUDA_ERROR_UNKNOWN;
-	if (!r) {
-		((struct object *)made)->prints = kvgpu_remote_image_may_print(image, bytes);
-		*module = made;
-		cache_invalidate(CACHE_LIMITS);
-	}
 	return take_logs(&c, &o, a->log_used, a->error_used, r);
 }
 
@@ -363,58 +494,6 @@ void module_unloaded(CUmodule module)
 
 /* ------------------------------------------------------------------ functions */
 
-/* whether the parameters are one behind the other, each with a byte at least */
-static bool lay_out(struct function *f)
-{
-	uint32_t i, end;
-	bool gapless = true;
-
-	for (i = 0; i < f->parameters; i++) {
-		if (__builtin_add_overflow(f->parameter[i].offset, f->parameter[i].size, &end) ||
-		    end > KVGPU_REMOTE_PARAMETERS_MAX || f->parameter[i].offset < f->bytes ||
-		    !f->parameter[i].size)
-			return false;
-		gapless = gapless && f->parameter[i].offset == f->bytes;
-		f->bytes = end;
-	}
-	f->gapless = gapless;
-	return true;
-}
-
-/* @name: NULL: the answer has it, if the server can tell */
-static struct function *read_function(struct call *c, const struct a_function *a, const char *name)
-{
-	size_t layout = (size_t)a->parameters * sizeof(((struct function *)0)->parameter[0]);
-	size_t name_bytes = name ? strlen(name) + 1 : a->name_bytes;
-	struct function *f = NULL;
-	unsigned int i;
-	bool fine;
-	char *to;
-
-	if (a->parameters <= KVGPU_REMOTE_LIST_MAX && name_bytes <= KVGPU_REMOTE_STRING_MAX)
-		f = calloc(1, sizeof(*f) + layout + name_bytes + 1);
-	if (!f)
-		return NULL;
-	f->layout_known = a->layout_known;
-	f->parameters = a->parameters;
-	for (i = 0; i < FUNCTION_ATTRIBUTES; i++) {
-		f->attribute[i] = a->attribute[i];
-		f->attribute_known[i] = a->attribute_known[i];
-	}
-	to = (char *)f->parameter + layout;
-	f->name = name_bytes ? to : NULL;
-	cache_invalidate(CACHE_LIMITS);
-	fine = answer_bytes(c, f->parameter, layout);
-	if (name)
-		memcpy(to, name, name_bytes);
-	else
-		fine = fine && answer_bytes(c, to, name_bytes);
-	if (fine && lay_out(f))
-		return f;
-	free(f);
-	return NULL;
-}
-
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
 	struct q_function q = { 0 };
@@ -430,6 +509,12 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!function || !name || !*name)
 		return CUDA_ERROR_INVALID_VALUE;
+	made = call_asks(route_peer(&c.to)) ? NULL :
+					      object_below(module, CLASS_FUNCTION, is_named, name);
+	if (made) {
+		*function = made;
+		return CUDA_SUCCESS;
+	}
 	r = call_string(&c, name, &q.name_bytes);
 	if (!r)
 		r = call_sync(&c, sizeof(*a));

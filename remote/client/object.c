@@ -223,6 +223,21 @@ bool object_keep(void *handle, unsigned int class, void *more, bool once)
 	return is;
 }
 
+void *object_below(void *handle, unsigned int class, bool (*is)(const void *more, const void *what),
+		   const void *what)
+{
+	const struct object *o = handle;
+	void *found = NULL;
+	uint32_t i;
+
+	pthread_mutex_lock(&objects);
+	for (i = o->child; i && !found; i = slots[i].after)
+		if (slots[i].class == class && slots[i].more && is(slots[i].more, what))
+			found = &slots[i];
+	pthread_mutex_unlock(&objects);
+	return found;
+}
+
 bool object_attach(void *handle, void *parent)
 {
 	struct object *o = handle, *p = parent;

@@ -107,7 +107,7 @@ static bool send_barrier(struct peer *p, const struct route *to, uint64_t ctx, u
 	const struct q_barrier q = { .stream = stream };
 	struct call c = { .op = OP_barrier, .fixed = &q, .bytes = sizeof(q), .to = *to };
 
-	if (several || managed_any() || !table_has(p, OP_barrier) || call_async(&c))
+	if (several || managed_any() || table_lacks(p, OP_barrier) || call_async(&c))
 		return false;
 	work_barred(&c, ctx, stream);
 	return true;

@@ -8,7 +8,7 @@
 /* without these nothing can be asked */
 static const uint16_t wanted[] = { OP_init, OP_current, OP_fence };
 
-static bool lacks(const struct peer *p, uint16_t op)
+bool table_lacks(const struct peer *p, uint16_t op)
 {
 	const unsigned int i = op - KVGPU_REMOTE_FIRST_OP;
 
@@ -30,14 +30,9 @@ static CUresult refuse(struct peer *p, uint16_t op)
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-bool table_has(const struct peer *p, uint16_t op)
-{
-	return !lacks(p, op);
-}
-
 CUresult table_refuses(struct peer *p, uint16_t op)
 {
-	if (!(__atomic_load_n(&p->slow, __ATOMIC_ACQUIRE) & SLOW_LACKS) || !lacks(p, op))
+	if (!(__atomic_load_n(&p->slow, __ATOMIC_ACQUIRE) & SLOW_LACKS) || !table_lacks(p, op))
 		return CUDA_SUCCESS;
 	return refuse(p, op);
 }
@@ -52,7 +47,7 @@ CUresult table_heard(struct peer *p, const uint64_t *has, unsigned int n)
 			missing++;
 		}
 	for (i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-		if (lacks(p, wanted[i]))
+		if (table_lacks(p, wanted[i]))
 			return refuse(p, wanted[i]);
 	if (missing)
 		peer_slow(p, SLOW_LACKS, true);

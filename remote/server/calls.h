@@ -54,6 +54,7 @@ FRAME(init);
 FRAME(image);
 FRAME(image_part);
 FRAME(function);
+FRAME(image_function);
 FRAME(functions);
 FRAME(global);
 FRAME(launch);

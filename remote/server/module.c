@@ -144,6 +144,7 @@ CUresult frame_image(struct server *s, const struct q_image *q, struct kvgpu_rem
 	uint8_t *image;
 	CUresult r;
 
+	s->newest = 0;
 	if (!a || !take_options(s, in, q->number_options, q->log_bytes, q->error_bytes, &o))
 		return CUDA_ERROR_INVALID_VALUE;
 	image = q->kept ? find_kept(s, q) : copy_of(s, q->at, q->bytes, q->parts);
@@ -163,6 +164,7 @@ CUresult frame_image(struct server *s, const struct q_image *q, struct kvgpu_rem
 			CALL(s, cuModuleUnload, m);
 			return CUDA_ERROR_OUT_OF_MEMORY;
 		}
+		s->newest = a->module;
 	}
 	return put_logs(out, &o, &a->log_used, &a->error_used) ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -221,35 +223,78 @@ static CUresult put_name(struct server *s, CUfunction f, struct a_function *a,
 		       CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* the answer to `function`; @id: 0: no memory; @named: with the function's name */
+static CUresult put_function(struct server *s, CUfunction f, uint64_t id, bool named,
+			     struct kvgpu_remote_reply *out)
+{
+	struct a_function *a = kvgpu_remote_put(out, sizeof(*a));
+
+	if (!a || !id)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	a->function = id;
+	put_attributes(s, f, a);
+	if (!put_layout(s, f, a, out))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	return named ? put_name(s, f, a, out) : CUDA_SUCCESS;
+}
+
 CUresult frame_function(struct server *s, const struct q_function *q,
 			struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	const char *name = q->name_bytes ? kvgpu_remote_take_string(in, q->name_bytes) : NULL;
-	struct a_function *a = kvgpu_remote_put(out, sizeof(*a));
+	CUfunction f = NULL;
+	void *module;
+	CUresult r;
+
+	if (q->name_bytes && !name)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!name) {
+		if (!handle_find(s, CLASS_FUNCTION, q->function, (void **)&f))
+			return CUDA_ERROR_INVALID_HANDLE;
+		return put_function(s, f, q->function, true, out);
+	}
+	if (!handle_find(s, CLASS_MODULE, q->module, &module))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = CALL(s, cuModuleGetFunction, &f, module, name);
+	if (r)
+		return r;
+	return put_function(s, f, handle_give(s, CLASS_FUNCTION, f, q->module), false, out);
+}
+
+/* the name of a module's only function */
+static CUresult only_name(struct server *s, CUmodule module, const char **name)
+{
+	CUfunction f = NULL;
+	unsigned int n = 0;
+	CUresult r = CALL(s, cuModuleGetFunctionCount, &n, module);
+
+	if (r || n != 1)
+		return r ? r : CUDA_ERROR_NOT_FOUND;
+	r = CALL(s, cuModuleEnumerateFunctions, &f, 1, module);
+	return r ? r : CALL(s, cuFuncGetName, name, f);
+}
+
+CUresult frame_image_function(struct server *s, const struct q_image_function *q,
+			      struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	const char *name = q->name_bytes ? kvgpu_remote_take_string(in, q->name_bytes) : NULL;
+	struct a_image_function *a = kvgpu_remote_put(out, sizeof(*a));
 	CUfunction f = NULL;
 	void *module;
 	CUresult r;
 
 	if (!a || (q->name_bytes && !name))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!name) {
-		if (!handle_find(s, CLASS_FUNCTION, q->function, (void **)&f))
-			return CUDA_ERROR_INVALID_HANDLE;
-		a->function = q->function;
-	} else {
-		if (!handle_find(s, CLASS_MODULE, q->module, &module))
-			return CUDA_ERROR_INVALID_HANDLE;
+	if (!handle_find(s, CLASS_MODULE, s->newest, &module))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = name ? CUDA_SUCCESS : only_name(s, module, &name);
+	if (!r)
 		r = CALL(s, cuModuleGetFunction, &f, module, name);
-		if (r)
-			return r;
-		a->function = handle_give(s, CLASS_FUNCTION, f, q->module);
-		if (!a->function)
-			return CUDA_ERROR_OUT_OF_MEMORY;
-	}
-	put_attributes(s, f, a);
-	if (!put_layout(s, f, a, out))
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	return name ? CUDA_SUCCESS : put_name(s, f, a, out);
+	if (r)
+		return r;
+	a->module = s->newest;
+	return put_function(s, f, handle_give(s, CLASS_FUNCTION, f, s->newest), !q->name_bytes,
+			    out);
 }
 
 CUresult frame_functions(struct server *s, const struct q_functions *q,

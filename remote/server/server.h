@@ -98,6 +98,7 @@ struct server {
 	struct shares shares;
 	struct images *images; /* shared with other programs of the client; NULL: none are kept */
 	struct parts parts;
+	uint64_t newest; /* the module that the last image became, or 0 */
 	struct hosts hosts;
 	struct captures captures;
 	struct graph_refs graph_refs;

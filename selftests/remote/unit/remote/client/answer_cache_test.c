@@ -10,7 +10,7 @@
 #include "../result.h"
 #include "liar.h"
 
-enum { AGAIN = 100, DYNAMIC = 1024, MEMORY = 1 << 20 };
+enum { AGAIN = 100, DYNAMIC = 1024, MEMORY = 1 << 20, SHARED = 227 << 10 };
 
 static struct {
 	unsigned int primary_flags;
@@ -19,7 +19,24 @@ static struct {
 	enum cache_kind forget; /* while it answers; NR_CACHES: nothing */
 	CUstreamCaptureStatus capture;
 	CUdeviceptr memory;
+	uint64_t module; /* that it made last */
+	const char *name; /* of the module's function, which it tells with the module; or NULL */
 } server = { .forget = NR_CACHES, .memory = 7ull << 32 };
+
+static void say_first(struct liar_frame *f, uint64_t id)
+{
+	struct a_function *a = (struct a_function *)(f->word + 1);
+
+	f->result = server.name ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	f->word[0] = server.module;
+	*a = (struct a_function){ .function = id | 1ull << 32 | (uint64_t)CLASS_FUNCTION << 56,
+				  .layout_known = true,
+				  .name_bytes = 6,
+				  .attribute_known = { 1, 1 },
+				  .attribute = { 1024, 100 } };
+	strcpy((char *)(a + 1), server.name ? server.name : "");
+	f->words = 1 + sizeof(*a) / 8 + 1;
+}
 
 static void say(struct liar_frame *f)
 {
@@ -38,6 +55,15 @@ static void say(struct liar_frame *f)
 			((struct a_function *)f->word)->attribute_known[i] = true;
 			((struct a_function *)f->word)->attribute[i] = DYNAMIC;
 		}
+		break;
+	case OP_facts:
+		((struct a_facts *)f->word)->attribute[97] = SHARED;
+		break;
+	case OP_image:
+		server.module = f->word[0];
+		break;
+	case OP_image_function:
+		say_first(f, ++last);
 		break;
 	case OP_cuDevicePrimaryCtxGetState:
 		*(struct a_cuDevicePrimaryCtxGetState *)f->word =
@@ -524,6 +550,62 @@ TEST(graphs_that_allocate)
 	OK(cuStreamEndCapture(g.stream, &g.graph));
 	OK(cuGraphInstantiateWithFlags(&g.exec, g.graph, 0));
 	ANSWERS(2, OK(cuGraphLaunch(g.exec, g.stream)); OK(cuGraphLaunch(g.exec, g.stream)));
+}
+
+static CUmodule load(void)
+{
+	uint8_t cubin[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1 };
+	CUmodule module;
+
+	OK(cuModuleLoadData(&module, cubin));
+	return module;
+}
+
+/* A module brings its function, with the answer to a frame that goes out behind the image. */
+TEST(a_function_comes_with_its_module)
+{
+	CUfunction f, again, other;
+	CUmodule module;
+	const char *name;
+
+	server.name = "first";
+	ANSWERS(2, module = load());
+	FRAMES(0, OK(cuModuleGetFunction(&f, module, "first")));
+	FRAMES(0, OK(cuFuncGetName(&name, f)));
+	assert_string_equal(name, "first");
+	FRAMES(0, OK(cuModuleGetFunction(&again, module, "first")));
+	assert_ptr_equal(again, f);
+	ANSWERS(1, OK(cuModuleGetFunction(&other, module, "other")));
+	assert_ptr_not_equal(other, f);
+	FRAMES(1, OK(cuModuleUnload(module)));
+	/* of another module than the image's */
+	server.name = NULL;
+	module = load();
+	ANSWERS(1, OK(cuModuleGetFunction(&f, module, "first")));
+}
+
+/* the calls between two modules of which a program wants to know which is faster */
+TEST(a_program_that_tunes)
+{
+	const CUfunction_attribute dynamic = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+	const CUfunction_attribute carveout = CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+	CUmodule module;
+	CUfunction f;
+	int said;
+
+	server.name = "first";
+	module = load();
+	OK(cuModuleGetFunction(&f, module, "first"));
+	ANSWERS(0, OK(cuFuncSetCacheConfig(f, 1)));
+	cuDeviceGetAttribute(&said, 16, 0); /* the device is known from now on */
+	ANSWERS(0, OK(cuFuncSetAttribute(f, dynamic, SHARED - 100)));
+	ANSWERS(1, OK(cuFuncSetAttribute(f, dynamic, SHARED - 99)));
+	ANSWERS(1, OK(cuFuncSetAttribute(f, dynamic, -1)));
+	ANSWERS(0, OK(cuFuncSetAttribute(f, carveout, 100)));
+	ANSWERS(1, OK(cuFuncSetAttribute(f, carveout, 101)));
+	ANSWERS(1, OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NUM_REGS, 1)));
+	ANSWERS(0, OK(cuModuleUnload(module)));
+	server.name = NULL;
 }
 
 /* the last test: the server is asked from now on */

@@ -199,6 +199,8 @@ TEST(calls_that_a_server_lacks)
 	const unsigned int before = peers[0].slow;
 	CUstream stream;
 	size_t free, total;
+	CUmodule loaded;
+	CUfunction f;
 
 	OK(cuStreamCreate(&stream, 0));
 	OK(tell_without(OP_cuStreamQuery));
@@ -211,6 +213,13 @@ TEST(calls_that_a_server_lacks)
 	/* one that is queued */
 	OK(tell_without(OP_cuEventRecord));
 	assert_int_equal(table_refuses(&peers[0], OP_cuEventRecord), CUDA_ERROR_NOT_SUPPORTED);
+	/* one that the client does without */
+	OK(tell_without(OP_image_function));
+	times[OP_image_function] = liar_lines = 0;
+	OK(cuModuleLoadData(&loaded, "//\n.version 7.8\n"));
+	OK(cuModuleGetFunction(&f, loaded, "f"));
+	OK(cuModuleUnload(loaded));
+	assert_int_equal(times[OP_image_function] + liar_lines, 0);
 	/* without these there is nothing */
 	FAILS(tell_without(OP_current), NOT_SUPPORTED);
 	FAILS(tell_without(OP_fence), NOT_SUPPORTED);
@@ -1127,7 +1136,8 @@ static void takes_the_slot_of(const void *ended, CUresult r)
 TEST(an_ended_object_leaves_its_slot)
 {
 	/* it may print: else its end is not waited for */
-	uint8_t cubin[64] = "\x7f" "ELF\2\1\1\0vprintf";
+	uint8_t cubin[64] = "\x7f"
+			    "ELF\2\1\1\0vprintf";
 	CUfunction f;
 	CUstream stream;
 

@@ -51,7 +51,8 @@ extern unsigned int fake_blocks; /* number of blocks of pinned memory that the s
 extern bool fake_no_register, fake_no_address, fake_own_address;
 /* Parameters of a kernel node are read back packed, with this many bytes. 0: one by one. */
 extern unsigned int fake_gives_packed;
-enum { FAKE_FUNCTIONS = 3 }; /* of each module */
+enum { FAKE_FUNCTIONS = 3 };
+extern unsigned int fake_functions; /* of each module; FAKE_FUNCTIONS at most */
 extern uint8_t fake_image[4]; /* the first bytes of the image that was loaded last */
 /*
  * Serves a frame as if it came from a client. Returns the answer's result, or 0 if there is no

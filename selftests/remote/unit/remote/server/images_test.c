@@ -105,6 +105,42 @@ TEST(the_next_program_has_it)
 	assert_false(has(none));
 }
 
+/* A module's function is asked for behind its image, whose number the client does not know yet. */
+TEST(a_function_with_its_module)
+{
+	struct {
+		struct q_image_function q;
+		char name[8];
+	} f = { { 2 }, "f" };
+	const size_t none = sizeof(f.q);
+	const struct a_function *a;
+	struct q_image q;
+	uint64_t module;
+
+	FAILS(fake_frame(&s, OP_image_function, &f, sizeof(f)), INVALID_HANDLE);
+	OK(load(of_text(1, LONG)));
+	module = ANSWER(image)->module;
+	OK(fake_frame(&s, OP_image_function, &f, sizeof(f)));
+	assert_int_equal(ANSWER(image_function)->module, module);
+	a = (const struct a_function *)(ANSWER(image_function) + 1);
+	assert_int_equal(KVGPU_REMOTE_CLASS(a->function), CLASS_FUNCTION);
+	assert_int_equal(a->name_bytes, 0);
+	f.q.name_bytes = 9; /* more than there is */
+	FAILS(fake_frame(&s, OP_image_function, &f, sizeof(f)), INVALID_VALUE);
+	f.q.name_bytes = 0; /* the only one, where there are several */
+	FAILS(fake_frame(&s, OP_image_function, &f, none), NOT_FOUND);
+	fake_functions = 1;
+	OK(fake_frame(&s, OP_image_function, &f, none));
+	fake_functions = FAKE_FUNCTIONS;
+	assert_int_equal(a->name_bytes, sizeof("kernel"));
+	assert_string_equal((const char *)((const uint64_t *)(a + 1) + a->parameters), "kernel");
+	/* an image that is none */
+	q = of_text(1, LONG);
+	q.bytes = 0;
+	FAILS(load(q), INVALID_IMAGE);
+	FAILS(fake_frame(&s, OP_image_function, &f, none), INVALID_HANDLE);
+}
+
 /* an image in parts, the first of which another image has had before */
 TEST(of_parts)
 {

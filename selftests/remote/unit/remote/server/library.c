@@ -216,10 +216,11 @@ static CUresult function(CUfunction *f, CUmodule m, const char *name)
 	*f = fake_new(CLASS_FUNCTION);
 	return fake_result();
 }
+unsigned int fake_functions = FAKE_FUNCTIONS;
 static CUresult function_count(unsigned int *n, CUmodule m)
 {
 	fake_handle(CLASS_MODULE, m);
-	*n = FAKE_FUNCTIONS;
+	*n = fake_functions;
 	return fake_result();
 }
 static CUresult functions(CUfunction *f, unsigned int n, CUmodule m)
