@@ -4,12 +4,13 @@
  *
  * Locks, outer to inner: that of libraries (cuda/api/libraries.c), `init_lock` (init.c), `images`
  * (module.c), `primaries` (context.c), `growing` (grow.c), `mapping` (hostmem.c), `lending`
- * (lend.c), the lock of managed memory (managed.c), `submit` of a peer (call.c: frames go out in
- * one order), `objects` (object.c), then the locks of single files: ranges, host memory, arena,
- * host functions, cross-server fences, waiting for cross-server fences, captures, helpers,
- * bounce buffers, devices, cached answers; last those of a channel. A thread that waits for an
- * answer may hold that of libraries, `init_lock`, `images`, `growing`, `mapping`, `lending` and the
- * lock of managed memory, and no other one. No lock is held while a function of the program runs.
+ * (lend.c), that of spare events, the lock of managed memory (managed.c), `submit` of a peer
+ * (call.c: frames go out in one order), `objects` (object.c), then the locks of single files:
+ * ranges, host memory, arena, host functions, cross-server fences, waiting for cross-server
+ * fences, captures, helpers, bounce buffers, devices, cached answers; last those of a channel. A
+ * thread that waits for an answer may hold that of libraries, `init_lock`, `images`, `growing`,
+ * `mapping`, `lending`, that of spare events and the lock of managed memory, and no other one. No
+ * lock is held while a function of the program runs.
  * Functions here take the locks that they need: call them with none held but outer ones, and
  * staging_get() with none but `init_lock`.
  */
@@ -561,8 +562,8 @@ void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *p
  */
 bool object_keep(void *handle, unsigned int class, void *more, bool once);
 /* The object of @class that ends with @handle and has something of which @is says so; or NULL. */
-void *object_below(void *handle, unsigned int class,
-		   bool (*is)(const void *more, const void *what), const void *what);
+void *object_below(void *handle, unsigned int class, bool (*is)(const void *more, const void *what),
+		   const void *what);
 /*
  * Let object @handle end with @parent, an object of the same server. False: one of them has ended,
  * or @parent itself would end with @handle.
@@ -647,6 +648,11 @@ CUresult device_uuid(int number, CUuuid *uuid);
 /* The same without a question, or NULL. Only where client_ready() was asked. */
 const struct a_facts *device_known(CUdevice dev);
 int device_attribute(CUdevice dev, int attribute);
+
+/* ------------------------------------------------------------------ spare_event.c */
+
+/* An event of this kind that was made ahead, of the thread's context. False: there is none. */
+bool event_spare(CUevent *event, unsigned int flags);
 
 /* ------------------------------------------------------------------ stream.c */
 

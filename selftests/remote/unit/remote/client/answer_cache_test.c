@@ -584,6 +584,46 @@ TEST(a_function_comes_with_its_module)
 	ANSWERS(1, OK(cuModuleGetFunction(&f, module, "first")));
 }
 
+static CUevent events[40];
+
+static unsigned int make_events(unsigned int n, unsigned int flags)
+{
+	const uint64_t before = liar_told;
+	unsigned int i, k, waits = 0;
+
+	for (i = 0; i < n; i++) {
+		const uint64_t told = liar_told;
+
+		OK(cuEventCreate(&events[i], flags));
+		waits += liar_told != told;
+		for (k = 0; k < i; k++)
+			assert_ptr_not_equal(events[k], events[i]);
+	}
+	assert_true(liar_told - before <= 2 * n);
+	return waits;
+}
+
+/* Events are made in few turns, of each kind and in each context; not more than twice as many. */
+TEST(many_events)
+{
+	CUcontext second;
+	CUevent first;
+
+	assert_int_equal(make_events(1, 0), 1);
+	assert_int_equal(make_events(40, 0), 6);
+	first = events[39];
+	assert_int_equal(make_events(2, CU_EVENT_DISABLE_TIMING), 2);
+	assert_int_equal(make_events(9, CU_EVENT_INTERPROCESS), 9);
+	/* the context's spare ones end with it */
+	OK(cuCtxCreate_v2(&second, 0, 0));
+	assert_int_equal(make_events(3, 0), 3);
+	OK(cuCtxDestroy_v2(second));
+	OK(cuCtxSetCurrent(ctx));
+	OK(cuEventRecord(first, NULL));
+	assert_int_equal(make_events(1, 0), 0);
+	OK(cuEventRecord(events[0], NULL));
+}
+
 /* the calls between two modules of which a program wants to know which is faster */
 TEST(a_program_that_tunes)
 {
