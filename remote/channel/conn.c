@@ -17,6 +17,12 @@
 
 /* TCP: ends a connection to a machine that is gone without a word */
 enum { IDLE_S = 20, BETWEEN_S = 5, PROBES = 4, UNANSWERED_MS = 40000 };
+/*
+ * A UNIX socket takes so much before the writer waits for the reader, if the system allows it. It
+ * wakes the writer when three quarters are gone; the kernel's own 208 KiB are read up before that
+ * thread runs.
+ */
+enum { UNIX_ROOM = 1 << 20 };
 enum { PAGE = 4096 };
 
 void conn_prepare(struct conn *c)
@@ -31,12 +37,17 @@ void conn_prepare(struct conn *c)
 		{ IPPROTO_TCP, TCP_KEEPCNT, PROBES },
 		{ IPPROTO_TCP, TCP_USER_TIMEOUT, UNANSWERED_MS },
 	};
+	socklen_t bytes = sizeof(int);
+	int family = AF_UNSPEC;
 	size_t i;
 
 	/* sockets of other families refuse options of TCP, and need none */
 	for (i = 0; i < sizeof(options) / sizeof(*options); i++)
 		setsockopt(c->fd, options[i].level, options[i].name, &options[i].value,
 			   sizeof(options[i].value));
+	/* TCP sets its room by itself, as the network needs it */
+	if (!getsockopt(c->fd, SOL_SOCKET, SO_DOMAIN, &family, &bytes) && family == AF_UNIX)
+		setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &(int){ UNIX_ROOM }, sizeof(int));
 }
 
 void conn_patience(struct conn *c, unsigned int seconds)
