@@ -21,6 +21,7 @@
 #include <remote/ring/clock.h>
 #include <remote/wire/cursor.h>
 
+#include "fair_lock.h"
 #include "memory.h"
 #include "signals.h"
 #include "stream.h"
@@ -37,7 +38,7 @@ enum {
 struct stream_channel {
 	struct kvgpu_remote_channel c;
 	struct conn conn;
-	pthread_mutex_t lock; /* protects writing, and the three members below */
+	struct fair_lock lock; /* protects writing, and the three members below */
 	uint64_t written_ns; /* when .conn was written last */
 	size_t kept; /* bytes in .keep */
 	uint8_t keep[KEPT_MAX];
@@ -73,9 +74,20 @@ static int write_parts(struct stream_channel *s, struct iovec *parts, unsigned i
 {
 	int r;
 
-	pthread_mutex_lock(&s->lock);
+	fair_lock_take(&s->lock);
 	r = write_all(s, parts, n);
-	pthread_mutex_unlock(&s->lock);
+	fair_lock_release(&s->lock);
+	return r;
+}
+
+/* frames and acks of other threads, which wait, go out before the piece */
+static int write_piece(struct stream_channel *s, struct iovec *parts, unsigned int n)
+{
+	int r;
+
+	fair_lock_bulk(&s->lock);
+	r = write_all(s, parts, n);
+	fair_lock_release(&s->lock);
 	return r;
 }
 
@@ -114,9 +126,9 @@ static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_
 	memcpy(all + 2, parts, n * sizeof(*parts));
 	if (h->completion || h->op == KVGPU_REMOTE_OP_ACK)
 		return write_parts(s, all, n + 2);
-	pthread_mutex_lock(&s->lock);
+	fair_lock_take(&s->lock);
 	r = keep_or_write(s, all, n + 2, sizeof(*h) + h->bytes);
-	pthread_mutex_unlock(&s->lock);
+	fair_lock_release(&s->lock);
 	return r;
 }
 
@@ -124,9 +136,9 @@ static bool is_empty(struct stream_channel *s)
 {
 	bool empty;
 
-	pthread_mutex_lock(&s->lock);
+	fair_lock_take(&s->lock);
 	empty = !s->kept;
-	pthread_mutex_unlock(&s->lock);
+	fair_lock_release(&s->lock);
 	return empty;
 }
 
@@ -157,11 +169,11 @@ static void *flush_loop(void *arg)
 			idle = 0;
 		}
 		nanosleep(&moment, NULL);
-		pthread_mutex_lock(&s->lock);
+		fair_lock_take(&s->lock);
 		idle = s->kept ? 0 : idle + 1;
 		if (s->kept)
 			write_all(s, none, 1);
-		pthread_mutex_unlock(&s->lock);
+		fair_lock_release(&s->lock);
 	}
 	return NULL;
 }
@@ -172,7 +184,7 @@ static int push_shared(struct stream_channel *s, struct iovec *parts)
 	unsigned int i;
 	int r = 0;
 
-	pthread_mutex_lock(&s->lock);
+	fair_lock_take(&s->lock);
 	if (parts[1].iov_len + parts[2].iov_len > KEPT_MAX - s->kept)
 		r = write_all(s, parts, 3);
 	else
@@ -180,7 +192,7 @@ static int push_shared(struct stream_channel *s, struct iovec *parts)
 			memcpy(s->keep + s->kept, parts[i].iov_base, parts[i].iov_len);
 			s->kept += parts[i].iov_len;
 		}
-	pthread_mutex_unlock(&s->lock);
+	fair_lock_release(&s->lock);
 	return r;
 }
 
@@ -196,7 +208,7 @@ static int push_piece(struct kvgpu_remote_channel *c, uint64_t at, const void *f
 				 bytes } };
 
 	return c->has_relay ? push_shared(stream_channel_of(c), all) :
-			      write_parts(stream_channel_of(c), all, 4);
+			      write_piece(stream_channel_of(c), all, 4);
 }
 
 static int fetch_piece(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull)
@@ -324,7 +336,6 @@ static void free_channel(struct stream_channel *s)
 	conn_close(&s->conn);
 	arena_unmap(s->c.arena, s->c.arena_bytes);
 	completions_free(&s->c);
-	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
@@ -424,7 +435,7 @@ int stream_connect(struct conn *conn, uint64_t version, kvgpu_remote_notified no
 		return r;
 	}
 	s->conn = *conn;
-	pthread_mutex_init(&s->lock, NULL);
+	fair_lock_init(&s->lock);
 	s->c.carrier = &stream_carrier;
 	s->c.notified = notified;
 	s->c.ctx = ctx;

@@ -17,6 +17,7 @@
 
 #include <remote/wire/cursor.h>
 
+#include "fair_lock.h"
 #include "memory.h"
 #include "stream.h"
 
@@ -44,7 +45,7 @@ struct acked {
 struct stream_port {
 	struct kvgpu_remote_port p;
 	struct conn conn;
-	pthread_mutex_t output; /* held while a message is written, and never with the other two */
+	struct fair_lock output; /* held while a message is written, and never with the other two */
 	bool wanted; /* atomic: the serving thread wants `input`, and other threads leave it */
 	pthread_mutex_t input; /* of the members up to bytes[]: the thread that holds it reads */
 	struct kept *first, **last;
@@ -312,16 +313,21 @@ static bool await_ack(struct stream_port *s, const struct acked *a)
 
 /* ------------------------------------------------------------------ writing */
 
-static int send_down(struct stream_port *s, const struct down *d, const void *bytes, size_t n)
+/* call with the lock .output, which is released */
+static int write_down(struct stream_port *s, const struct down *d, const void *bytes, size_t n)
 {
 	struct iovec parts[] = { { (void *)(uintptr_t)d, sizeof(*d) },
 				 { (void *)(uintptr_t)bytes, n } };
-	int r;
+	int r = conn_write(&s->conn, parts, 2);
 
-	pthread_mutex_lock(&s->output);
-	r = conn_write(&s->conn, parts, 2);
-	pthread_mutex_unlock(&s->output);
+	fair_lock_release(&s->output);
 	return r ? lose_client(s) : 0;
+}
+
+static int send_down(struct stream_port *s, const struct down *d, const void *bytes, size_t n)
+{
+	fair_lock_take(&s->output);
+	return write_down(s, d, bytes, n);
 }
 
 static int reply_frame(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to,
@@ -338,9 +344,11 @@ static int reply_frame(struct kvgpu_remote_port *p, const struct kvgpu_remote_he
 
 static int give_piece(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 {
-	return send_down(stream_port_of(p),
-			 &(struct down){ .kind = DOWN_PIECE, .a = at, .b = bytes },
-			 (uint8_t *)p->arena + at, p->has_relay ? 0 : bytes);
+	struct stream_port *s = stream_port_of(p);
+
+	fair_lock_bulk(&s->output);
+	return write_down(s, &(struct down){ .kind = DOWN_PIECE, .a = at, .b = bytes },
+			  (uint8_t *)p->arena + at, p->has_relay ? 0 : bytes);
 }
 
 static int notify_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
@@ -467,7 +475,7 @@ int stream_welcome(struct conn *conn, uint64_t version, uint64_t arena_bytes, in
 	s->p.carrier = &stream_carrier;
 	s->p.arena_bytes = arena_bytes;
 	s->last = &s->first;
-	pthread_mutex_init(&s->output, NULL);
+	fair_lock_init(&s->output);
 	pthread_mutex_init(&s->input, NULL);
 	pthread_mutex_init(&s->acks, NULL);
 	pthread_cond_init(&s->change, NULL);

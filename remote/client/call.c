@@ -234,9 +234,9 @@ static void wait_for_room(struct peer *p, uint16_t op)
 	bool waits = takes_room(op) || may_wait_for_work(op);
 
 	while (waits && __atomic_load_n(&p->cross_fences, __ATOMIC_RELAXED)) {
-		pthread_mutex_unlock(&p->submit);
+		fair_lock_release(&p->submit);
 		waits = cross_fence_await(p);
-		pthread_mutex_lock(&p->submit);
+		fair_lock_take(&p->submit);
 	}
 }
 
@@ -262,7 +262,10 @@ static int submit_call(struct peer *p, struct call *c, unsigned int to)
 	for (i = 0; i < c->nr_parts; i++)
 		bytes += c->part[i].iov_len;
 	capture_sent(c->op, c->fixed);
-	pthread_mutex_lock(&p->submit);
+	if (c->push_bytes)
+		fair_lock_bulk(&p->submit);
+	else
+		fair_lock_take(&p->submit);
 	if (peer_is_slow(p))
 		wait_for_room(p, c->op);
 	/*
@@ -275,7 +278,7 @@ static int submit_call(struct peer *p, struct call *c, unsigned int to)
 	__atomic_store_n(&p->submitted, c->serial, __ATOMIC_RELEASE);
 	r = send_call(p, c, to);
 	work_sent(p, c);
-	pthread_mutex_unlock(&p->submit);
+	fair_lock_release(&p->submit);
 	if (work)
 		managed_work_sent();
 	return r;

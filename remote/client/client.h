@@ -24,6 +24,7 @@
 
 #include <cuda/api/libraries.h>
 #include <remote/channel/channel.h>
+#include <remote/channel/fair_lock.h>
 #include <remote/wire/cursor.h>
 #include <remote/wire/frame.h>
 
@@ -117,7 +118,7 @@ struct peer {
 	unsigned int slow;
 
 	/* call.c */
-	pthread_mutex_t submit;
+	struct fair_lock submit;
 	uint64_t named_context; /* under `submit`: what the server was told last */
 	uint32_t named_mode;
 	/*

@@ -9,7 +9,7 @@ int all_devices, device_at[DEVICES_MAX];
 
 void peer_init(struct peer *p)
 {
-	pthread_mutex_init(&p->submit, NULL);
+	fair_lock_init(&p->submit);
 	pthread_mutex_init(&p->arena.lock, NULL);
 	p->room = KVGPU_REMOTE_NOWHERE;
 }

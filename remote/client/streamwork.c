@@ -100,9 +100,9 @@ void work_done(const struct call *c, uint64_t stream)
 {
 	struct peer *p = c->to.peer;
 
-	pthread_mutex_lock(&p->submit);
+	fair_lock_take(&p->submit);
 	note_through(begin_work(p, stream, context_of(&c->to)), c->serial);
-	pthread_mutex_unlock(&p->submit);
+	fair_lock_release(&p->submit);
 }
 
 /*
@@ -139,14 +139,14 @@ enum work_left work_left(struct peer *p, uint64_t ctx, uint64_t stream, bool alo
 	const struct stream_work *w = place_of(p, stream);
 	enum work_left left = WORK_UNKNOWN;
 
-	pthread_mutex_lock(&p->submit);
+	fair_lock_take(&p->submit);
 	if (w->stream != (stream ? stream : ctx) || !is_through(p, w))
 		left = WORK_UNKNOWN;
 	else if (w->light <= w->through)
 		left = w->through == p->submitted ? WORK_NONE_SINCE : WORK_NONE;
 	else if (!p->shares && (alone || !stream || null_is_through(p, ctx)) && is_little(p, w))
 		left = WORK_LIGHT;
-	pthread_mutex_unlock(&p->submit);
+	fair_lock_release(&p->submit);
 	return left;
 }
 
@@ -156,11 +156,11 @@ void work_barred(const struct call *c, uint64_t ctx, uint64_t stream)
 	struct peer *p = c->to.peer;
 	struct stream_work *w = place_of(p, stream);
 
-	pthread_mutex_lock(&p->submit);
+	fair_lock_take(&p->submit);
 	p->barrier = p->barrier < c->seq ? c->seq : p->barrier;
 	if (w->stream == (stream ? stream : ctx) && is_through(p, w)) {
 		p->unwaited += w->bytes;
 		note_through(w, c->serial);
 	}
-	pthread_mutex_unlock(&p->submit);
+	fair_lock_release(&p->submit);
 }

@@ -32,6 +32,8 @@ enum {
 	YIELD_EACH = 8,
 	AWAY_US = 20
 };
+/* a piece of a copy is given when no frame is here, or so many were served since the last one */
+enum { FRAMES_FIRST = 16 };
 
 /*
  * If the context is gone, none is current, and calls that need one return the error. The client
@@ -168,7 +170,9 @@ void server_run(struct server *s)
 {
 	struct kvgpu_remote_head h;
 	struct idle idle = { 0 };
+	unsigned int frames = 0;
 	const void *payload;
+	bool any;
 	int r;
 
 	for (;;) {
@@ -188,7 +192,13 @@ void server_run(struct server *s)
 		else if (r && sched_frame(s, &h, payload))
 			return;
 		sched_look(s, !r);
-		if (sched_go_on(s) || waits_look(s) || r)
+		any = sched_go_on(s) || waits_look(s);
+		frames = r ? frames + 1 : FRAMES_FIRST;
+		if (frames >= FRAMES_FIRST && waits_give(s)) {
+			frames = 0;
+			any = true;
+		}
+		if (any || r)
 			idle.since = 0;
 		else if (s->waits.list)
 			idle_round(&idle);

@@ -325,33 +325,50 @@ static void end_wait(struct server *s, struct wait *w, CUresult r)
 	free_wait(w);
 }
 
-bool waits_look(struct server *s)
+/*
+ * End the first wait that is over, among those that give bytes or among the others. Return whether
+ * there was one. *relaxed: capture_relax() was called, which gave *mode.
+ */
+static bool end_one(struct server *s, bool gives, bool *relaxed, CUstreamCaptureMode *mode)
 {
-	struct wait **at = &s->waits.list, *w;
 	uint64_t before = s->current;
-	CUstreamCaptureMode mode;
-	bool any = false, relaxed = false;
+	struct wait **at, *w;
 	CUresult r;
 
-	while ((w = *at)) {
-		if (w->mark && !words_came(w) && ++w->looks % EVENT_EACH) {
-			at = &w->next;
+	for (at = &s->waits.list; (w = *at); at = &w->next) {
+		if (!w->give == gives || (w->mark && !words_came(w) && ++w->looks % EVENT_EACH))
 			continue;
-		}
-		if (!relaxed)
-			mode = capture_relax(s);
-		relaxed = true;
+		if (!*relaxed)
+			*mode = capture_relax(s);
+		*relaxed = true;
 		r = look_at(s, w);
 		enter_context(s, before);
-		if (r == CUDA_ERROR_NOT_READY) {
-			at = &w->next;
+		if (r == CUDA_ERROR_NOT_READY)
 			continue;
-		}
 		*at = w->next;
 		end_wait(s, w, r);
-		any = true;
-		at = &s->waits.list; /* the list may have changed */
+		return true;
 	}
+	return false;
+}
+
+bool waits_look(struct server *s)
+{
+	CUstreamCaptureMode mode;
+	bool any = false, relaxed = false;
+
+	while (end_one(s, false, &relaxed, &mode))
+		any = true;
+	if (relaxed)
+		capture_restore(s, mode);
+	return any;
+}
+
+bool waits_give(struct server *s)
+{
+	CUstreamCaptureMode mode;
+	bool relaxed = false, any = end_one(s, true, &relaxed, &mode);
+
 	if (relaxed)
 		capture_restore(s, mode);
 	return any;

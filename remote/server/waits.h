@@ -34,8 +34,13 @@ struct waits {
 	unsigned int nr_shown;
 };
 
-/* Look at all waits, between two frames. Return whether one of them ended. */
+/*
+ * Between two frames: look at all waits but those that give bytes of the arena, or end one of
+ * these: a piece takes its time on a network, and the next frame is to come before another one.
+ * Return whether a wait ended.
+ */
 bool waits_look(struct server *s);
+bool waits_give(struct server *s);
 /*
  * The event, or the context, ends: end the waits for that event, or those that began in that
  * context, with an error. Waits for copies go on.

@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		else if (what < 0xf0)
 			fake_error = *at++ & 1 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 		else if (what < 0xf8)
-			waits_look(&s);
+			(void)(waits_look(&s) || waits_give(&s));
 		else
 			turn(&s, &shared, *at++);
 	}

@@ -716,6 +716,149 @@ TEST(acks_pass_by)
 TEST_AGAIN(acks_pass_by, "by an aperture", set_up_shmem, tear_down)
 TEST_AGAIN(acks_pass_by, "by a relay", set_up_relay, tear_down_relay)
 
+/*
+ * Much to send in pieces beside something small of another thread, which waits for one piece at
+ * most, and for the one that is on its way. The peer reads nothing until both threads wait.
+ */
+enum { MANY = 64, PIECE = 256 << 10, HEAD = 24, ROUNDS = 6 };
+static unsigned int begun; /* atomic: pieces */
+static unsigned int before; /* pieces that were begun before the small one */
+
+static void *push_many(void *arg)
+{
+	unsigned int i;
+
+	for (i = 0; i < MANY; i++) {
+		__atomic_store_n(&begun, i + 1, __ATOMIC_SEQ_CST);
+		kvgpu_remote_push(arg, 0, NULL, PIECE);
+	}
+	return NULL;
+}
+
+static void *give_many(void *arg)
+{
+	unsigned int i;
+
+	for (i = 0; i < MANY; i++) {
+		__atomic_store_n(&begun, i + 1, __ATOMIC_SEQ_CST);
+		kvgpu_remote_return(arg, 0, PIECE);
+	}
+	return NULL;
+}
+
+static void *ack_one(void *arg)
+{
+	before = __atomic_load_n(&begun, __ATOMIC_SEQ_CST);
+	kvgpu_remote_ack(arg, 1);
+	return NULL;
+}
+
+static void *notify_one(void *arg)
+{
+	struct kvgpu_remote_notification h = { .kind = KVGPU_REMOTE_NOTIFY_TEXT };
+
+	before = __atomic_load_n(&begun, __ATOMIC_SEQ_CST);
+	kvgpu_remote_notify(arg, &h, "text", 4);
+	return NULL;
+}
+
+/*
+ * Read at @fd what many() and small() send at @end, until the small one comes: whether it comes
+ * behind one piece at most that was begun later. The first HEAD bytes of a message have its kind,
+ * word @at, which is @piece of pieces; @bytes of a piece follow.
+ */
+static bool goes_between(void *end, void *(*many)(void *), void *(*small)(void *), int fd,
+			 unsigned int at, uint16_t piece, size_t bytes)
+{
+	static uint8_t rest[PIECE + HEAD];
+	uint16_t head[HEAD / sizeof(uint16_t)];
+	unsigned int pieces = 0;
+	pthread_t bulk, other;
+
+	begun = 0;
+	assert_int_equal(pthread_create(&bulk, NULL, many, end), 0);
+	while (!__atomic_load_n(&begun, __ATOMIC_SEQ_CST))
+		usleep(1000);
+	usleep(20000);
+	assert_int_equal(pthread_create(&other, NULL, small, end), 0);
+	usleep(20000);
+	for (;;) {
+		assert_int_equal(recv(fd, head, HEAD, MSG_WAITALL), HEAD);
+		if (head[at] != piece)
+			break;
+		pieces++;
+		assert_int_equal(recv(fd, rest, bytes, MSG_WAITALL), bytes);
+	}
+	shutdown(fd, SHUT_RDWR);
+	pthread_join(other, NULL);
+	pthread_join(bulk, NULL);
+	return pieces <= before + 1;
+}
+
+static void *accept_one(void *arg)
+{
+	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 0 };
+	struct kvgpu_remote_hello hello;
+	int fd = accept(listening, NULL, NULL);
+
+	recv(fd, &hello, sizeof(hello), MSG_WAITALL);
+	send(fd, &w, sizeof(w), MSG_NOSIGNAL);
+	*(int *)arg = fd;
+	return NULL;
+}
+
+static void ack_between_pieces(void)
+{
+	const size_t of_piece =
+		sizeof(struct kvgpu_remote_head) + sizeof(struct kvgpu_remote_piece) + PIECE;
+	int fd;
+
+	static_assert(sizeof(struct kvgpu_remote_head) + sizeof(struct kvgpu_remote_ack) == HEAD &&
+			      sizeof(struct down) == HEAD,
+		      "what a message has at least");
+	assert_int_equal(pthread_create(&server, NULL, accept_one, &fd), 0);
+	begin();
+	pthread_join(server, NULL);
+	assert_true(goes_between(client, push_many, ack_one, fd,
+				 offsetof(struct kvgpu_remote_head, op) / 2, KVGPU_REMOTE_OP_PUSH,
+				 of_piece - HEAD));
+	kvgpu_remote_disconnect(client);
+	close(fd);
+}
+
+TEST_WITH(acks_between_pieces, set_up_listener, tear_down_listener)
+{
+	unsigned int i;
+
+	/* without an order the small one is lucky at times */
+	for (i = 0; i < ROUNDS; i++)
+		ack_between_pieces();
+}
+
+static void notification_between_pieces(void)
+{
+	const struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
+	struct kvgpu_remote_welcome w;
+	struct kvgpu_remote_port *p;
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(send(ends[0], &hello, sizeof(hello), 0), sizeof(hello));
+	assert_int_equal(kvgpu_remote_welcome(ends[1], VERSION, ARENA, &p), 0);
+	assert_int_equal(recv(ends[0], &w, sizeof(w), MSG_WAITALL), sizeof(w));
+	assert_true(goes_between(p, give_many, notify_one, ends[0], 0, DOWN_PIECE, PIECE));
+	kvgpu_remote_port_close(p);
+	close(ends[0]);
+}
+
+TEST_WITH(notifications_between_pieces, set_up_listener, tear_down_listener)
+{
+	unsigned int i;
+
+	for (i = 0; i < ROUNDS; i++)
+		notification_between_pieces();
+}
+
 /* ends a test that hangs: with the ack the server goes on */
 static void *ack_late(void *arg)
 {
@@ -733,7 +876,7 @@ static void *ack_late(void *arg)
  */
 TEST(frames_before_the_ack)
 {
-	enum { ROUNDS = 50 };
+	enum { FRAMES = 50 };
 	static bool over;
 	pthread_t late;
 	uint64_t seq;
@@ -745,7 +888,7 @@ TEST(frames_before_the_ack)
 	__atomic_store_n(&called, 0, __ATOMIC_SEQ_CST);
 	assert_int_equal(send_op(OP_BESIDE, 0, NULL, 0, &seq), 0);
 	pthread_create(&late, NULL, ack_late, &over);
-	for (i = 0; i < ROUNDS; i++)
+	for (i = 0; i < FRAMES; i++)
 		IS_ANSWERED(OP_SLOW, NULL, 0);
 	assert_int_equal(__atomic_load_n(&called, __ATOMIC_SEQ_CST), 0);
 	__atomic_store_n(&over, true, __ATOMIC_RELEASE);

@@ -81,7 +81,8 @@ static inline uint64_t function_of(uint64_t module)
 static inline void end_waits(void)
 {
 	while (s.waits.list)
-		waits_look(&s);
+		if (!waits_look(&s))
+			waits_give(&s);
 }
 
 /* ends of boxes: memory of the device, and @at in the arena */

@@ -591,6 +591,37 @@ TEST(copies_that_land)
 	assert_int_equal(fake_given, 5);
 }
 
+/*
+ * The server gives one piece, and answers whatever else is over, before it looks for the next
+ * frame.
+ */
+TEST(frames_between_pieces)
+{
+	uint64_t ctx = context(), st = stream(), other = stream();
+	unsigned int i, answers;
+
+	OK(ASK(ring, .bytes = 64 << 10));
+	fake_given = 0;
+	fake_busy = 1000;
+	answers = fake_answers;
+	for (i = 0; i < 4; i++)
+		ASK(copy_out, .src = 1 << 20, .stream = st, .at = 16384 * i, .bytes = 16384,
+		    .flags = COPY_WHOLE);
+	ASK(cuStreamSynchronize, .stream = other);
+	assert_int_equal(fake_answers, answers);
+	fake_busy = 0;
+	assert_true(waits_look(&s));
+	assert_int_equal(fake_answers, answers + 1);
+	assert_false(waits_look(&s));
+	for (i = 1; i <= 4; i++) {
+		assert_int_equal(fake_given, i - 1);
+		assert_true(waits_give(&s));
+		assert_int_equal(fake_answers, answers + 1 + i);
+	}
+	assert_false(waits_give(&s));
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+}
+
 /* Copies of graphs register what the ring has not. */
 TEST(ring_beside_bounces)
 {

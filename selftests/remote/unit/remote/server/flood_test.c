@@ -73,8 +73,8 @@ static void session(uint64_t frames)
 			fake_busy = below(4);
 		if (!below(16))
 			fake_error = below(8) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-		if (!below(32))
-			waits_look(&s);
+		if (!below(32) && !waits_look(&s))
+			waits_give(&s);
 		if (!s.current)
 			enter(&s);
 	}
