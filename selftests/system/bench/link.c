@@ -10,8 +10,7 @@
  * the client after it got some of the target, or at first.
  *
  * What is read at once, at most CHUNK, arrives at once. A connection's direction holds DELAY-US
- * times GBIT and EXTRA in here, then its sender waits, by TCP's own means. Sockets' buffers are as
- * the kernel makes them.
+ * times GBIT and EXTRA in here, and SOCKET in each socket. Then its sender waits, by TCP's own means.
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -30,6 +29,7 @@
 enum {
 	CHUNK = 64 << 10,
 	EXTRA = 1 << 20,
+	SOCKET = 128 << 10, /* the kernel doubles it */
 	MARKS = 4096, /* chunks that a direction of a connection holds */
 	SPIN_NS = 60000, /* before a chunk is due: a sleep may end so late */
 	DELAY_MAX_US = 1000000,
@@ -228,10 +228,20 @@ static void start_way(struct pair *p, bool up, int from, int to, pthread_t threa
 		die("link: a connection's threads");
 }
 
+static int make_socket(void)
+{
+	const int bytes = SOCKET;
+	int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	setsockopt(s, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
+	setsockopt(s, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	return s;
+}
+
 /* arg: the client's socket */
 static void *serve(void *arg)
 {
-	int client = (intptr_t)arg, s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), i;
+	int client = (intptr_t)arg, s = make_socket(), i;
 	struct pair *p = calloc(1, sizeof(*p));
 	pthread_t thread[4];
 
@@ -293,7 +303,7 @@ static int listen_at(unsigned int port)
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port) };
 	socklen_t n = sizeof(a);
 	const int one = 1;
-	int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int s = make_socket();
 
 	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
