@@ -234,7 +234,7 @@ ANSWERS(cuDeviceGetCount, 1)
 ANSWERS(cuDeviceTotalMem_v2, (size_t)1 << 34, CUdevice dev)
 ANSWERS(cuCtxCreate_v2, (CUcontext)make(), unsigned int flags, CUdevice dev)
 
-ANSWERS(cuCtxGetLimit, (size_t)1024, CUlimit limit)
+ANSWERS(cuCtxGetFlags, 0u)
 ANSWERS(cuModuleLoad, (CUmodule)make(), const char *path)
 ANSWERS(cuModuleLoadData, (CUmodule)make(), const void *image)
 ANSWERS(cuModuleLoadDataEx, (CUmodule)make(), const void *image, unsigned int n,

@@ -67,11 +67,11 @@ static void row(const char *name, double value, const char *unit)
 
 /* ------------------------------------------------------------------ calls */
 
-static void limit(void)
+static void flags(void)
 {
-	size_t value;
+	unsigned int value;
 
-	MUST(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
+	MUST(cuCtxGetFlags(&value));
 }
 
 static void info(void)
@@ -383,7 +383,7 @@ int main(int argc, char **argv)
 	fprintf(json, "{\"rows\": [");
 	begin(argv[2 + option], most);
 	if (!only_copies) {
-		asked("asked, nothing to do: cuCtxGetLimit", limit);
+		asked("asked, nothing to do: cuCtxGetFlags", flags);
 		asked("asked: cuStreamQuery", query);
 		asked("asked: cuMemGetInfo", info);
 		launches();

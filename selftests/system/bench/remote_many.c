@@ -93,9 +93,9 @@ static double cpu_of_server(unsigned int *serving)
 
 static void call(void)
 {
-	size_t value;
+	unsigned int value;
 
-	if (cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE))
+	if (cuCtxGetFlags(&value))
 		_exit(1);
 }
 

@@ -32,7 +32,7 @@ MORE = ("GB/s", "MB/s", "million/s", "%", "times")
 
 # of remote_calls: its name, ours, and the aim of the aperture's row
 CALLS = (
-    ("asked, nothing to do: cuCtxGetLimit, p50", "a call that is asked, nothing to do on the server, p50", "<= 0.5"),
+    ("asked, nothing to do: cuCtxGetFlags, p50", "a call that is asked, nothing to do on the server, p50", "<= 0.5"),
     ("asked: cuStreamQuery, p50", "cuStreamQuery, p50", None),
     ("asked: cuMemGetInfo, p50", "cuMemGetInfo, p50", None),
     ("a launch for the caller, in a burst of 100, best burst", "a queued launch for the caller, bursts of 100, best", "<= 0.15"),

@@ -14,7 +14,7 @@ import tempfile
 import remote_plot
 import remote_report
 
-CALL = "asked, nothing to do: cuCtxGetLimit, p50"
+CALL = "asked, nothing to do: cuCtxGetFlags, p50"
 BURST = "a launch for the caller, in a burst of 100, p50 of bursts"
 STEP = "a step: 4 KiB in, 20 launches, 4 bytes out, waited for"
 COPY = "pinned memory to the GPU, 1024 KiB"
