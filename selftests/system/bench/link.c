@@ -10,7 +10,8 @@
  * the client after it got some of the target, or at first.
  *
  * What is read at once, at most CHUNK, arrives at once. A connection's direction holds DELAY-US
- * times GBIT and EXTRA in here, and SOCKET in each socket. Then its sender waits, by TCP's own means.
+ * times GBIT and EXTRA in here, and SOCKET in each socket. Then its sender waits, by TCP's own
+ * means.
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
