@@ -346,9 +346,12 @@ static bool two_programs(void)
 
 	CHECK(!pipe(there) && !pipe(back) && !pipe(go));
 	pid = fork();
-	if (!pid)
+	/* if one program ends, the other one does not wait for its word */
+	if (!pid) {
+		close(there[1]);
 		second(there[0], back[1]);
-	close(back[1]); /* if the other program ends, nobody waits for its word */
+	}
+	close(back[1]);
 	begin();
 	if (!attribute(IPC_EVENT)) {
 		put(there[1], "", 1);
