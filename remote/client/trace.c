@@ -124,12 +124,15 @@ void trace_sent(uint16_t op, uint64_t began, CUresult r)
 		trace_answered(op, r);
 }
 
-/* Not yet done is no error: programs ask again and again. */
+/*
+ * Not yet done is no error: programs ask again and again. Nor is it one that an image has not the
+ * function that the client asks for by itself.
+ */
 void trace_answered(uint16_t op, CUresult r)
 {
 	const uint64_t ns = trace_file >= 0 ? now_ns(CLOCK_MONOTONIC) - began_ns : 0;
 	const char *name = kvgpu_remote_op_name(op), *error = "?";
-	const bool failed = r && r != CUDA_ERROR_NOT_READY;
+	const bool failed = r && r != CUDA_ERROR_NOT_READY && op != OP_image_function;
 
 	if (trace_file < 0 || (!failed && ns < bound_ns))
 		return;
