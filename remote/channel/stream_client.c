@@ -70,22 +70,15 @@ static int write_all(struct stream_channel *s, struct iovec *parts, unsigned int
 	return r;
 }
 
-static int write_parts(struct stream_channel *s, struct iovec *parts, unsigned int n)
+/* @piece: frames and acks of other threads, which wait, go out before it */
+static int write_parts(struct stream_channel *s, struct iovec *parts, unsigned int n, bool piece)
 {
 	int r;
 
-	fair_lock_take(&s->lock);
-	r = write_all(s, parts, n);
-	fair_lock_release(&s->lock);
-	return r;
-}
-
-/* frames and acks of other threads, which wait, go out before the piece */
-static int write_piece(struct stream_channel *s, struct iovec *parts, unsigned int n)
-{
-	int r;
-
-	fair_lock_bulk(&s->lock);
+	if (piece)
+		fair_lock_bulk(&s->lock);
+	else
+		fair_lock_take(&s->lock);
 	r = write_all(s, parts, n);
 	fair_lock_release(&s->lock);
 	return r;
@@ -125,7 +118,7 @@ static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_
 		return -EINVAL;
 	memcpy(all + 2, parts, n * sizeof(*parts));
 	if (h->completion || h->op == KVGPU_REMOTE_OP_ACK)
-		return write_parts(s, all, n + 2);
+		return write_parts(s, all, n + 2, false);
 	fair_lock_take(&s->lock);
 	r = keep_or_write(s, all, n + 2, sizeof(*h) + h->bytes);
 	fair_lock_release(&s->lock);
@@ -208,7 +201,7 @@ static int push_piece(struct kvgpu_remote_channel *c, uint64_t at, const void *f
 				 bytes } };
 
 	return c->has_relay ? push_shared(stream_channel_of(c), all) :
-			      write_piece(stream_channel_of(c), all, 4);
+			      write_parts(stream_channel_of(c), all, 4, true);
 }
 
 static int fetch_piece(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull)
