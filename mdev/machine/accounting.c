@@ -13,96 +13,104 @@
 #include "mdev/machine/wait.h"
 
 /*
- * Charges @m for @ns, all of them before @now, and has ->gpu_ns tell of what sched/ made it pay for
- * switches since the charge before. slicer->acct_lock is held for writing.
+ * Charges @sl for @ns, all of them before @now, and has .charge.ns tell of what sched/ made it pay
+ * for switches since the charge before. slicer->acct_lock is held for writing.
  */
-static void time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
+static void time_charge(struct machine_slice *sl, u64 ns, u64 now)
 {
-	struct machine_slicer *s = &m->v->gpu->chip->slicer;
+	struct machine_slicer *s = &sl->runl->chip->slicer;
 
 	spin_lock(&s->lock);
-	kvgpu_sched_charge(&s->sched, &m->slice.ent, ns, now);
-	atomic64_set(&m->gpu_ns, m->slice.ent.busy_ns);
+	kvgpu_sched_charge(&sl->runl->sched, &sl->ent, ns, now);
+	atomic64_set(&sl->charge.ns, sl->ent.busy_ns);
 	spin_unlock(&s->lock);
 }
 
-/* Tells whether @m pays for the time that passes. */
-static bool is_charged(const struct kvgpu_machine *m)
+/* Tells whether @sl pays for the time that passes. */
+static bool is_charged(const struct machine_slice *sl)
 {
-	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
-	const struct kvgpu_machine *payer = READ_ONCE(s->samples.payer);
+	const struct machine_slice *payer = READ_ONCE(sl->runl->samples.payer);
 
-	if (READ_ONCE(s->samples.paused))
-		return READ_ONCE(m->slice.charge.works);
-	return payer ? payer == m : READ_ONCE(m->slice.charge.busy);
+	if (READ_ONCE(sl->runl->chip->slicer.samples.paused))
+		return READ_ONCE(sl->charge.works);
+	return payer ? payer == sl : READ_ONCE(sl->charge.busy);
+}
+
+/* Charges for the time from @from to @now on @r. */
+static void runl_settle(struct machine_runl *r, u64 from, u64 now)
+{
+	struct machine_slice *sl;
+	u64 ns, free = 0;
+	bool any = false;
+
+	if (!r->chip->slicer.samples.paused && from < r->samples.free_until)
+		free = min(now, r->samples.free_until) - from;
+	ns = now - from - free;
+	list_for_each_entry(sl, &r->slices, node) {
+		if (!is_charged(sl))
+			continue;
+		time_charge(sl, ns, now);
+		any = true;
+	}
+	r->samples.busy_ns += any ? ns + free : 0;
+	r->samples.paid_ns += any ? ns : 0;
 }
 
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 {
-	struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_machine *m;
-	u64 ns, free = 0;
-	bool any = false;
+	u64 from = chip->slicer.samples.charged;
+	u32 i;
 
-	if (now <= s->samples.charged)
+	if (now <= from)
 		return;
-	if (!s->samples.paused && s->samples.charged < s->samples.free_until)
-		free = min(now, s->samples.free_until) - s->samples.charged;
-	ns = now - s->samples.charged - free;
-	list_for_each_entry(m, &chip->live, node) {
-		if (!is_charged(m))
-			continue;
-		time_charge(m, ns, now);
-		any = true;
-	}
-	s->samples.busy_ns += any ? ns + free : 0;
-	s->samples.paid_ns += any ? ns : 0;
-	s->samples.charged = now;
+	for (i = 0; i < NR_RUNLS; i++)
+		runl_settle(&chip->runl[i], from, now);
+	chip->slicer.samples.charged = now;
 }
 
-void vmach_payer_set(struct kvgpu_chip *chip, const struct kvgpu_machine *payer, u64 free_ns)
+void vmach_payer_set(struct machine_runl *r, const struct machine_slice *payer, u64 free_ns)
 {
-	struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_machine *m;
+	struct machine_slicer *s = &r->chip->slicer;
+	struct machine_slice *sl;
 	u64 now = ktime_get_ns();
 
-	vmach_slicer_assert(chip->gpu);
+	vmach_slicer_assert(r->chip->gpu);
 	write_seqlock(&s->acct_lock);
-	vmach_time_settle(chip, now);
-	s->samples.free_until = max(s->samples.free_until, free_ns ? now + free_ns : 0);
-	list_for_each_entry(m, &chip->live, node) {
+	vmach_time_settle(r->chip, now);
+	r->samples.free_until = max(r->samples.free_until, free_ns ? now + free_ns : 0);
+	list_for_each_entry(sl, &r->slices, node) {
 		/* who was seen pays until the next sample: the time to it, on average */
-		if (!s->samples.payer && m->slice.charge.busy && s->samples.mean != ~0ull)
-			time_charge(m, s->samples.mean, now);
-		m->slice.charge.busy = false;
+		if (!r->samples.payer && sl->charge.busy && s->samples.mean != ~0ull)
+			time_charge(sl, s->samples.mean, now);
+		sl->charge.busy = false;
 	}
-	WRITE_ONCE(s->samples.payer, payer);
+	WRITE_ONCE(r->samples.payer, payer);
 	write_sequnlock(&s->acct_lock);
 }
 
 u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)
 {
 	struct machine_slicer *s = &v->gpu->chip->slicer;
-	struct kvgpu_machine *m = v->m;
+	struct machine_slice *sl = &v->m->slice[RUNL_GR];
 	unsigned int seq;
 	s64 ns, reported;
 	u64 now, from;
 
 	do {
 		seq = read_seqbegin(&s->acct_lock);
-		ns = atomic64_read(&m->gpu_ns);
+		ns = atomic64_read(&sl->charge.ns);
 		now = ktime_get_ns();
 		from = READ_ONCE(s->samples.charged);
 		if (!READ_ONCE(s->samples.paused))
-			from = max(from, READ_ONCE(s->samples.free_until));
-		if (is_charged(m) && now > from)
+			from = max(from, READ_ONCE(sl->runl->samples.free_until));
+		if (is_charged(sl) && now > from)
 			ns += now - from;
 	} while (read_seqretry(&s->acct_lock, seq));
-	reported = atomic64_read(&m->slice.charge.reported);
+	reported = atomic64_read(&sl->charge.reported);
 	do {
 		if (reported >= ns)
 			return reported;
-	} while (!atomic64_try_cmpxchg(&m->slice.charge.reported, &reported, ns));
+	} while (!atomic64_try_cmpxchg(&sl->charge.reported, &reported, ns));
 	return ns;
 }
 
@@ -116,13 +124,15 @@ static void observe(struct kvgpu_chip *chip)
 {
 	u64 now = ktime_get_ns(), since = chip->slicer.samples.charged;
 	bool paused = chip->slicer.samples.paused;
-	u32 vgpu[KVGPU_MAX_ENGINE];
-	struct kvgpu_machine *m;
+	u32 vgpu[NR_RUNLS][KVGPU_MAX_ENGINE], i;
+	struct machine_slice *sl;
 
-	vmach_engines_name(chip, 1, vgpu);
+	for (i = 0; i < NR_RUNLS; i++)
+		vmach_engines_name(&chip->runl[i], 1, vgpu[i]);
 	vmach_time_settle(chip, paused ? since + (now - since) / 2 : now);
-	list_for_each_entry(m, &chip->live, node)
-		m->slice.charge.works = vmach_vgpu_named(m, vgpu);
+	for (i = 0; i < NR_RUNLS; i++)
+		list_for_each_entry(sl, &chip->runl[i].slices, node)
+			sl->charge.works = vmach_vgpu_named(sl->m, vgpu[i]);
 	if (paused)
 		vmach_time_settle(chip, now);
 }
@@ -139,48 +149,46 @@ void vmach_engines_observe(void *arg)
 	write_sequnlock(&s->acct_lock);
 }
 
-u64 vmach_remainder_ns(const struct kvgpu_chip *chip, u64 from, u64 paid)
+u64 vmach_remainder_ns(const struct machine_runl *r, u64 from, u64 paid)
 {
-	u64 ns = chip->slicer.samples.charged - from;
+	u64 ns = r->chip->slicer.samples.charged - from;
 
-	return ns - min(ns, chip->slicer.samples.paid_ns - paid);
+	return ns - min(ns, r->samples.paid_ns - paid);
 }
 
-void vmach_remainder_charge(struct kvgpu_machine *m, u64 ns)
+void vmach_remainder_charge(struct machine_slice *sl, u64 ns)
 {
-	struct machine_slicer *s = &m->v->gpu->chip->slicer;
-
 	if (!ns)
 		return;
-	time_charge(m, ns, s->samples.charged);
-	s->samples.paid_ns += ns;
+	time_charge(sl, ns, sl->runl->chip->slicer.samples.charged);
+	sl->runl->samples.paid_ns += ns;
 }
 
-void vmach_wait_begin(struct machine_wait *w, struct kvgpu_gpu *gpu)
+void vmach_wait_begin(struct machine_wait *w, struct machine_runl *r)
 {
-	struct machine_slicer *s = &gpu->chip->slicer;
+	struct machine_slicer *s = &r->chip->slicer;
 
-	vmach_slicer_assert(gpu);
+	vmach_slicer_assert(r->chip->gpu);
 	write_seqlock(&s->acct_lock);
-	observe(gpu->chip);
+	observe(r->chip);
 	WRITE_ONCE(s->samples.paused, s->samples.paused + 1);
 	*w = (struct machine_wait){
-		.gpu = gpu,
+		.runl = r,
 		.began = s->samples.charged,
-		.paid = s->samples.paid_ns,
+		.paid = r->samples.paid_ns,
 	};
 	write_sequnlock(&s->acct_lock);
 }
 
-void vmach_wait_charge(struct kvgpu_machine *m, struct machine_wait *w, bool works)
+void vmach_wait_charge(struct machine_slice *sl, struct machine_wait *w, bool works)
 {
-	struct kvgpu_chip *chip = w->gpu->chip;
+	struct kvgpu_chip *chip = w->runl->chip;
 	u64 ns;
 
-	vmach_engines_observe(w->gpu);
+	vmach_engines_observe(chip->gpu);
 	write_seqlock(&chip->slicer.acct_lock);
-	ns = vmach_remainder_ns(chip, w->began, w->paid);
-	vmach_remainder_charge(m, works ? ns : min(ns, w->blocked_ns));
+	ns = vmach_remainder_ns(w->runl, w->began, w->paid);
+	vmach_remainder_charge(sl, works ? ns : min(ns, w->blocked_ns));
 	WRITE_ONCE(chip->slicer.samples.paused, chip->slicer.samples.paused - 1);
 	write_sequnlock(&chip->slicer.acct_lock);
 }
@@ -200,7 +208,7 @@ bool vmach_fault_charge(struct kvgpu_chan *c)
 		return false;
 	write_seqlock(&chip->slicer.acct_lock);
 	vmach_time_settle(chip, ktime_get_ns());
-	vmach_remainder_charge(c->vgpu->m, vmach_remainder_ns(chip, at, paid));
+	vmach_remainder_charge(c->slice, vmach_remainder_ns(c->slice->runl, at, paid));
 	write_sequnlock(&chip->slicer.acct_lock);
 	return true;
 }

@@ -46,7 +46,7 @@ static void chip_bind(void *arg)
 	gpu->chip->by_hchid[c->hchid.v] = c;
 	hash_add(gpu->chip->by_inst, &c->by_inst, c->host.inst.at.v);
 	spin_unlock(&gpu->chip->event_lock);
-	kvgpu_hw_chan_bind(&gpu->hw, c->hchid, c->host.inst.at.v, vmach_gr_runl_get(gpu));
+	kvgpu_hw_chan_bind(&gpu->hw, c->hchid, c->host.inst.at.v, c->slice->runl->id);
 }
 
 /* Removes a channel, which is off the chip, from the tables by id and by instance block. */
@@ -60,7 +60,7 @@ static void chip_forget(void *arg)
 	chip->by_hchid[c->hchid.v] = NULL;
 	/* recovery finds the channel no more: end what a late fault of it has stopped */
 	if (test_and_clear_bit(c->hchid.v, chip->recover_chans) && !vmach_gpu_lost(gpu))
-		kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
+		kvgpu_hw_runl_clear_error(&gpu->hw, c->slice->runl->id);
 	hash_del(&c->by_inst);
 	spin_unlock(&chip->event_lock);
 	vmach_storm_strike(c);
@@ -244,7 +244,7 @@ bool vmach_chan_step_off(struct kvgpu_chan *c)
 	if (!c->ran)
 		return true;
 	chan_hold(c);
-	off = !vmach_chan_preempt_wait(c->vgpu, vmach_chan_hid(c)) && !vmach_chan_loaded(c);
+	off = !vmach_chan_preempt_wait(c->slice, vmach_chan_hid(c)) && !vmach_chan_loaded(c);
 	if (!off)
 		vmach_slicer_evict(c->vgpu->gpu, hung_end, c);
 	return off;
@@ -442,6 +442,7 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, struct kvgpu_gaddr inst)
 
 	if (c && block && !vmach_gpu_lost(v->gpu)) {
 		c->vgpu = v;
+		c->slice = &v->m->slice[RUNL_GR];
 		c->gchid = id;
 		c->guest.inst = inst;
 		c->guest.tsg = c->host.tsg = -1;
@@ -467,11 +468,11 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, struct kvgpu_gaddr inst)
 static void enable(void *arg)
 {
 	struct kvgpu_chan *c = arg;
-	struct machine_slice *sl = &c->vgpu->m->slice;
+	struct kvgpu_machine *m = c->vgpu->m;
 
 	chan_start(c);
-	if (sl->ent.suspended && !sl->end_at)
-		sl->end_at = ktime_get_ns();
+	if (c->slice->ent.suspended && !m->forgiven.end_at)
+		m->forgiven.end_at = ktime_get_ns();
 }
 
 void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
@@ -519,8 +520,8 @@ static void chan_unbind_hw(void *arg)
 
 	/* a list that the chip gets from now on leaves it out, and recovery leaves it alone */
 	WRITE_ONCE(c->dead, true);
-	vmach_runlist_drop_dead(c->vgpu->m);
-	vmach_wait_begin(&w, gpu);
+	vmach_runlist_drop_dead(c->slice);
+	vmach_wait_begin(&w, c->slice->runl);
 	faulted = vmach_fault_charge(c);
 	evicted = vmach_disabled_evict(&w, c);
 	for (i = 0; i < UNBIND_TRIES && ret && !vmach_gpu_lost(gpu); i++) {
@@ -536,21 +537,21 @@ static void chan_unbind_hw(void *arg)
 		vmach_engines_observe(gpu);
 	}
 	if (ret && !vmach_gpu_lost(gpu)) {
-		kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), true);
+		kvgpu_hw_runl_block(&gpu->hw, c->slice->runl->id, true);
 		vmach_runlist_reset(&w);
-		kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), false);
+		kvgpu_hw_runl_block(&gpu->hw, c->slice->runl->id, false);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		works = true;
 	}
 	/* a fault of this channel may have stopped the runlist meanwhile */
 	if (!vmach_gpu_lost(gpu))
-		kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
+		kvgpu_hw_runl_clear_error(&gpu->hw, c->slice->runl->id);
 	if (ret)
 		vmach_gpu_declare_lost(gpu, "a channel can't be unbound");
 	vmach_resets_note(c->vgpu->m, w.resets);
 	if (faulted)
 		w.blocked_ns = U64_MAX;
-	vmach_wait_charge(c->vgpu->m, &w, works);
+	vmach_wait_charge(c->slice, &w, works);
 }
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The time of PTIMER (the card's clock), whether the card is lost, and the number of GR's runlist.
+ * The time of PTIMER (the card's clock), and whether the card is lost.
  */
 #include "mdev/machine/internal.h"
 
@@ -71,9 +71,4 @@ void vmach_gpu_declare_lost(struct kvgpu_gpu *gpu, const char *why)
 void kvgpu_machine_gpu_cut_off(struct kvgpu_gpu *gpu)
 {
 	vmach_gpu_declare_lost(gpu, "a reset takes the card's memory");
-}
-
-u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu)
-{
-	return gpu->hw.topo.engine[0].runl; /* hw_chip_probe() has put GR first */
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the chip's list: the published lists (runlist.c) of all vGPUs that the slicer lets onto
- * the chip, one after the other. The slicer runs this, without a vgpu->lock.
+ * Writes a runlist of the chip: the published lists (runlist.c) of all vGPUs that the slicer lets
+ * onto the chip, one after the other. The slicer runs this, without a vgpu->lock.
  */
 #include "mdev/machine/internal.h"
 
 /* in the next turn of its vGPU, a long list starts this many groups further on */
 #define GROUPS_PER_SLICE 3
 
-bool vmach_list_resident(const struct kvgpu_machine *m)
+bool vmach_list_resident(const struct machine_slice *sl)
 {
-	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
+	const struct machine_runl *r = sl->runl;
 
-	vmach_slicer_assert(m->v->gpu);
-	return !s->sw.waits && (s->lists.shared ? !m->slice.ent.suspended : s->lists.owner == m);
+	vmach_slicer_assert(r->chip->gpu);
+	return !r->sw.waits && (r->lists.shared ? !sl->ent.suspended : r->lists.owner == sl);
 }
 
 static u32 next_group(const u64 *list, u32 nr, u32 i)
@@ -23,61 +23,62 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 }
 
 /*
- * Returns the entry of @m's list at which @m's part of the chip's list starts. A turn may be too
+ * Returns the entry of @sl's list at which @sl's part of the runlist starts. A turn may be too
  * short for all channels of a long list, and the chip begins with the first entry. So a list of
  * more than GROUPS_PER_SLICE groups starts further on in each turn. A channel outside of groups
  * counts as a group here.
  */
-static u32 first_group(const struct kvgpu_machine *m)
+static u32 first_group(const struct machine_slice *sl)
 {
-	u32 nr = m->runl.published_nr, groups = 0, i;
+	u32 nr = sl->published_nr, groups = 0, i;
 
-	for (i = 0; i < nr; i = next_group(m->runl.published, nr, i))
+	for (i = 0; i < nr; i = next_group(sl->published, nr, i))
 		groups++;
-	if (m->v->gpu->chip->slicer.lists.shared || groups <= GROUPS_PER_SLICE)
+	if (sl->runl->lists.shared || groups <= GROUPS_PER_SLICE)
 		return 0;
-	groups = m->slice.turn * GROUPS_PER_SLICE % groups;
+	groups = sl->turn * GROUPS_PER_SLICE % groups;
 	for (i = 0; groups; groups--)
-		i = next_group(m->runl.published, nr, i);
+		i = next_group(sl->published, nr, i);
 	return i;
 }
 
-int vmach_runlist_merge(struct kvgpu_gpu *gpu)
+int vmach_runlist_merge(struct machine_runl *r)
 {
-	struct kvgpu_chip *chip = gpu->chip;
-	struct kvgpu_machine *m;
+	struct kvgpu_gpu *gpu = r->chip->gpu;
+	u64 *merge = r->chip->merge;
+	struct machine_slice *sl;
 	u32 nr = 0, first, rest;
 	int ret;
 
 	vmach_slicer_assert(gpu);
 	if (vmach_gpu_lost(gpu))
 		return 0;
-	list_for_each_entry(m, &chip->live, node) {
-		m->slice.merged = vmach_list_resident(m);
-		if (!m->slice.merged)
+	list_for_each_entry(sl, &r->slices, node) {
+		sl->merged = vmach_list_resident(sl);
+		if (!sl->merged)
 			continue;
 		/* the chip may load channels of this list as soon as it has the list */
-		WRITE_ONCE(m->slice.on_chip, true);
-		first = first_group(m);
-		rest = m->runl.published_nr - first;
-		memcpy(chip->merge + nr, m->runl.published + first, rest * sizeof(u64));
-		memcpy(chip->merge + nr + rest, m->runl.published, first * sizeof(u64));
-		nr += m->runl.published_nr;
+		WRITE_ONCE(sl->on_chip, true);
+		first = first_group(sl);
+		rest = sl->published_nr - first;
+		memcpy(merge + nr, sl->published + first, rest * sizeof(u64));
+		memcpy(merge + nr + rest, sl->published, first * sizeof(u64));
+		nr += sl->published_nr;
 	}
-	ret = kvgpu_hw_runlist(&gpu->hw, vmach_gr_runl_get(gpu), chip->merge, nr);
+	ret = kvgpu_hw_runlist(&gpu->hw, r->id, merge, nr);
 	if (ret)
 		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
 	return ret;
 }
 
 /*
- * When @m is suspended while the chip is shared, its list is resident no more, but the chip's list
- * has its entries (slice.merged) until that is written again. Until then changes are written, too.
+ * When a vGPU is suspended while the chip is shared, its list is resident no more, but the runlist
+ * has its entries (.merged) until that is written again. Until then changes are written, too.
  */
-int vmach_runlist_update(struct kvgpu_machine *m)
+int vmach_runlist_update(struct machine_slice *sl)
 {
-	vmach_slicer_kick(m->v->gpu);
-	return vmach_list_resident(m) || m->slice.merged ? vmach_runlist_merge(m->v->gpu) : 0;
+	vmach_slicer_kick(sl->runl->chip->gpu);
+	return vmach_list_resident(sl) || sl->merged ? vmach_runlist_merge(sl->runl) : 0;
 }
 
 /* Returns @id; -1 for a channel that is dead. */
@@ -89,15 +90,15 @@ static int live_id(void *ctx, bool tsg, u16 id)
 	return tsg || (c && !c->dead) ? id : -1;
 }
 
-void vmach_runlist_drop_dead(struct kvgpu_machine *m)
+void vmach_runlist_drop_dead(struct machine_slice *sl)
 {
-	struct kvgpu_chip *chip = m->v->gpu->chip;
-	u32 was = m->runl.published_nr;
+	struct kvgpu_chip *chip = sl->runl->chip;
+	u32 was = sl->published_nr;
 
-	vmach_slicer_assert(m->v->gpu);
-	m->runl.published_nr = kvgpu_shadow_runlist_build(m->runl.published, was, live_id, chip,
-							  SLICE_US, chip->merge, was);
-	memcpy(m->runl.published, chip->merge, m->runl.published_nr * sizeof(u64));
-	if (m->runl.published_nr < was)
-		vmach_runlist_update(m);
+	vmach_slicer_assert(chip->gpu);
+	sl->published_nr = kvgpu_shadow_runlist_build(sl->published, was, live_id, chip, SLICE_US,
+						      chip->merge, was);
+	memcpy(sl->published, chip->merge, sl->published_nr * sizeof(u64));
+	if (sl->published_nr < was)
+		vmach_runlist_update(sl);
 }

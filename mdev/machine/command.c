@@ -40,7 +40,8 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	xa_for_each(&v->m->ids.chans, id, c) {
 		bool tsg = c->host.tsg >= 0;
 
-		if (!left || !c->ran || c->dead || !vmach_hid_loaded(v->gpu, vmach_chan_hid(c)))
+		if (!left || !c->ran || c->dead ||
+		    !vmach_hid_loaded(c->slice->runl, vmach_chan_hid(c)))
 			continue;
 		vmach_chan_preempt(v, tsg, tsg ? c->guest.tsg : c->gchid.v);
 		left--;

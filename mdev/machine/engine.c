@@ -40,33 +40,33 @@ int vmach_keeper_find(struct kvgpu_gpu *gpu, struct machine_hid hid)
 	return e;
 }
 
-bool vmach_engine_holds(struct kvgpu_gpu *gpu, u8 e, struct machine_hid *hid)
+bool vmach_engine_holds(const struct machine_runl *r, u8 e, struct machine_hid *hid)
 {
-	u32 st = kvgpu_hw_engine_status(&gpu->hw, e);
+	u32 st = kvgpu_hw_engine_status(&r->chip->gpu->hw, e);
 
 	*hid = vmach_status_hid(st);
 	/* with CHSW alone it loads a channel, and field ID is not valid */
-	return gpu->hw.topo.engine[e].runl == vmach_gr_runl_get(gpu) &&
+	return vmach_runl_has_engine(r, e) &&
 	       (st & PFIFO_STATUS_SAVE || (vmach_status_works(st) && !(st & PFIFO_STATUS_CHSW)));
 }
 
-bool vmach_hid_loaded(struct kvgpu_gpu *gpu, struct machine_hid hid)
+bool vmach_hid_loaded(const struct machine_runl *r, struct machine_hid hid)
 {
+	struct kvgpu_hw *hw = &r->chip->gpu->hw;
 	u8 p, e;
 
-	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
-		if (gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu)) &&
-		    status_has(kvgpu_hw_pbdma_status(&gpu->hw, p), hid))
+	for (p = 0; p < hw->topo.nr_pbdma; p++)
+		if (vmach_runl_has_pbdma(r, p) && status_has(kvgpu_hw_pbdma_status(hw, p), hid))
 			return true;
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		if (status_has(kvgpu_hw_engine_status(&gpu->hw, e), hid))
+	for (e = 0; e < hw->topo.nr_engines; e++)
+		if (status_has(kvgpu_hw_engine_status(hw, e), hid))
 			return true;
 	return false;
 }
 
-bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu)
+bool vmach_engines_name(const struct machine_runl *r, u32 reads, u32 *vgpu)
 {
-	struct kvgpu_gpu *gpu = chip->gpu;
+	struct kvgpu_gpu *gpu = r->chip->gpu;
 	bool unnamed = false;
 	struct machine_hid hid;
 	u32 st, i;
@@ -75,7 +75,7 @@ bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu)
 	/* begin with the last engines, copy engines: their work is mostly short */
 	for (e = gpu->hw.topo.nr_engines; e-- > 0;) {
 		vgpu[e] = 0;
-		if (gpu->hw.topo.engine[e].runl != vmach_gr_runl_get(gpu))
+		if (!vmach_runl_has_engine(r, e))
 			continue;
 		for (st = i = 0; i < reads && !(st & PFIFO_STATUS_BUSY); i++)
 			st = kvgpu_hw_engine_status(&gpu->hw, e);
@@ -83,7 +83,7 @@ bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu)
 			continue;
 		hid = vmach_status_hid(st);
 		if (vmach_status_works(st))
-			vgpu[e] = READ_ONCE(chip->has_id[hid.tsg][hid.id]);
+			vgpu[e] = READ_ONCE(r->chip->has_id[hid.tsg][hid.id]);
 		unnamed |= !vgpu[e];
 	}
 	return unnamed;
@@ -125,7 +125,7 @@ bool vmach_chan_is_off(const struct kvgpu_chan *c)
 
 bool vmach_chan_loaded(const struct kvgpu_chan *c)
 {
-	return !vmach_chan_is_off(c) || vmach_hid_loaded(c->vgpu->gpu, vmach_chan_hid(c));
+	return !vmach_chan_is_off(c) || vmach_hid_loaded(c->slice->runl, vmach_chan_hid(c));
 }
 
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)

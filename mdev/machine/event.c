@@ -306,6 +306,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 	struct kvgpu_gpu *gpu = ctx;
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_chan *c;
+	u32 i;
 
 	spin_lock(&chip->event_lock);
 	c = chan_of_inst(chip, f->inst);
@@ -321,7 +322,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		if (!c->fault.at) {
 			write_seqlock(&chip->slicer.acct_lock);
 			vmach_time_settle(chip, ktime_get_ns());
-			c->fault.paid = chip->slicer.samples.paid_ns;
+			c->fault.paid = c->slice->runl->samples.paid_ns;
 			write_sequnlock(&chip->slicer.acct_lock);
 			c->fault.at = f->since;
 		}
@@ -330,14 +331,15 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 	} else {
 		within_budget(gpu, &chip->unowned, 1);
 		/*
-		 * no channel has this instance block any more, but the fault may have stopped GR's
+		 * no channel has this instance block any more, but the fault may have stopped a
 		 * runlist
 		 */
 		dev_notice_ratelimited(
 			&gpu->hw.pdev->dev,
 			"MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
 			f->unit, f->va, f->inst);
-		kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
+		for (i = 0; i < NR_RUNLS; i++)
+			kvgpu_hw_runl_clear_error(&gpu->hw, chip->runl[i].id);
 	}
 	spin_unlock(&chip->event_lock);
 }

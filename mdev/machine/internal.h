@@ -91,7 +91,7 @@ struct machine_preempt {
 };
 
 /*
- * A switch. .waits: the chip has an empty list until the .nr channels and groups .loaded have left
+ * A switch. .waits: the runlist is empty until the .nr channels and groups .loaded have left
  * (slice.c). The *present* one is .loaded[.at]: its vGPU pays. .leave: its preempt. .polled: it was
  * late. .first, .began: ktime, ns, at which the switch began, and the wait for the present one.
  */
@@ -104,18 +104,108 @@ struct machine_switch {
 	u64 first, began;
 };
 
+/*
+ * A vGPU on one runlist of the chip: its list there, and its time slices; times in ns. For the
+ * slicer, except where noted; others read some.
+ */
+struct machine_slice {
+	struct kvgpu_machine *m;
+	struct machine_runl *runl;
+	struct list_head node; /* in runl->slices */
+	/* slicer->lock; the slicer alone writes ent.suspended */
+	struct kvgpu_sched_ent ent;
+	u64 *published; /* entries to run (runlist.c) */
+	u16 published_nr;
+	/* a channel of the vGPU may be loaded; also read without a lock */
+	bool on_chip;
+	/* the runlist has the vGPU's list */
+	bool merged;
+	u32 turn; /* number of turns as runl->lists.owner (chip_runlist.c) */
+	/*
+	 * Of the last poll, see poll.c. .work: the vGPU has work. .engine_only: GP_GET and GP_PUT
+	 * tell of none, but an engine was seen at work for it. .progress: it makes progress.
+	 * list_has_work(): .scan_at % length: next entry of the list to look at; .quiet: entries
+	 * looked at since the last entry with work.
+	 */
+	struct {
+		bool work, engine_only, progress;
+		u32 scan_at, quiet;
+	} found;
+	/*
+	 * acct_lock. .sampled: by a sample since the last poll, also while .paused. .busy: by the
+	 * last sample; charged until the next one if there is no .payer. .works: charged until the
+	 * next observation, while .paused. .ns: ent.busy_ns at the last charge; also read without
+	 * locks. .reported: the most ns that kvgpu_machine_gpu_time_get() has returned: it never
+	 * returns less; no lock.
+	 */
+	struct {
+		bool sampled, busy, works;
+		atomic64_t ns, reported;
+	} charge;
+	/* .least: the shortest time of late in which the vGPU left the chip, ns */
+	struct {
+		u64 nr, ns, max, least;
+	} preempts;
+};
+
+/*
+ * A runlist of the chip that vGPUs share, with the engines that it serves. .id: its number. The
+ * other members are for the slicer except .slices, .sched and .samples; some are read by others.
+ * Times: ktime, ns.
+ */
+struct machine_runl {
+	struct kvgpu_chip *chip;
+	u8 id;
+	/* the vGPUs of chip->live, by struct machine_slice.node, with the same locks */
+	struct list_head slices;
+	struct kvgpu_sched sched; /* slicer->lock */
+	struct machine_switch sw;
+	/*
+	 * Which lists the runlist should have, when no switch waits (.sw.waits). .shared: those of
+	 * all vGPUs that are not suspended; else only that of .owner, or none if .owner is NULL.
+	 * .turns: the owner pays for all of the time. .stale: lists_switch() must write the
+	 * runlist: a vGPU was removed, or .suspended changed. .switches: lists that lists_load()
+	 * wrote while not .shared.
+	 */
+	struct {
+		bool shared, turns, stale;
+		struct machine_slice *owner;
+		u64 switches;
+	} lists;
+	/*
+	 * .next: when the policy wants to be asked again; ~0: only after a kick. .worked: time when
+	 * work was last found. .pbdma: for pbdma_owner(): the one to ask next.
+	 */
+	struct {
+		u64 next, worked;
+		u32 pbdma;
+	} poll;
+	/*
+	 * slicer->acct_lock. .busy_ns: ns for which an engine was busy. .paid_ns: ns for which some
+	 * vGPU was charged. .payer: pays for all of the time; NULL: who is seen at work does.
+	 * .free_until: up to then, ktime in ns, sched/ says who pays.
+	 */
+	struct {
+		u64 busy_ns, paid_ns;
+		const struct machine_slice *payer;
+		u64 free_until;
+	} samples;
+};
+
+/* the runlists that vGPUs share: GR's */
+enum { RUNL_GR, NR_RUNLS };
+
 /* bits of slicer.kicked: poll without waiting; channels wait for recovery; a sample was taken */
 enum { SLICER_POLL, SLICER_RECOVER, SLICER_SAMPLED };
 
 /*
- * The slicer of one card. The members are for the slicer except .lock, .sched, .watchdog_ms,
- * .thread, .chip_lock, .at_chip, .kicked, .requests, .acct_lock and .samples; some are read by
- * others. Times: ktime, ns.
+ * The slicer of one card. The members are for the slicer except .lock, .watchdog_ms, .thread,
+ * .chip_lock, .at_chip, .kicked, .requests, .acct_lock and .samples; some are read by others.
+ * Times: ktime, ns.
  */
 struct machine_slicer {
-	/* protects .sched, and slice.ent and slice.forgiven of the vGPUs */
+	/* protects .sched of the runlists, and slice.ent and .forgiven of the vGPUs */
 	spinlock_t lock;
-	struct kvgpu_sched sched;
 	unsigned int watchdog_ms;
 	struct task_struct *thread;
 	/* held by the thread .at_chip: the slicer while it works, or one that runs its request */
@@ -135,101 +225,31 @@ struct machine_slicer {
 	/* preempts that wait for their end; the first has the register, or gets it next */
 	struct list_head preempts;
 	struct machine_preempt *preempting; /* has the register; NULL: none */
-	struct machine_switch sw;
 	/*
-	 * Which lists the chip should have, when no switch waits (.sw.waits). .shared: those of all
-	 * vGPUs that are not suspended; else only that of .owner, or none if .owner is NULL.
-	 * .turns: the owner pays for all of the time. .stale: lists_switch() must write the chip's
-	 * list: a vGPU was removed, or .suspended changed. .switches: lists that lists_load() wrote
-	 * while not .shared.
+	 * When the next poll is made, beside runl->poll.next. .until: before that no poll is made.
+	 * .used: ns that the latest poll and its flushes took: the more, the longer the rest.
+	 * .used_mean: its mean of late. .from: begin of the rest: end of the poll and ns of its
+	 * flushes. .before: of the rest before. .owed: ns due; < 0: saved. .flush_due: there was a
+	 * sample, so guests' flushes are due.
 	 */
 	struct {
-		bool shared, turns, stale;
-		struct kvgpu_machine *owner;
-		u64 switches;
-	} lists;
-	/*
-	 * When the next poll is made. .next: when the policy wants to be asked again; ~0: only
-	 * after a kick. .until: before that no poll is made. .used: ns that the latest poll and its
-	 * flushes took: the more, the longer the rest. .used_mean: its mean of late. .from: begin
-	 * of the rest: end of the poll and ns of its flushes. .before: of the rest before. .owed:
-	 * ns due; < 0: saved.
-	 */
-	struct {
-		u64 next, until, used, used_mean, from, before;
+		u64 until, used, used_mean, from, before;
 		s64 owed;
-	} rest;
-	/*
-	 * .flush_due: there was a sample, so guests' flushes are due. .worked: time when work was
-	 * last found. .pbdma: for pbdma_owner(): the one to ask next.
-	 */
-	struct {
 		bool flush_due;
-		u64 worked;
-		u32 pbdma;
-	} poll;
-	/* protects .samples, and slice.charge and gpu_ns of the vGPUs; outside .lock */
+	} rest;
+	/* protects .samples, also of the runlists, and slice.charge of the vGPUs; outside .lock */
 	seqlock_t acct_lock;
 	/*
 	 * .thread: the sampler, from its start to its stop. .at: drawn time of the next sample.
 	 * .mean: mean gap from one to the next, ns. ~0: none is planned. .charged: time up to which
-	 * vGPUs are charged. .busy_ns: ns for which the card was busy. .paid_ns: ns for which some
-	 * vGPU was charged. .paused: how many waits for the chip are under way: samples do not
-	 * count. .payer: pays for all of the time; NULL: who is seen at work does. .free_until:
-	 * up to then, ktime in ns, sched/ says who pays.
+	 * vGPUs are charged. .paused: how many waits for the chip are under way: samples do not
+	 * count.
 	 */
 	struct {
 		struct task_struct *thread;
-		u64 at, mean, charged, busy_ns, paid_ns;
+		u64 at, mean, charged;
 		u32 paused;
-		const struct kvgpu_machine *payer;
-		u64 free_until;
 	} samples;
-};
-
-/*
- * Time slices of one vGPU; times in ns. For the slicer, except where noted; others read some.
- */
-struct machine_slice {
-	/* slicer->lock; the slicer alone writes ent.suspended and .forgiven */
-	struct kvgpu_sched_ent ent;
-	/* a channel of the vGPU may be loaded; also read without a lock */
-	bool on_chip;
-	/* the chip's list has the vGPU's list */
-	bool merged;
-	u32 turn; /* number of turns as slicer->lists.owner (chip_runlist.c) */
-	u64 end_at; /* ktime, ns: a suspended vGPU's next channel is ended then; 0: never */
-	/*
-	 * strike.c: ktimes, ns, at which all .strikes of .total will be forgiven, and all engine
-	 * resets and long evictions forgotten
-	 */
-	struct {
-		u64 total, strikes, resets;
-	} forgiven;
-	/*
-	 * Of the last poll, see poll.c. .work: the vGPU has work. .engine_only: GP_GET and GP_PUT
-	 * tell of none, but an engine was seen at work for it. .progress: it makes progress.
-	 * list_has_work(): .scan_at % length: next entry of the list to look at; .quiet: entries
-	 * looked at since the last entry with work.
-	 */
-	struct {
-		bool work, engine_only, progress;
-		u32 scan_at, quiet;
-	} found;
-	/*
-	 * acct_lock. .sampled: by a sample since the last poll, also while .paused. .busy: by the
-	 * last sample; charged until the next one if there is no .payer. .works: charged until the
-	 * next observation, while .paused. .reported: the most ns that kvgpu_machine_gpu_time_get()
-	 * has returned: it never returns less; no lock.
-	 */
-	struct {
-		bool sampled, busy, works;
-		atomic64_t reported;
-	} charge;
-	/* .least: the shortest time of late in which the vGPU left the chip, ns */
-	struct {
-		u64 nr, ns, max, least;
-	} preempts;
 };
 
 /* ----------------------------------------------------- struct kvgpu_chip: the state of one card */
@@ -263,6 +283,7 @@ struct kvgpu_chip {
 		struct workqueue_struct *event, *unpin;
 	} wq;
 	u64 merge[CHIP_RUNL_MAX]; /* a vGPU's or the chip's list in the making; for the slicer */
+	struct machine_runl runl[NR_RUNLS];
 	struct machine_slicer slicer;
 	/* .size: bytes for all vGPUs. .dummy_page: what a vGPU has given back of BARs shows it. */
 	struct {
@@ -283,6 +304,7 @@ struct kvgpu_chip {
 struct kvgpu_chan {
 	struct hlist_node by_inst; /* in chip->by_inst, by .host.inst.at */
 	struct kvgpu_vgpu *vgpu;
+	struct machine_slice *slice; /* the runlist that it is on */
 	gchid_t gchid;
 	hchid_t hchid;
 	/*
@@ -512,12 +534,11 @@ struct kvgpu_machine {
 		u64 given;
 	} ids;
 	/*
-	 * The runlist: runlist.c. A guest has one (mmio-trap/), and the chip's list for it is GR's.
-	 * .entries, .nr: the list that the guest submitted last. .htsg: guest's id of a TSG -> the
-	 * chip's; -1: none; .nr_tsgs: how many have one. .tsgs: scratch: TSGs that are not in use
-	 * any more (drop_groups()), or in the new list (list_id_map()). .max: most entries, and
-	 * TSGs with an id: the vGPU's share of channel ids. .published, .published_nr: entries to
-	 * run; for the slicer.
+	 * The runlist: runlist.c. A guest has one (mmio-trap/). .entries, .nr: the list that the
+	 * guest submitted last. .htsg: guest's id of a TSG -> the chip's; -1: none; .nr_tsgs: how
+	 * many have one. .tsgs: scratch: TSGs that are not in use any more (drop_groups()), or in
+	 * the new list (list_id_map()). .max: most entries, and TSGs with an id: the vGPU's share
+	 * of channel ids.
 	 */
 	struct {
 		u64 *entries;
@@ -526,8 +547,6 @@ struct kvgpu_machine {
 		u32 nr_tsgs;
 		DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
 		u32 max;
-		u64 *published;
-		u16 published_nr;
 	} runl;
 	spinlock_t event_lock; /* protects .event.queue, .put and .get */
 	/*
@@ -555,8 +574,15 @@ struct kvgpu_machine {
 			u64 inst;
 		} stuck[KVGPU_MAX_ENGINE];
 	} event;
-	atomic64_t gpu_ns; /* .slice.ent.busy_ns at the last charge; also read without locks */
-	struct machine_slice slice;
+	struct machine_slice slice[NR_RUNLS]; /* by the runlist's place in chip->runl */
+	/*
+	 * strike.c, for the slicer: ktimes, ns, at which all .strikes of .total will be forgiven,
+	 * and all engine resets and long evictions forgotten. .end_at: ktime, ns: a suspended
+	 * vGPU's next channel is ended then; 0: never.
+	 */
+	struct {
+		u64 total, strikes, resets, end_at;
+	} forgiven;
 };
 
 /* ---------------------------------- chip.c: read the time, declare the card lost; needs no lock */
@@ -565,7 +591,6 @@ bool vmach_gpu_lost(const struct kvgpu_gpu *gpu);
 /* Declares the card lost, with reason @why for the log. Does nothing if it is lost already. */
 void vmach_gpu_declare_lost(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu); /* returns PTIMER's time in ns */
-u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
 
 /* ------------- request.c: have the slicer do what only it may do; turns of the preempt register */
 
@@ -642,13 +667,23 @@ static inline bool vmach_status_works(u32 st)
 	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE);
 }
 
-/* True: an engine, or a PBDMA of GR's runlist, has, saves, loads or will load @hid. */
-bool vmach_hid_loaded(struct kvgpu_gpu *gpu, struct machine_hid hid);
+static inline bool vmach_runl_has_engine(const struct machine_runl *r, u8 e)
+{
+	return r->chip->gpu->hw.topo.engine[e].runl == r->id;
+}
+
+static inline bool vmach_runl_has_pbdma(const struct machine_runl *r, u8 p)
+{
+	return r->chip->gpu->hw.topo.pbdma_runl[p] & BIT(r->id);
+}
+
+/* True: an engine, or a PBDMA of @r, has, saves, loads or will load @hid. */
+bool vmach_hid_loaded(const struct machine_runl *r, struct machine_hid hid);
 /* The same for @engine alone, but false while it has to save another channel before. */
 bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 engine, struct machine_hid hid);
 int vmach_keeper_find(struct kvgpu_gpu *gpu, struct machine_hid hid); /* an engine, or -1 */
-/* True: @engine, of GR's runlist, works for channel or group *@hid, or has still to save it. */
-bool vmach_engine_holds(struct kvgpu_gpu *gpu, u8 engine, struct machine_hid *hid);
+/* True: @engine, of @r, works for channel or group *@hid, or has still to save it. */
+bool vmach_engine_holds(const struct machine_runl *r, u8 engine, struct machine_hid *hid);
 /* True: @vgpu, the ids of the vGPUs for which engines work, by engine, has that of @m. No lock. */
 bool vmach_vgpu_named(const struct kvgpu_machine *m, const u32 *vgpu);
 /* Returns channel @hid, or the first channel of group @hid. NULL: no vGPU has it. */
@@ -664,31 +699,31 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chan *c);
 /* --------------------------- chip_runlist.c: write the runlists of the chip; for the slicer */
 
 /*
- * True: the list of @m is resident: the slicer lets it onto the chip. No list is resident while a
+ * True: the list of @sl is resident: the slicer lets it onto the chip. No list is resident while a
  * switch waits.
  */
-bool vmach_list_resident(const struct kvgpu_machine *m);
-/* Removes dead channels from @m's list, with headers of groups that are empty then. */
-void vmach_runlist_drop_dead(struct kvgpu_machine *m);
-/* Writes the chip's list. Returns 0, or an error if the card was lost for it. */
-int vmach_runlist_merge(struct kvgpu_gpu *gpu);
-/* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
-int vmach_runlist_update(struct kvgpu_machine *m);
+bool vmach_list_resident(const struct machine_slice *sl);
+/* Removes dead channels from @sl's list, with headers of groups that are empty then. */
+void vmach_runlist_drop_dead(struct machine_slice *sl);
+/* Writes runlist @r. Returns 0, or an error if the card was lost for it. */
+int vmach_runlist_merge(struct machine_runl *r);
+/* Call it after a change of @sl's list. Writes the runlist if it has or should have @sl's. */
+int vmach_runlist_update(struct machine_slice *sl);
 
 /* ------- accounting.c (also wait.h): charge GPU time; for the slicer, except where noted */
 
 /*
- * Charges for the time up to @now, which is the new slicer->samples.charged: the .payer, or the
- * .busy vGPUs; while .paused those that work.
+ * Charges for the time up to @now, which is the new slicer->samples.charged, on each runlist: the
+ * .payer, or the .busy vGPUs; while .paused those that work.
  * slicer->acct_lock is held for writing, and event_lock but by the slicer.
  */
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now);
 /*
- * Settles. From now on @payer pays, but for the next @free_ns, of a switch: sched/ says who does.
- * NULL: who is seen at work pays. Who was seen until now pays for the mean time to the next sample.
- * For the slicer.
+ * Settles. From now on @payer pays on @r, but for the next @free_ns, of a switch: sched/ says who
+ * does. NULL: who is seen at work pays. Who was seen until now pays for the mean time to the next
+ * sample. For the slicer.
  */
-void vmach_payer_set(struct kvgpu_chip *chip, const struct kvgpu_machine *payer, u64 free_ns);
+void vmach_payer_set(struct machine_runl *r, const struct machine_slice *payer, u64 free_ns);
 
 /* ---------------------------------------------------- command.c: carry out the guest's commands */
 
@@ -852,9 +887,7 @@ void vmach_written_settle(struct kvgpu_vgpu *v); /* hides it if a page was marke
 /* Enables or disables @c on the chip. Needs no lock. */
 static inline void vmach_hchan_enable(const struct kvgpu_chan *c, bool on)
 {
-	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-
-	kvgpu_hw_chan_enable(&gpu->hw, c->hchid, vmach_gr_runl_get(gpu), on);
+	kvgpu_hw_chan_enable(&c->vgpu->gpu->hw, c->hchid, c->slice->runl->id, on);
 }
 
 struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id);
@@ -895,10 +928,10 @@ void vmach_runlist_clear(struct kvgpu_vgpu *v);
 /* preempts the guest's channel or group @id, and ends it if that takes too long */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
- * Preempts channel or group @hid, for as long as m->preempt_budget lets it. Returns 0 when the
- * preempt is done or the vGPU is off the chip, or a negative error code.
+ * Preempts channel or group @hid of @sl, for as long as m->preempt_budget lets it. Returns 0 when
+ * the preempt is done or @sl is off the chip, or a negative error code.
  */
-int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, struct machine_hid hid);
+int vmach_chan_preempt_wait(const struct machine_slice *sl, struct machine_hid hid);
 
 /* ------------------------------------ grctx.c: make, share and free images of graphics contexts */
 
@@ -952,8 +985,8 @@ void vmach_chans_recover(struct kvgpu_chip *chip);
  */
 void vmach_chan_evict(struct machine_wait *w, struct machine_hid hid);
 /*
- * Resets the engines of GR's runlist, which is blocked, whatever channels are loaded. For the
- * slicer, in wait @w.
+ * Resets the engines of the runlist of wait @w, which is blocked, whatever channels are loaded. For
+ * the slicer.
  */
 void vmach_runlist_reset(struct machine_wait *w);
 /*
@@ -980,19 +1013,19 @@ int vmach_slicer_start(struct kvgpu_gpu *gpu);
 void vmach_slicer_stop(struct kvgpu_gpu *gpu);
 void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
 
-/* poll.c: finds out which vGPUs have work, and which make progress. For the slicer. */
-void vmach_slicer_poll(struct kvgpu_chip *chip, u64 now);
+/* poll.c: finds out which vGPUs have work on @r, and which make progress. For the slicer. */
+void vmach_slicer_poll(struct machine_runl *r, u64 now);
 /*
  * usage.c: From now on the mean time between samples is @mean ns (0: no samples). If it is shorter
  * than before, the next time is drawn anew, and the earlier of the two counts. For the slicer.
  */
 void vmach_samples_set(struct kvgpu_chip *chip, u64 now, u64 mean);
 /*
- * engine.c: Reads for which vGPUs the engines of GR's runlist work: writes their ids to @vgpu, by
- * engine, 0 for an engine that does not work in @reads reads. Returns true if an engine works and
- * names no vGPU.
+ * engine.c: Reads for which vGPUs the engines of @r work: writes their ids to @vgpu, by engine, 0
+ * for an engine that does not work in @reads reads, or is not @r's. Returns true if an engine works
+ * and names no vGPU.
  */
-bool vmach_engines_name(struct kvgpu_chip *chip, u32 reads, u32 *vgpu);
+bool vmach_engines_name(const struct machine_runl *r, u32 reads, u32 *vgpu);
 int vmach_sampler_main(void *chip); /* usage.c: the sampler */
 
 /* strike.c: strikes and suspension; for the slicer, except where noted */

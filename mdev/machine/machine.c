@@ -195,38 +195,55 @@ static void live_list_add(void *arg)
 	struct kvgpu_machine *m = arg;
 	struct kvgpu_vgpu *v = m->v;
 	struct kvgpu_chip *chip = v->gpu->chip;
+	struct machine_slice *sl;
 
 	spin_lock(&chip->event_lock);
 	list_add_tail(&m->node, &chip->live);
+	for (sl = m->slice; sl < m->slice + NR_RUNLS; sl++)
+		list_add_tail(&sl->node, &sl->runl->slices);
 	spin_unlock(&chip->event_lock);
-	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
-	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
-	m->slice.ent.fixed_ppm = vmach_share_get(v, KVGPU_SCHED_PPM);
 	spin_lock(&chip->slicer.lock);
-	kvgpu_sched_add(&chip->slicer.sched, &m->slice.ent, ktime_get_ns());
+	for (sl = m->slice; sl < m->slice + NR_RUNLS; sl++) {
+		sl->ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
+		sl->ent.cap = KVGPU_SCHED_CAP_NONE;
+		sl->ent.fixed_ppm = vmach_share_get(v, KVGPU_SCHED_PPM);
+		kvgpu_sched_add(&sl->runl->sched, &sl->ent, ktime_get_ns());
+	}
 	spin_unlock(&chip->slicer.lock);
 	vmach_slicer_kick(v->gpu);
 }
 
-/* Undoes live_list_add(), and takes the vGPU's list from the chip. */
+/* Takes a vGPU's list from its runlist, and the policy of that knows the vGPU no more. */
+static void slice_remove(struct machine_slice *sl)
+{
+	struct machine_runl *r = sl->runl;
+
+	spin_lock(&r->chip->event_lock);
+	list_del(&sl->node);
+	if (r->lists.owner == sl)
+		r->lists.owner = NULL;
+	spin_unlock(&r->chip->event_lock);
+	if (r->samples.payer == sl)
+		vmach_payer_set(r, NULL, 0);
+	spin_lock(&r->chip->slicer.lock);
+	kvgpu_sched_remove(&r->sched, &sl->ent, ktime_get_ns());
+	spin_unlock(&r->chip->slicer.lock);
+	r->lists.stale = true;
+	vmach_runlist_merge(r);
+}
+
+/* Undoes live_list_add(). */
 static void live_list_remove(void *arg)
 {
 	struct kvgpu_machine *m = arg;
 	struct kvgpu_gpu *gpu = m->v->gpu;
-	struct machine_slicer *s = &gpu->chip->slicer;
+	struct machine_slice *sl;
 
 	spin_lock(&gpu->chip->event_lock);
 	list_del(&m->node);
-	if (s->lists.owner == m)
-		s->lists.owner = NULL;
 	spin_unlock(&gpu->chip->event_lock);
-	if (s->samples.payer == m)
-		vmach_payer_set(gpu->chip, NULL, 0);
-	spin_lock(&s->lock);
-	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
-	spin_unlock(&s->lock);
-	s->lists.stale = true;
-	vmach_runlist_merge(gpu);
+	for (sl = m->slice; sl < m->slice + NR_RUNLS; sl++)
+		slice_remove(sl);
 	vmach_slicer_kick(gpu);
 }
 

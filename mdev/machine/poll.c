@@ -50,25 +50,24 @@ static bool chan_work(struct kvgpu_chan *c, bool *moved)
 }
 
 /*
- * Tells whether @m has work, by the channels of its list. Polls MAX_POLLED channels at most, and
+ * Tells whether @sl has work, by the channels of its list. Polls MAX_POLLED channels at most, and
  * begins at the entry at which the last poll stopped. A vGPU that had work counts as having work
  * until its whole list was seen without work. Sets *@moved as chan_work() does.
  */
-static bool list_has_work(struct kvgpu_machine *m, bool *moved)
+static bool list_has_work(struct machine_slice *sl, bool *moved)
 {
-	struct machine_slice *sl = &m->slice;
-	u32 nr = m->runl.published_nr, n, polled = 0;
+	u32 nr = sl->published_nr, n, polled = 0;
 	struct kvgpu_chan *c;
 	bool any = false;
 
 	for (n = 0; n < nr && polled < MAX_POLLED && !(any && *moved); n++) {
-		u64 e = m->runl.published[sl->found.scan_at++ % nr];
+		u64 e = sl->published[sl->found.scan_at++ % nr];
 
 		sl->found.quiet++;
 		if (e & RUNLIST_TSG)
 			continue;
-		c = m->v->gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
-		if (!c || c->vgpu != m->v || c->dead || !READ_ONCE(c->guest.enabled))
+		c = sl->runl->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
+		if (!c || c->slice != sl || c->dead || !READ_ONCE(c->guest.enabled))
 			continue;
 		polled++;
 		if (!chan_work(c, moved))
@@ -80,68 +79,66 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 }
 
 /* Returns the vGPU whose channel a PBDMA has. Each call asks the next PBDMA. NULL: none. */
-static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
+static struct machine_slice *pbdma_owner(struct machine_runl *r)
 {
-	struct kvgpu_gpu *gpu = chip->gpu;
-	u8 p = chip->slicer.poll.pbdma++ % gpu->hw.topo.nr_pbdma;
+	struct kvgpu_gpu *gpu = r->chip->gpu;
+	u8 p = r->poll.pbdma++ % gpu->hw.topo.nr_pbdma;
 	struct kvgpu_chan *c;
 	u32 st;
 
-	if (!(gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu))))
+	if (!vmach_runl_has_pbdma(r, p))
 		return NULL;
 	st = kvgpu_hw_pbdma_status(&gpu->hw, p);
 	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
 		return NULL;
-	c = vmach_hchan_find(chip, vmach_status_hid(st));
-	return c ? c->vgpu->m : NULL;
+	c = vmach_hchan_find(r->chip, vmach_status_hid(st));
+	return c ? c->slice : NULL;
 }
 
 /*
- * Tells whether @m has work, by its words (@said) and by the engines, which name the vGPUs in
- * @vgpu. @idle: no engine works. What an engine was seen to work for counts as work as long as @m
+ * Tells whether @sl has work, by its words (@said) and by the engines, which name the vGPUs in
+ * @vgpu. @idle: no engine works. What an engine was seen to work for counts as work as long as @sl
  * is off the chip with a list, or an engine works for another vGPU: the rest of it is still to be
  * done.
  */
-static bool has_work(struct kvgpu_machine *m, bool said, const u32 *vgpu, bool idle)
+static bool has_work(struct machine_slice *sl, bool said, const u32 *vgpu, bool idle)
 {
-	struct machine_slice *sl = &m->slice;
-	bool seen = sl->charge.sampled || vmach_vgpu_named(m, vgpu);
+	bool seen = sl->charge.sampled || vmach_vgpu_named(sl->m, vgpu);
 
 	sl->charge.sampled = false;
 	if (seen)
 		sl->found.engine_only = !said;
-	else if ((idle && vmach_list_resident(m)) || !m->runl.published_nr)
+	else if ((idle && vmach_list_resident(sl)) || !sl->published_nr)
 		sl->found.engine_only = false;
 	return said || sl->found.engine_only;
 }
 
-void vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
+void vmach_slicer_poll(struct machine_runl *r, u64 now)
 {
 	u32 vgpu[KVGPU_MAX_ENGINE], working = 0, resident = 0, e;
-	struct machine_slicer *s = &chip->slicer;
-	bool idle = !vmach_engines_name(chip, 1, vgpu), moved, here;
-	struct kvgpu_machine *m;
+	struct kvgpu_gpu *gpu = r->chip->gpu;
+	bool idle = !vmach_engines_name(r, 1, vgpu), moved, here;
+	struct machine_slice *sl;
 
-	vmach_slicer_assert(chip->gpu);
-	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++)
+	vmach_slicer_assert(gpu);
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		idle &= !vgpu[e];
-	list_for_each_entry(m, &chip->live, node) {
-		here = vmach_list_resident(m);
+	list_for_each_entry(sl, &r->slices, node) {
+		here = vmach_list_resident(sl);
 		moved = false;
-		m->slice.found.work = has_work(m, list_has_work(m, &moved), vgpu, idle);
-		m->slice.found.progress =
-			m->slice.found.work &&
-			(vmach_vgpu_named(m, vgpu) || m->slice.charge.busy || (moved && here));
-		resident += here && m->runl.published_nr;
-		working += here && m->slice.found.work;
+		sl->found.work = has_work(sl, list_has_work(sl, &moved), vgpu, idle);
+		sl->found.progress = sl->found.work && (vmach_vgpu_named(sl->m, vgpu) ||
+							sl->charge.busy || (moved && here));
+		resident += here && sl->published_nr;
+		working += here && sl->found.work;
 	}
-	if (s->lists.shared && working < resident && resident > 1) {
-		m = pbdma_owner(chip);
-		if (m && !m->slice.found.work) {
-			m->slice.found.work = true;
+	if (r->lists.shared && working < resident && resident > 1) {
+		sl = pbdma_owner(r);
+		if (sl && !sl->found.work) {
+			sl->found.work = true;
 			working++;
 		}
 	}
 	if (working)
-		s->poll.worked = now;
+		r->poll.worked = now;
 }

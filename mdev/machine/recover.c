@@ -35,18 +35,19 @@ static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 }
 
 /*
- * Preempts the channels that PBDMAs of the runlist have, or are about to get. While an engine is
+ * Preempts the channels that PBDMAs of runlist @r have, or are about to get. While an engine is
  * reset, no channel may wait for that engine: PFIFO would ask the engine for a context switch while
  * the engine's microcode is off, and wait for the answer for ever. The caller has blocked the
  * runlist, so that PBDMAs get no further channels.
  */
-static void clear_pbdmas(struct kvgpu_gpu *gpu)
+static void clear_pbdmas(const struct machine_runl *r)
 {
+	struct kvgpu_gpu *gpu = r->chip->gpu;
 	u32 st;
 	u8 p;
 
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++) {
-		if (!(gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu))))
+		if (!vmach_runl_has_pbdma(r, p))
 			continue;
 		st = kvgpu_hw_pbdma_status(&gpu->hw, p);
 		if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
@@ -63,52 +64,54 @@ static void clear_pbdmas(struct kvgpu_gpu *gpu)
  */
 static bool chan_engines_reset(struct machine_wait *w, struct machine_hid hid)
 {
-	int e = vmach_keeper_find(w->gpu, hid);
+	struct kvgpu_gpu *gpu = w->runl->chip->gpu;
+	int e = vmach_keeper_find(gpu, hid);
 
 	if (e < 0)
 		return false;
-	clear_pbdmas(w->gpu);
+	clear_pbdmas(w->runl);
 	for (; e >= 0; e--) {
-		if (!vmach_engine_keeps(w->gpu, e, hid))
+		if (!vmach_engine_keeps(gpu, e, hid))
 			continue;
 		w->resets++;
-		reset_engine(w->gpu, e);
+		reset_engine(gpu, e);
 	}
 	return true;
 }
 
 void vmach_runlist_reset(struct machine_wait *w)
 {
-	struct kvgpu_gpu *gpu = w->gpu;
+	const struct machine_runl *r = w->runl;
+	struct kvgpu_gpu *gpu = r->chip->gpu;
 	u8 e;
 
 	dev_err_ratelimited(
 		&gpu->hw.pdev->dev,
 		"runlist %u: a channel is loaded that no engine names, all its engines are reset\n",
-		vmach_gr_runl_get(gpu));
+		r->id);
 	w->resets++;
-	clear_pbdmas(gpu);
+	clear_pbdmas(r);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		if (gpu->hw.topo.engine[e].runl == vmach_gr_runl_get(gpu))
+		if (vmach_runl_has_engine(r, e))
 			reset_engine(gpu, e);
-	kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
+	kvgpu_hw_runl_clear_error(&gpu->hw, r->id);
 	/*
 	 * preempt once more: a channel that waited for an engine could not leave its PBDMA before
 	 * the engine was reset
 	 */
-	clear_pbdmas(gpu);
+	clear_pbdmas(r);
 }
 
 void vmach_chan_evict(struct machine_wait *w, struct machine_hid hid)
 {
-	struct kvgpu_gpu *gpu = w->gpu;
+	struct kvgpu_gpu *gpu = w->runl->chip->gpu;
 	bool late, kept, waited = w->late;
 	u32 i;
 
 	vmach_slicer_assert(gpu);
 	if (vmach_gpu_lost(gpu))
 		return;
-	kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), true);
+	kvgpu_hw_runl_block(&gpu->hw, w->runl->id, true);
 	for (i = 0; i < EVICT_TRIES && !vmach_gpu_lost(gpu); i++) {
 		late = vmach_preempt_now(gpu, hid, PREEMPT_EVICT_MS);
 		/* an engine that was reset may name the channel for some time */
@@ -122,11 +125,11 @@ void vmach_chan_evict(struct machine_wait *w, struct machine_hid hid)
 			break;
 		if (!kept)
 			vmach_runlist_reset(w);
-		kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
+		kvgpu_hw_runl_clear_error(&gpu->hw, w->runl->id);
 	}
 	if (i == EVICT_TRIES)
 		vmach_gpu_declare_lost(gpu, "a channel does not leave the chip");
-	w->blocked_ns += kvgpu_hw_runl_block(&gpu->hw, vmach_gr_runl_get(gpu), false);
+	w->blocked_ns += kvgpu_hw_runl_block(&gpu->hw, w->runl->id, false);
 }
 
 bool vmach_disabled_evict(struct machine_wait *w, struct kvgpu_chan *c)
@@ -141,7 +144,7 @@ bool vmach_disabled_evict(struct machine_wait *w, struct kvgpu_chan *c)
 	 * Preempt it in any case: a channel that the chip was about to load, or whose state the
 	 * chip has still to save, may be in no status.
 	 */
-	if (!vmach_chan_loaded(c) && !vmach_preempt_now(w->gpu, hid, PREEMPT_EVICT_MS) &&
+	if (!vmach_chan_loaded(c) && !vmach_preempt_now(gpu, hid, PREEMPT_EVICT_MS) &&
 	    !vmach_chan_loaded(c))
 		return false;
 	vmach_chan_evict(w, hid);
@@ -204,7 +207,7 @@ static void group_kill(struct kvgpu_chan *c)
 		trace_kvgpu_chan(o->vgpu->id, o->gchid.v, o->hchid.v, KVGPU_CHAN_KILLED);
 		vmach_hchan_enable(o, false);
 	}
-	vmach_runlist_drop_dead(c->vgpu->m);
+	vmach_runlist_drop_dead(c->slice);
 }
 
 /* ASKED: a guest's act or a fault; HANGS; WAITED: it waits behind one that hangs */
@@ -221,7 +224,7 @@ static void chan_end(struct kvgpu_chan *c, struct machine_hid hid, u8 why, enum 
 	vmach_slicer_assert(gpu);
 	if (!was_dead)
 		group_kill(c);
-	vmach_wait_begin(&w, gpu);
+	vmach_wait_begin(&w, c->slice->runl);
 	w.late = cause != ASKED;
 	vmach_chan_evict(&w, hid);
 	if (cause == HANGS)
@@ -236,9 +239,9 @@ static void chan_end(struct kvgpu_chan *c, struct machine_hid hid, u8 why, enum 
 		vmach_resets_note(m, w.resets ?: ktime_get_ns() - w.began > LONG_EVICTION_NS);
 	if (why == EVENT_FAULT)
 		w.blocked_ns = U64_MAX;
-	vmach_wait_charge(m, &w, w.resets);
+	vmach_wait_charge(c->slice, &w, w.resets);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
-	kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
+	kvgpu_hw_runl_clear_error(&gpu->hw, c->slice->runl->id);
 	if (!was_dead)
 		guest_tell(c, why);
 }
@@ -270,22 +273,21 @@ static void hang_chan_end(struct kvgpu_chan *c, struct machine_hid hid, enum cau
 
 void vmach_hang_end(struct kvgpu_chan *c, struct machine_hid hid)
 {
-	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+	const struct machine_runl *r = c->slice->runl;
+	u8 e, nr_engines = r->chip->gpu->hw.topo.nr_engines;
 	struct machine_hid holder;
 	struct kvgpu_chan *o;
 	bool waits = false;
-	u8 e;
 
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		if (!vmach_engine_holds(gpu, e, &holder))
+	for (e = 0; e < nr_engines; e++) {
+		if (!vmach_engine_holds(r, e, &holder))
 			continue;
 		waits = !vmach_hid_same(holder, hid);
 		if (!waits)
 			break;
 	}
-	for (e = 0; waits && e < gpu->hw.topo.nr_engines; e++) {
-		o = vmach_engine_holds(gpu, e, &holder) ? vmach_hchan_find(gpu->chip, holder) :
-							  NULL;
+	for (e = 0; waits && e < nr_engines; e++) {
+		o = vmach_engine_holds(r, e, &holder) ? vmach_hchan_find(r->chip, holder) : NULL;
 		if (o)
 			hang_chan_end(o, holder, HANGS);
 	}
@@ -310,6 +312,6 @@ void vmach_chans_recover(struct kvgpu_chip *chip)
 			chan_end(c, vmach_chan_hid(c), EVENT_FAULT, ASKED);
 		else
 			/* its fault may have come after its end, and stops the runlist */
-			kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
+			kvgpu_hw_runl_clear_error(&gpu->hw, c->slice->runl->id);
 	}
 }

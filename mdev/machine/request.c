@@ -253,9 +253,18 @@ int vmach_preempt_now(struct kvgpu_gpu *gpu, struct machine_hid hid, unsigned in
 	return ret;
 }
 
-static u64 slot_length(const struct machine_slicer *s, const struct machine_preempt *p)
+/* A preempt of a switch keeps the register longer than others do while a switch waits. */
+static u64 slot_length(const struct kvgpu_chip *chip, const struct machine_preempt *p)
 {
-	return s->sw.waits && p != &s->sw.leave ? YIELD_NS : PREEMPT_SLOT_MS * NSEC_PER_MSEC;
+	bool yields = false;
+	u32 i;
+
+	for (i = 0; i < NR_RUNLS; i++) {
+		if (p == &chip->runl[i].sw.leave)
+			return PREEMPT_SLOT_MS * NSEC_PER_MSEC;
+		yields |= chip->runl[i].sw.waits;
+	}
+	return yields ? YIELD_NS : PREEMPT_SLOT_MS * NSEC_PER_MSEC;
 }
 
 bool vmach_preempts_step(struct kvgpu_chip *chip)
@@ -276,7 +285,7 @@ bool vmach_preempts_step(struct kvgpu_chip *chip)
 	ret = kvgpu_hw_preempt_wait(&chip->gpu->hw);
 	vmach_engines_observe(chip->gpu);
 	if (ret == -ETIMEDOUT && !vmach_gpu_lost(chip->gpu) &&
-	    p->ns - p->slot_from + ktime_get_ns() - p->began < slot_length(s, p))
+	    p->ns - p->slot_from + ktime_get_ns() - p->began < slot_length(chip, p))
 		return true;
 	slot_release(s);
 	list_del(&p->node);

@@ -3,7 +3,7 @@
  * The runlist, as the guest submits it. The list has three forms:
  *
  * machine->runl.entries: the list that the guest submitted, with the guest's ids. vgpu->lock.
- * machine->runl.published: the entries of runl.entries that may run, with the chip's ids.
+ * slice->published: the entries of runl.entries that may run, with the chip's ids.
  *   gtt-shadow/ makes them, with ids from list_id_map(). To *publish* a list is to have the slicer
  *   store it here, and write the chip's list if that has entries of this vGPU or should have them.
  * the chip's list: the published lists of the vGPUs that slice.c lets onto the chip, one after the
@@ -22,22 +22,34 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* ------------------------------------------------ allocate and free the memory of a vGPU's list */
+/* ----------------------------------------------- allocate and free the memory of a vGPU's lists */
 
 int vmach_runlists_init(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
+	bool all = true;
+	u32 i;
 
 	/* so the lists of all vGPUs together fit into the chip's list (CHIP_RUNL_MAX) */
 	m->runl.max = vmach_id_blocks_get(v) * KVGPU_ID_BLOCK;
 	m->runl.entries = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-	m->runl.published = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-	return m->runl.entries && m->runl.published ? 0 : -ENOMEM;
+	for (i = 0; i < NR_RUNLS; i++) {
+		struct machine_slice *sl = &m->slice[i];
+
+		sl->m = m;
+		sl->runl = &v->gpu->chip->runl[i];
+		sl->published = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
+		all &= !!sl->published;
+	}
+	return m->runl.entries && all ? 0 : -ENOMEM;
 }
 
 void vmach_runlists_fini(struct kvgpu_vgpu *v)
 {
-	kvfree(v->m->runl.published);
+	u32 i;
+
+	for (i = 0; i < NR_RUNLS; i++)
+		kvfree(v->m->slice[i].published);
 	kvfree(v->m->runl.entries);
 }
 
@@ -199,6 +211,7 @@ static void list_store(void *arg)
 	struct new_list *l = arg;
 	struct kvgpu_vgpu *v = l->v;
 	struct kvgpu_machine *m = v->m;
+	struct machine_slice *sl = &m->slice[RUNL_GR];
 	u32 guest_nr = m->trap.runl_blocked ? 0 : m->runl.nr, nr;
 	u64 *list = v->gpu->chip->merge;
 	struct kvgpu_chan *c;
@@ -213,12 +226,11 @@ static void list_store(void *arg)
 	bitmap_zero(m->runl.tsgs, GK110_FIFO_NR_TSG);
 	nr = kvgpu_shadow_runlist_build(m->runl.entries, guest_nr, list_id_map, v, SLICE_US, list,
 					m->runl.max);
-	if (l->force || nr != m->runl.published_nr ||
-	    memcmp(m->runl.published, list, nr * sizeof(u64))) {
-		memcpy(m->runl.published, list, nr * sizeof(u64));
-		m->runl.published_nr = nr;
-		ret = vmach_runlist_update(m);
-		trace_kvgpu_runlist(v->id, vmach_gr_runl_get(v->gpu), guest_nr, nr, ret);
+	if (l->force || nr != sl->published_nr || memcmp(sl->published, list, nr * sizeof(u64))) {
+		memcpy(sl->published, list, nr * sizeof(u64));
+		sl->published_nr = nr;
+		ret = vmach_runlist_update(sl);
+		trace_kvgpu_runlist(v->id, sl->runl->id, guest_nr, nr, ret);
 	}
 	vmach_chans_restart(v);
 }
@@ -297,7 +309,7 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v)
 /* A preempt on behalf of a guest. .most: ns that it may take. */
 struct guest_preempt {
 	struct machine_preempt p;
-	struct kvgpu_vgpu *v;
+	const struct machine_slice *slice;
 	u64 most;
 	int ret;
 	struct completion *done;
@@ -311,7 +323,7 @@ static void guest_preempt_over(struct kvgpu_chip *chip, struct machine_preempt *
 {
 	struct guest_preempt *g = container_of(p, struct guest_preempt, p);
 
-	if (!g->v->m->slice.on_chip)
+	if (!g->slice->on_chip)
 		ret = 0;
 	if (ret == -ETIMEDOUT && p->ns < g->most && !vmach_gpu_lost(chip->gpu)) {
 		vmach_preempt_add(chip, p);
@@ -325,26 +337,27 @@ static void guest_preempt_begin(void *arg)
 {
 	struct guest_preempt *g = arg;
 
-	if (g->v->m->slice.on_chip)
-		vmach_preempt_add(g->v->gpu->chip, &g->p);
+	if (g->slice->on_chip)
+		vmach_preempt_add(g->slice->runl->chip, &g->p);
 	else
-		guest_preempt_over(g->v->gpu->chip, &g->p, 0);
+		guest_preempt_over(g->slice->runl->chip, &g->p, 0);
 }
 
-int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, struct machine_hid hid)
+int vmach_chan_preempt_wait(const struct machine_slice *sl, struct machine_hid hid)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
+	struct kvgpu_machine *m = sl->m;
 	struct guest_preempt g = {
 		.p = { .hid = hid, .over = guest_preempt_over },
-		.v = v,
-		.most = clamp_t(u64, v->m->preempt_budget, NSEC_PER_MSEC,
+		.slice = sl,
+		.most = clamp_t(u64, m->preempt_budget, NSEC_PER_MSEC,
 				PREEMPT_GUEST_MS * (u64)NSEC_PER_MSEC),
 		.done = &done,
 	};
 
-	vmach_slicer_call(v->gpu, guest_preempt_begin, &g);
+	vmach_slicer_call(m->v->gpu, guest_preempt_begin, &g);
 	wait_for_completion(&done);
-	v->m->preempt_budget -= min(v->m->preempt_budget, g.p.ns);
+	m->preempt_budget -= min(m->preempt_budget, g.p.ns);
 	return g.ret;
 }
 
@@ -383,6 +396,6 @@ void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	if (!l.c)
 		return;
 	l.hid = (struct machine_hid){ tsg ? l.c->host.tsg : l.c->hchid.v, tsg };
-	if (vmach_chan_preempt_wait(v, l.hid))
+	if (vmach_chan_preempt_wait(l.c->slice, l.hid))
 		vmach_slicer_evict(v->gpu, preempt_late, &l);
 }

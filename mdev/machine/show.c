@@ -9,37 +9,39 @@
 
 /* ------------------- print the slicer of a card, its knowledge of each vGPU, and the ids in use */
 
-static void show_machine(struct seq_file *s, struct machine_slicer *sl,
-			 const struct kvgpu_machine *m)
+static void show_slice(struct seq_file *s, struct machine_slicer *slicer,
+		       const struct machine_slice *sl)
 {
-	const struct kvgpu_sched_ent *e = &m->slice.ent;
+	const struct kvgpu_sched *sched = &sl->runl->sched;
+	const struct kvgpu_sched_ent *e = &sl->ent;
 
-	spin_lock(&sl->lock);
+	spin_lock(&slicer->lock);
 	seq_printf(
 		s,
 		"%u weight %u cap %u entitled %u ppm busy %llu ns vtime %lld slices %llu%s%s%s%s%s%s\n",
-		m->v->id, e->weight, e->cap, kvgpu_sched_entitlement(&sl->sched, e), e->busy_ns,
-		(s64)(e->vtime - sl->sched.vclock), e->slices, m->slice.on_chip ? " on-chip" : "",
-		m->slice.found.work ? " work" : "", m->slice.charge.busy ? " busy" : "",
+		sl->m->v->id, e->weight, e->cap, kvgpu_sched_entitlement(sched, e), e->busy_ns,
+		(s64)(e->vtime - sched->vclock), e->slices, sl->on_chip ? " on-chip" : "",
+		sl->found.work ? " work" : "", sl->charge.busy ? " busy" : "",
 		e->work && !e->runnable ? " parked" : "", e->suspended ? " suspended" : "",
 		e->throttled ? " throttled" : "");
-	spin_unlock(&sl->lock);
+	spin_unlock(&slicer->lock);
 }
 
-static void show_policy(struct seq_file *s, struct machine_slicer *sl)
+static void show_policy(struct seq_file *s, struct machine_slicer *slicer,
+			const struct machine_runl *r)
 {
-	const struct kvgpu_machine *owner = READ_ONCE(sl->lists.owner);
+	const struct machine_slice *owner = READ_ONCE(r->lists.owner);
 
-	spin_lock(&sl->lock);
+	spin_lock(&slicer->lock);
 	seq_printf(s, "policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
-		   sl->sched.policy->name, div_u64(sl->sched.slice_ns, NSEC_PER_USEC),
-		   sl->watchdog_ms, sl->lists.switches, sl->samples.busy_ns);
-	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->lists.shared ? "open" : "owned by ",
-		   sl->lists.shared ? "" :
-		   owner	    ? dev_name(owner->v->vdev.dev) :
-				      "nobody",
-		   sl->sched.nr_ents, sl->sched.nr_runnable);
-	spin_unlock(&sl->lock);
+		   r->sched.policy->name, div_u64(r->sched.slice_ns, NSEC_PER_USEC),
+		   slicer->watchdog_ms, r->lists.switches, r->samples.busy_ns);
+	seq_printf(s, "chip %s%s present %u runnable %u\n", r->lists.shared ? "open" : "owned by ",
+		   r->lists.shared ? "" :
+		   owner	   ? dev_name(owner->m->v->vdev.dev) :
+				     "nobody",
+		   r->sched.nr_ents, r->sched.nr_runnable);
+	spin_unlock(&slicer->lock);
 }
 
 /*
@@ -48,16 +50,19 @@ static void show_policy(struct seq_file *s, struct machine_slicer *sl)
  */
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 {
-	struct machine_slicer *sl = &gpu->chip->slicer;
-	struct kvgpu_machine *m;
+	struct machine_slicer *slicer = &gpu->chip->slicer;
+	struct machine_slice *sl;
+	u32 i;
 
 	spin_lock(&gpu->chip->event_lock);
-	show_policy(s, sl);
-	list_for_each_entry(m, &gpu->chip->live, node)
-		show_machine(s, sl, m);
+	for (i = 0; i < NR_RUNLS; i++) {
+		show_policy(s, slicer, &gpu->chip->runl[i]);
+		list_for_each_entry(sl, &gpu->chip->runl[i].slices, node)
+			show_slice(s, slicer, sl);
+	}
 	spin_unlock(&gpu->chip->event_lock);
-	seq_printf(s, "requests %llu took %llu ns, ran %llu ns\n", sl->requests.nr,
-		   sl->requests.took_ns, sl->requests.ran_ns);
+	seq_printf(s, "requests %llu took %llu ns, ran %llu ns\n", slicer->requests.nr,
+		   slicer->requests.took_ns, slicer->requests.ran_ns);
 }
 
 void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s)
@@ -118,7 +123,7 @@ static void show_channels(struct seq_file *s, struct kvgpu_vgpu *v)
 		seq_printf(
 			s,
 			"guest %u chip %u runlist 0 -> %u instance %u:0x%llx shadow 0x%llx tsg %d -> %d get %u put %u%s%s%s\n",
-			c->gchid.v, c->hchid.v, vmach_gr_runl_get(v->gpu), c->guest.inst.target,
+			c->gchid.v, c->hchid.v, c->slice->runl->id, c->guest.inst.target,
 			c->guest.inst.addr, c->host.inst.at.v, c->guest.tsg, c->host.tsg, get, put,
 			c->guest.enabled ? " enabled" : "", c->dead ? " dead" : "",
 			c->gr ? " gr" : "");

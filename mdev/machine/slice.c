@@ -8,7 +8,7 @@
  * The chip is in one of two modes. *Shared*: the lists of all vGPUs that are not suspended are on
  * the chip together. Then nothing is switched, and a vGPU that gets work starts at once.
  * *Exclusive*: the chip has the list of one vGPU, the owner, or no list. The list of a vGPU that is
- * off the chip stays in the host's memory (machine->runl.published). A list is *resident* if it may
+ * off the chip stays in the host's memory (slice->published). A list is *resident* if it may
  * be on the chip in the present mode (vmach_list_resident()). In debugfs and the trace event the
  * modes are named open and owned.
  *
@@ -62,30 +62,29 @@
 /* ------------------------------------------ a switch: write lists, find the channels that leave */
 
 /*
- * Writes the list that the chip should have. From now on the owner pays for all of the time while
- * vGPUs take turns, else who is seen at work.
+ * Writes the list that @r should have. From now on the owner pays for all of the time while vGPUs
+ * take turns, else who is seen at work.
  */
-static void lists_load(struct kvgpu_chip *chip)
+static void lists_load(struct machine_runl *r)
 {
-	struct machine_slicer *s = &chip->slicer;
-	const struct kvgpu_machine *owner = s->lists.owner;
-	struct kvgpu_machine *m;
+	const struct machine_slice *owner = r->lists.owner;
+	struct machine_slice *sl;
 
 	/* before the chip has the list: it may load channels of it at once */
-	vmach_payer_set(chip, s->lists.turns ? s->lists.owner : NULL, 0);
-	vmach_runlist_merge(chip->gpu);
-	s->lists.switches += !s->lists.shared;
-	list_for_each_entry(m, &chip->live, node)
-		if (vmach_list_resident(m) && m->slice.found.work)
-			s->poll.worked = s->samples.charged;
-	trace_kvgpu_slice(owner ? owner->v->id : 0, s->lists.shared, s->sched.nr_runnable,
-			  s->sched.slice_end);
+	vmach_payer_set(r, r->lists.turns ? r->lists.owner : NULL, 0);
+	vmach_runlist_merge(r);
+	r->lists.switches += !r->lists.shared;
+	list_for_each_entry(sl, &r->slices, node)
+		if (vmach_list_resident(sl) && sl->found.work)
+			r->poll.worked = r->chip->slicer.samples.charged;
+	trace_kvgpu_slice(owner ? owner->m->v->id : 0, r->lists.shared, r->sched.nr_runnable,
+			  r->sched.slice_end);
 }
 
-static void add_loaded(struct kvgpu_chip *chip, struct machine_hid hid)
+static void add_loaded(struct machine_runl *r, struct machine_hid hid)
 {
-	struct machine_switch *sw = &chip->slicer.sw;
-	struct kvgpu_chan *c = vmach_hchan_find(chip, hid);
+	struct machine_switch *sw = &r->sw;
+	struct kvgpu_chan *c = vmach_hchan_find(r->chip, hid);
 	u32 i;
 
 	for (i = 0; i < sw->nr; i++)
@@ -95,35 +94,35 @@ static void add_loaded(struct kvgpu_chip *chip, struct machine_hid hid)
 		sw->loaded[sw->nr++] = (struct machine_loaded){ c->vgpu->id, hid };
 }
 
-static void add_status(struct kvgpu_chip *chip, u32 st)
+static void add_status(struct machine_runl *r, u32 st)
 {
 	if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE | PFIFO_STATUS_CHSW))
-		add_loaded(chip, vmach_status_hid(st));
+		add_loaded(r, vmach_status_hid(st));
 	if (st & PFIFO_STATUS_CHSW)
-		add_loaded(chip, vmach_status_next(st));
+		add_loaded(r, vmach_status_next(st));
 }
 
-static struct kvgpu_machine *machine_find(struct kvgpu_chip *chip, u32 vgpu)
+static struct machine_slice *slice_find(struct machine_runl *r, u32 vgpu)
 {
-	struct kvgpu_machine *m;
+	struct machine_slice *sl;
 
-	list_for_each_entry(m, &chip->live, node)
-		if (m->v->id == vgpu)
-			return m;
+	list_for_each_entry(sl, &r->slices, node)
+		if (sl->m->v->id == vgpu)
+			return sl;
 	return NULL;
 }
 
-/* Takes all lists from the chip, and notes in .sw what is loaded, and has to leave. */
-static void lists_clear(struct kvgpu_chip *chip)
+/* Takes all lists from @r, and notes in .sw what is loaded, and has to leave. */
+static void lists_clear(struct machine_runl *r)
 {
-	struct machine_switch *sw = &chip->slicer.sw;
-	struct kvgpu_gpu *gpu = chip->gpu;
-	struct kvgpu_machine *m;
+	struct machine_switch *sw = &r->sw;
+	struct kvgpu_gpu *gpu = r->chip->gpu;
+	struct machine_slice *sl;
 	u8 p, e;
 
 	sw->waits = true;
 	sw->first = sw->began = ktime_get_ns();
-	vmach_runlist_merge(gpu);
+	vmach_runlist_merge(r);
 	sw->nr = sw->at = 0;
 	/*
 	 * Engines first: GR keeps the context of a channel while GR is idle, and a PBDMA may have
@@ -131,99 +130,98 @@ static void lists_clear(struct kvgpu_chip *chip)
 	 * before a channel that waits for the engine can.
 	 */
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		if (gpu->hw.topo.engine[e].runl == vmach_gr_runl_get(gpu))
-			add_status(chip, kvgpu_hw_engine_status(&gpu->hw, e));
+		if (vmach_runl_has_engine(r, e))
+			add_status(r, kvgpu_hw_engine_status(&gpu->hw, e));
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
-		if (gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu)))
-			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p));
-	m = sw->nr ? machine_find(chip, sw->loaded[0].vgpu) : NULL;
-	vmach_payer_set(chip, chip->slicer.samples.payer, m ? m->slice.preempts.least : 0);
+		if (vmach_runl_has_pbdma(r, p))
+			add_status(r, kvgpu_hw_pbdma_status(&gpu->hw, p));
+	sl = sw->nr ? slice_find(r, sw->loaded[0].vgpu) : NULL;
+	vmach_payer_set(r, r->samples.payer, sl ? sl->preempts.least : 0);
 }
 
 /*
- * Sets what the chip should have: the lists of all vGPUs that are not suspended, only that of an
+ * Sets what @r should have: the lists of all vGPUs that are not suspended, only that of an
  * owner, or none. True: channels of vGPUs whose list is not resident any more may be loaded, so
  * that .sw waits until all channels have left the chip.
  */
-static bool lists_switch(struct kvgpu_chip *chip, const struct kvgpu_sched_choice *c)
+static bool lists_switch(struct machine_runl *r, const struct kvgpu_sched_choice *c)
 {
-	struct kvgpu_machine *owner =
-		c->ent && !c->shared ? container_of(c->ent, struct kvgpu_machine, slice.ent) : NULL;
-	struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_machine *m, *was = s->lists.owner;
+	struct machine_slice *owner =
+		c->ent && !c->shared ? container_of(c->ent, struct machine_slice, ent) : NULL;
+	struct machine_slice *sl, *was = r->lists.owner;
 	bool leave = false;
 
-	if (s->lists.shared == c->shared && was == owner && !s->lists.stale) {
-		if (s->lists.turns != c->turns)
-			vmach_payer_set(chip, c->turns ? owner : NULL, 0);
-		s->lists.turns = c->turns;
+	if (r->lists.shared == c->shared && was == owner && !r->lists.stale) {
+		if (r->lists.turns != c->turns)
+			vmach_payer_set(r, c->turns ? owner : NULL, 0);
+		r->lists.turns = c->turns;
 		return false;
 	}
 	if (owner && owner != was)
-		owner->slice.turn++;
-	s->lists.shared = c->shared;
-	s->lists.turns = c->turns;
-	s->lists.owner = owner;
-	s->lists.stale = false;
-	list_for_each_entry(m, &chip->live, node)
-		leave |= m->slice.on_chip && !vmach_list_resident(m);
-	if (leave && !vmach_gpu_lost(chip->gpu))
-		lists_clear(chip);
+		owner->turn++;
+	r->lists.shared = c->shared;
+	r->lists.turns = c->turns;
+	r->lists.owner = owner;
+	r->lists.stale = false;
+	list_for_each_entry(sl, &r->slices, node)
+		leave |= sl->on_chip && !vmach_list_resident(sl);
+	if (leave && !vmach_gpu_lost(r->chip->gpu))
+		lists_clear(r);
 	else
-		lists_load(chip);
-	return s->sw.waits;
+		lists_load(r);
+	return r->sw.waits;
 }
 
 /* --------------------------------------------- a switch: drive the loaded channels off the chip */
 
 /* Returns a channel of @l if @l is loaded, and has the same vGPU as when @l was made, or NULL. */
-static struct kvgpu_chan *loaded_chan(struct kvgpu_chip *chip, const struct machine_loaded *l)
+static struct kvgpu_chan *loaded_chan(struct machine_runl *r, const struct machine_loaded *l)
 {
-	struct kvgpu_chan *c = vmach_hchan_find(chip, l->hid);
+	struct kvgpu_chan *c = vmach_hchan_find(r->chip, l->hid);
 
-	return c && c->vgpu->id == l->vgpu && vmach_hid_loaded(chip->gpu, l->hid) ? c : NULL;
+	return c && c->vgpu->id == l->vgpu && vmach_hid_loaded(r, l->hid) ? c : NULL;
 }
 
 /* The present channel or group has left, or is about to be ended: counts and traces the preempt. */
-static void eviction_note(struct kvgpu_chip *chip)
+static void eviction_note(struct machine_runl *r)
 {
-	struct machine_switch *sw = &chip->slicer.sw;
+	struct machine_switch *sw = &r->sw;
 	const struct machine_loaded *l = &sw->loaded[sw->at];
-	struct kvgpu_machine *m = machine_find(chip, l->vgpu);
+	struct machine_slice *sl = slice_find(r, l->vgpu);
 	u64 took = ktime_get_ns() - sw->began;
 
-	if (!m)
+	if (!sl)
 		return;
-	m->slice.preempts.nr++;
-	m->slice.preempts.ns += took;
-	m->slice.preempts.max = max(m->slice.preempts.max, took);
+	sl->preempts.nr++;
+	sl->preempts.ns += took;
+	sl->preempts.max = max(sl->preempts.max, took);
 	trace_kvgpu_preempt(l->vgpu, l->hid.tsg, l->hid.id, took);
 }
 
 /* ------------------------------------------- a pass of the slicer: poll, ask the policy, switch */
 
-/* Tells the policy what the poll at time @now found, and asks which list the chip should have. */
-static void ask_policy(struct kvgpu_chip *chip, u64 now, struct kvgpu_sched_choice *c)
+/* Tells the policy what the poll at time @now found, and asks which list @r should have. */
+static void ask_policy(struct machine_runl *r, u64 now, struct kvgpu_sched_choice *c)
 {
-	struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_machine *m;
+	struct machine_slicer *s = &r->chip->slicer;
+	struct machine_slice *sl;
 
 	spin_lock(&s->lock);
-	list_for_each_entry(m, &chip->live, node)
-		kvgpu_sched_note(&m->slice.ent, m->slice.found.work, m->slice.found.progress);
-	kvgpu_sched_polled(&s->sched, now);
-	kvgpu_sched_choose(&s->sched, now, c);
+	list_for_each_entry(sl, &r->slices, node)
+		kvgpu_sched_note(&sl->ent, sl->found.work, sl->found.progress);
+	kvgpu_sched_polled(&r->sched, now);
+	kvgpu_sched_choose(&r->sched, now, c);
 	spin_unlock(&s->lock);
 }
 
 /*
- * True: the policy or a cap may keep @m from a part of the GPU's time. The slicer then has to know
- * whether @m has work even while no vGPU seems to have any.
+ * True: the policy or a cap may keep @sl from a part of the GPU's time. The slicer then has to know
+ * whether @sl has work even while no vGPU seems to have any.
  */
-static bool vgpu_limited(const struct machine_slicer *s, const struct kvgpu_machine *m)
+static bool vgpu_limited(const struct machine_slice *sl)
 {
-	return READ_ONCE(s->sched.policy)->keeps ||
-	       READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
+	return READ_ONCE(sl->runl->sched.policy)->keeps ||
+	       READ_ONCE(sl->ent.cap) < KVGPU_SCHED_CAP_NONE;
 }
 
 /*
@@ -233,13 +231,16 @@ static bool vgpu_limited(const struct machine_slicer *s, const struct kvgpu_mach
  */
 static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 {
-	struct machine_slicer *s = &chip->slicer;
-	bool quiet = now > s->poll.worked + QUIET_NS, limited = false;
+	bool quiet = true, limited = false, shared = true;
 	struct kvgpu_machine *m;
-	u32 bound = 0;
+	u32 bound = 0, i;
 
+	for (i = 0; i < NR_RUNLS; i++) {
+		quiet &= now > chip->runl[i].poll.worked + QUIET_NS;
+		shared &= chip->runl[i].lists.shared;
+	}
 	/* an interrupt is masked until a poll; vGPUs alternate on the chip */
-	if (vmach_nonstall_poll(chip, now) || !s->lists.shared)
+	if (vmach_nonstall_poll(chip, now) || !shared)
 		return SAMPLE_NS;
 	list_for_each_entry(m, &chip->live, node) {
 		/*
@@ -251,7 +252,7 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 		if (!READ_ONCE(m->ids.nr_blocks) && now > READ_ONCE(m->ids.given) + IDS_COUNT_NS)
 			continue;
 		bound++;
-		limited |= vgpu_limited(s, m);
+		limited |= vgpu_limited(&m->slice[RUNL_GR]); /* as on each runlist */
 	}
 	if (bound > 1 || limited)
 		return quiet ? SAMPLE_QUIET_NS : SAMPLE_NS;
@@ -288,18 +289,24 @@ static void serve_flushes(struct kvgpu_chip *chip)
  * less than half of the time, and mostly for a third at most. Neither short turns among long ones
  * become longer, nor a turn because one poll was held up.
  */
-static u64 rest_end(struct machine_slicer *s)
+static u64 rest_end(struct kvgpu_chip *chip)
 {
-	u64 mean = min(2 * s->rest.used, REST_MAX_NS), turn, length;
+	struct machine_slicer *s = &chip->slicer;
+	u64 mean = min(2 * s->rest.used, REST_MAX_NS), turn = ~0ull, length = ~0ull;
 	u64 end = s->rest.from + kvgpu_sched_gap(mean, get_random_u64());
+	u32 i;
 
 	s->rest.used_mean = s->rest.used_mean - s->rest.used_mean / 8 + s->rest.used / 8;
 	s->rest.owed -= (s64)(s->rest.from - s->rest.used - s->rest.before);
 	s->rest.owed = clamp_t(s64, s->rest.owed, -REST_SAVED_NS, 0) + 2 * (s64)s->rest.used_mean;
 	s->rest.before = s->rest.from;
 	spin_lock(&s->lock);
-	turn = kvgpu_sched_turn_end(&s->sched);
-	length = s->sched.slice_end - s->sched.turn_start;
+	for (i = 0; i < NR_RUNLS; i++) {
+		const struct kvgpu_sched *sched = &chip->runl[i].sched;
+
+		turn = min(turn, kvgpu_sched_turn_end(sched));
+		length = min(length, sched->slice_end - sched->turn_start);
+	}
 	spin_unlock(&s->lock);
 	if (turn >= end)
 		return end;
@@ -308,38 +315,37 @@ static u64 rest_end(struct machine_slicer *s)
 	return turn;
 }
 
-/* A pass is over: the poll, and the switch if there was one. */
-static void turn_over(struct kvgpu_chip *chip)
+/* A pass is over: the poll, and the switch of @r if there was one. */
+static void turn_over(struct machine_runl *r)
 {
-	struct machine_slicer *s = &chip->slicer;
+	struct machine_slicer *s = &r->chip->slicer;
 
-	if (!s->lists.shared) {
+	if (!r->lists.shared) {
 		spin_lock(&s->lock);
 		/* kvgpu_sched_choose() did not know when the switch would end */
-		s->rest.next = kvgpu_sched_started(&s->sched, ktime_get_ns());
+		r->poll.next = kvgpu_sched_started(&r->sched, ktime_get_ns());
 		spin_unlock(&s->lock);
 	}
-	if (s->poll.flush_due)
-		serve_flushes(chip);
-	s->poll.flush_due = false;
-	s->rest.until = rest_end(s);
+	if (s->rest.flush_due)
+		serve_flushes(r->chip);
+	s->rest.flush_due = false;
+	s->rest.until = rest_end(r->chip);
 }
 
 /* -------------------------- a switch: wait until the loaded channels have left, one by one */
 
 /* The switch has ended: all channels are off the chip. Writes the list that comes next. */
-static void switch_end(struct kvgpu_chip *chip)
+static void switch_end(struct machine_runl *r)
 {
-	struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_machine *m;
+	struct machine_slice *sl;
 
-	vmach_payer_set(chip, NULL, 0);
-	list_for_each_entry(m, &chip->live, node)
-		WRITE_ONCE(m->slice.on_chip, false);
-	s->sw.waits = false;
-	lists_load(chip);
-	vmach_samples_set(chip, s->samples.charged, SAMPLE_NS);
-	turn_over(chip);
+	vmach_payer_set(r, NULL, 0);
+	list_for_each_entry(sl, &r->slices, node)
+		WRITE_ONCE(sl->on_chip, false);
+	r->sw.waits = false;
+	lists_load(r);
+	vmach_samples_set(r->chip, r->chip->slicer.samples.charged, SAMPLE_NS);
+	turn_over(r);
 }
 
 static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret);
@@ -348,53 +354,51 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
  * While the present channel leaves, the vGPU for which an engine works pays, because the channel
  * may wait for that engine; else the channel's own vGPU.
  */
-static void leave_payer_set(struct kvgpu_chip *chip)
+static void leave_payer_set(struct machine_runl *r)
 {
-	struct machine_switch *sw = &chip->slicer.sw;
-	u32 vgpu[KVGPU_MAX_ENGINE], payer = sw->loaded[sw->at].vgpu;
+	u32 vgpu[KVGPU_MAX_ENGINE], payer = r->sw.loaded[r->sw.at].vgpu;
 	u8 e;
 
-	vmach_engines_name(chip, 1, vgpu);
-	for (e = chip->gpu->hw.topo.nr_engines; e-- > 0;)
+	vmach_engines_name(r, 1, vgpu);
+	for (e = r->chip->gpu->hw.topo.nr_engines; e-- > 0;)
 		payer = vgpu[e] ?: payer;
-	vmach_payer_set(chip, machine_find(chip, payer), 0);
+	vmach_payer_set(r, slice_find(r, payer), 0);
 }
 
 /* Preempts the present channel or group, or ends the switch if there is none. */
-static void leave_begin(struct kvgpu_chip *chip)
+static void leave_begin(struct machine_runl *r)
 {
-	struct machine_switch *sw = &chip->slicer.sw;
-	struct kvgpu_machine *m;
+	struct machine_switch *sw = &r->sw;
+	struct machine_slice *sl;
 
 	if (sw->at == sw->nr) {
-		m = sw->nr ? machine_find(chip, sw->loaded[0].vgpu) : NULL;
-		if (m)
-			m->slice.preempts.least =
+		sl = sw->nr ? slice_find(r, sw->loaded[0].vgpu) : NULL;
+		if (sl)
+			sl->preempts.least =
 				min3(ktime_get_ns() - sw->first,
-				     m->slice.preempts.least + m->slice.preempts.least / 16 +
-					     NSEC_PER_USEC,
+				     sl->preempts.least + sl->preempts.least / 16 + NSEC_PER_USEC,
 				     KVGPU_SCHED_SWITCH_MAX);
-		switch_end(chip);
+		switch_end(r);
 		return;
 	}
-	leave_payer_set(chip);
+	leave_payer_set(r);
 	sw->leave = (struct machine_preempt){ .hid = sw->loaded[sw->at].hid, .over = leave_over };
 	sw->polled = false;
-	vmach_preempt_add(chip, &sw->leave);
+	vmach_preempt_add(r->chip, &sw->leave);
 }
 
 /* The present channel has left, or has had its time (@hangs): then it is ended if it is loaded. */
-static void leave_end(struct kvgpu_chip *chip, bool hangs)
+static void leave_end(struct machine_runl *r, bool hangs)
 {
-	struct machine_switch *sw = &chip->slicer.sw;
-	struct kvgpu_chan *c = hangs ? loaded_chan(chip, &sw->loaded[sw->at]) : NULL;
+	struct machine_switch *sw = &r->sw;
+	struct kvgpu_chan *c = hangs ? loaded_chan(r, &sw->loaded[sw->at]) : NULL;
 
-	eviction_note(chip);
+	eviction_note(r);
 	if (c)
 		vmach_hang_end(c, sw->leave.hid);
 	sw->began = ktime_get_ns();
 	sw->at++;
-	leave_begin(chip);
+	leave_begin(r);
 }
 
 /*
@@ -407,11 +411,12 @@ static void leave_end(struct kvgpu_chip *chip, bool hangs)
 static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret)
 {
 	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
-	struct machine_switch *sw = &chip->slicer.sw;
+	struct machine_runl *r = container_of(p, struct machine_runl, sw.leave);
+	struct machine_switch *sw = &r->sw;
 	const struct machine_loaded *l = &sw->loaded[sw->at];
 
 	if (ret != -ETIMEDOUT || vmach_gpu_lost(chip->gpu)) {
-		leave_end(chip, false);
+		leave_end(r, false);
 		return;
 	}
 	if (!sw->polled && p->ns >= min(watchdog / 2, LATE_NS)) {
@@ -420,21 +425,22 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 		sw->polled = true;
 	} else if (sw->polled && p->ns >= watchdog) {
 		trace_kvgpu_hang(l->vgpu, p->hid.tsg, p->hid.id, true, p->ns);
-		leave_end(chip, true);
+		leave_end(r, true);
 		return;
 	}
-	leave_payer_set(chip);
+	leave_payer_set(r);
 	vmach_preempt_add(chip, p);
 }
 
 /* ------------------------------------------------------------------ a pass of the slicer */
 
 /*
- * Makes a poll, asks the policy, and begins a switch if the policy says so. Sets .next to the time
- * at which the policy wants to be asked again.
+ * Polls @r, asks the policy, and begins a switch if the policy says so. Sets .next to the time at
+ * which the policy wants to be asked again.
  */
-static void slicer_pass(struct kvgpu_chip *chip)
+static void slicer_pass(struct machine_runl *r)
 {
+	struct kvgpu_chip *chip = r->chip;
 	struct machine_slicer *s = &chip->slicer;
 	u64 now = ktime_get_ns();
 	struct kvgpu_sched_choice c;
@@ -442,26 +448,26 @@ static void slicer_pass(struct kvgpu_chip *chip)
 
 	s->rest.from = now;
 	if (vmach_gpu_lost(chip->gpu)) {
-		s->rest.next = ~0ull;
-		s->rest.until = rest_end(s);
+		r->poll.next = ~0ull;
+		s->rest.until = rest_end(chip);
 		return;
 	}
-	s->poll.flush_due = test_and_clear_bit(SLICER_SAMPLED, &s->kicked);
-	vmach_slicer_poll(chip, now);
+	s->rest.flush_due = test_and_clear_bit(SLICER_SAMPLED, &s->kicked);
+	vmach_slicer_poll(r, now);
 	/* the policy is asked by what was charged up to now */
 	write_seqlock(&s->acct_lock);
 	vmach_time_settle(chip, now);
 	write_sequnlock(&s->acct_lock);
-	ask_policy(chip, now, &c);
-	s->rest.next = c.until;
-	leave = lists_switch(chip, &c);
+	ask_policy(r, now, &c);
+	r->poll.next = c.until;
+	leave = lists_switch(r, &c);
 	vmach_samples_set(chip, now, sample_mean(chip, now));
 	s->rest.from = ktime_get_ns();
 	s->rest.used = s->rest.from - now;
 	if (leave)
-		leave_begin(chip);
+		leave_begin(r);
 	else
-		turn_over(chip);
+		turn_over(r);
 }
 
 /* -------------------------------------------- the slicer's thread: main loop, start and stop */
@@ -488,6 +494,7 @@ static int slicer_main(void *arg)
 {
 	struct kvgpu_chip *chip = arg;
 	struct machine_slicer *s = &chip->slicer;
+	struct machine_runl *r = &chip->runl[RUNL_GR];
 	unsigned long kicked;
 	u64 ends, poll;
 	bool busy;
@@ -500,17 +507,17 @@ static int slicer_main(void *arg)
 		if (test_and_clear_bit(SLICER_RECOVER, &s->kicked))
 			vmach_chans_recover(chip);
 		busy |= vmach_preempts_step(chip);
-		if (s->sw.waits && test_bit(SLICER_SAMPLED, &s->kicked)) {
+		if (r->sw.waits && test_bit(SLICER_SAMPLED, &s->kicked)) {
 			vmach_nonstall_poll(chip, ktime_get_ns());
 			serve_flushes(chip);
 		}
 		kicked = READ_ONCE(s->kicked);
-		poll = max(kicked & BIT(SLICER_POLL) ? 0 : s->rest.next, s->rest.until);
-		if (s->sw.waits)
+		poll = max(kicked & BIT(SLICER_POLL) ? 0 : r->poll.next, s->rest.until);
+		if (r->sw.waits)
 			poll = ~0ull;
 		if (ktime_get_ns() >= poll) {
 			clear_bit(SLICER_POLL, &s->kicked);
-			slicer_pass(chip);
+			slicer_pass(r);
 			busy = true;
 		}
 		vmach_chip_leave(s);
@@ -523,6 +530,7 @@ static int slicer_main(void *arg)
 void vmach_slicer_init(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
+	struct machine_runl *r;
 
 	spin_lock_init(&s->lock);
 	rt_mutex_init(&s->chip_lock);
@@ -530,9 +538,13 @@ void vmach_slicer_init(struct kvgpu_chip *chip)
 	INIT_LIST_HEAD(&s->requests.waiting);
 	INIT_LIST_HEAD(&s->preempts);
 	seqlock_init(&s->acct_lock);
-	kvgpu_sched_init(&s->sched);
-	s->lists.shared = true;
 	s->samples.at = s->samples.mean = ~0ull;
+	for (r = chip->runl; r < chip->runl + NR_RUNLS; r++) {
+		r->chip = chip;
+		INIT_LIST_HEAD(&r->slices);
+		kvgpu_sched_init(&r->sched);
+		r->lists.shared = true;
+	}
 }
 
 void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms)
@@ -547,6 +559,8 @@ int vmach_slicer_start(struct kvgpu_gpu *gpu)
 	struct machine_slicer *s = &chip->slicer;
 	int ret;
 
+	/* hw_chip_probe() has put GR first */
+	chip->runl[RUNL_GR].id = gpu->hw.topo.engine[0].runl;
 	vmach_watchdog_set(gpu, WATCHDOG_MS);
 	ret = vmach_thread_start(chip, &s->samples.thread, vmach_sampler_main, "kvgpu-see/%s");
 	if (!ret)

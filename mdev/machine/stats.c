@@ -11,7 +11,7 @@
 void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *st)
 {
 	const struct kvgpu_shadow_stats *shadow = &v->m->mem.shadow.stats;
-	const struct machine_slice *sl = &v->m->slice;
+	const struct machine_slice *sl = &v->m->slice[RUNL_GR];
 
 	*st = (struct machine_stats){
 		.registers_unlisted = READ_ONCE(v->m->trap.nr_unlisted),
@@ -30,7 +30,7 @@ void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *s
 		.preempt_ns = READ_ONCE(sl->preempts.ns),
 		.preempt_ns_max = READ_ONCE(sl->preempts.max),
 		.doorbells_trapped = atomic64_read(&v->m->view.doorbells_trapped),
-		.strikes = READ_ONCE(sl->forgiven.total),
+		.strikes = READ_ONCE(v->m->forgiven.total),
 		.weight = READ_ONCE(sl->ent.weight),
 		.cap = READ_ONCE(sl->ent.cap),
 		.runnable = READ_ONCE(sl->found.work),
@@ -40,27 +40,33 @@ void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *s
 
 u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v)
 {
+	const struct machine_slice *sl = &v->m->slice[RUNL_GR];
 	struct machine_slicer *s = &v->gpu->chip->slicer;
 	u32 ppm;
 
 	spin_lock(&s->lock);
-	ppm = kvgpu_sched_entitlement(&s->sched, &v->m->slice.ent);
+	ppm = kvgpu_sched_entitlement(&sl->runl->sched, &sl->ent);
 	spin_unlock(&s->lock);
 	return ppm;
 }
 
 int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val)
 {
-	struct kvgpu_sched_ent *e = &v->m->slice.ent;
 	struct machine_slicer *s = &v->gpu->chip->slicer;
 	u64 now;
-	int ret;
+	u32 i;
+	int ret = 0;
 
 	spin_lock(&s->lock);
 	/* read the clock under the lock, so that @now is not from before a wait for the lock */
 	now = ktime_get_ns();
-	ret = knob == MACHINE_WEIGHT ? kvgpu_sched_set_weight(&s->sched, e, val, now) :
-				       kvgpu_sched_set_cap(&s->sched, e, val, now);
+	for (i = 0; i < NR_RUNLS && !ret; i++) {
+		struct machine_slice *sl = &v->m->slice[i];
+
+		ret = knob == MACHINE_WEIGHT ?
+			      kvgpu_sched_set_weight(&sl->runl->sched, &sl->ent, val, now) :
+			      kvgpu_sched_set_cap(&sl->runl->sched, &sl->ent, val, now);
+	}
 	spin_unlock(&s->lock);
 	vmach_slicer_kick(v->gpu);
 	return ret;
@@ -70,14 +76,14 @@ int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigne
 
 void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu_stats *st)
 {
-	const struct machine_slicer *s = &gpu->chip->slicer;
+	const struct machine_runl *r = &gpu->chip->runl[RUNL_GR];
 
 	*st = (struct machine_gpu_stats){
-		.policy = READ_ONCE(s->sched.policy) - kvgpu_sched_policies,
-		.slice_us = div_u64(READ_ONCE(s->sched.slice_ns), NSEC_PER_USEC),
-		.watchdog_ms = READ_ONCE(s->watchdog_ms),
-		.busy_ns = READ_ONCE(s->samples.busy_ns),
-		.switches = READ_ONCE(s->lists.switches),
+		.policy = READ_ONCE(r->sched.policy) - kvgpu_sched_policies,
+		.slice_us = div_u64(READ_ONCE(r->sched.slice_ns), NSEC_PER_USEC),
+		.watchdog_ms = READ_ONCE(gpu->chip->slicer.watchdog_ms),
+		.busy_ns = READ_ONCE(r->samples.busy_ns),
+		.switches = READ_ONCE(r->lists.switches),
 		.lost = vmach_gpu_lost(gpu),
 	};
 }
@@ -85,15 +91,21 @@ void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu
 int kvgpu_machine_gpu_knob_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob, unsigned int val)
 {
 	struct machine_slicer *s = &gpu->chip->slicer;
-	int ret;
+	struct kvgpu_sched *sched;
+	u32 i;
+	int ret = 0;
 
 	if (knob == MACHINE_WATCHDOG_MS) {
 		vmach_watchdog_set(gpu, val);
 		return 0;
 	}
 	spin_lock(&s->lock);
-	ret = knob == MACHINE_POLICY ? kvgpu_sched_set_policy(&s->sched, val, ktime_get_ns()) :
-				       kvgpu_sched_set_slice(&s->sched, (u64)val * NSEC_PER_USEC);
+	for (i = 0; i < NR_RUNLS && !ret; i++) {
+		sched = &gpu->chip->runl[i].sched;
+		ret = knob == MACHINE_POLICY ?
+			      kvgpu_sched_set_policy(sched, val, ktime_get_ns()) :
+			      kvgpu_sched_set_slice(sched, (u64)val * NSEC_PER_USEC);
+	}
 	spin_unlock(&s->lock);
 	vmach_slicer_kick(gpu);
 	return ret;

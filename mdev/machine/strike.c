@@ -38,6 +38,22 @@ static u64 one_more(u64 *gone, u64 each, u64 now)
 	return div64_u64(*gone - now + each - 1, each);
 }
 
+static bool vgpu_suspended(const struct kvgpu_machine *m)
+{
+	return m->slice[RUNL_GR].ent.suspended; /* as on each runlist */
+}
+
+/* Suspends @m on all runlists, or ends that. slicer->lock is held. */
+static void suspend_set(struct kvgpu_machine *m, bool suspend, u64 now)
+{
+	struct machine_slice *sl;
+
+	for (sl = m->slice; sl < m->slice + NR_RUNLS; sl++) {
+		kvgpu_sched_set_suspended(&sl->runl->sched, &sl->ent, suspend, now);
+		sl->runl->lists.stale = true;
+	}
+}
+
 void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
@@ -47,30 +63,29 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 
 	vmach_slicer_assert(gpu);
 	spin_lock(&s->lock);
-	m->slice.forgiven.total++;
-	nr = one_more(&m->slice.forgiven.strikes, STRIKE_NS, now);
-	suspend = nr >= STRIKES_MAX && !m->slice.ent.suspended;
+	m->forgiven.total++;
+	nr = one_more(&m->forgiven.strikes, STRIKE_NS, now);
+	suspend = nr >= STRIKES_MAX && !vgpu_suspended(m);
 	if (suspend)
-		kvgpu_sched_set_suspended(&s->sched, &m->slice.ent, true, now);
+		suspend_set(m, true, now);
 	spin_unlock(&s->lock);
-	trace_kvgpu_strike(m->v->id, why, m->slice.forgiven.total, suspend);
+	trace_kvgpu_strike(m->v->id, why, m->forgiven.total, suspend);
 	if (!suspend)
 		return;
 	kvgpu_mdev_fault_note(m->v, "suspended", -1, 0, nr);
 	dev_warn_ratelimited(m->v->vdev.dev, "suspended after %llu strikes, the last one: %s\n", nr,
 			     why);
-	s->lists.stale = true;
 	/* the guest is told of the channel that hung first */
-	m->slice.end_at = now + END_EVERY_MS * NSEC_PER_MSEC;
+	m->forgiven.end_at = now + END_EVERY_MS * NSEC_PER_MSEC;
 	vmach_slicer_kick(gpu);
 }
 
 void vmach_resets_note(struct kvgpu_machine *m, u32 nr)
 {
 	while (nr--) {
-		if (one_more(&m->slice.forgiven.resets, RESET_NS, ktime_get_ns()) <= RESETS_MAX)
+		if (one_more(&m->forgiven.resets, RESET_NS, ktime_get_ns()) <= RESETS_MAX)
 			continue;
-		m->slice.forgiven.resets -= RESET_NS;
+		m->forgiven.resets -= RESET_NS;
 		vmach_strike_add(m, "too many engine resets");
 	}
 }
@@ -94,11 +109,9 @@ static void strikes_clear(void *arg)
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
 	spin_lock(&s->lock);
-	m->slice.forgiven.strikes = 0;
-	if (m->slice.ent.suspended) {
-		kvgpu_sched_set_suspended(&s->sched, &m->slice.ent, false, ktime_get_ns());
-		s->lists.stale = true;
-	}
+	m->forgiven.strikes = 0;
+	if (vgpu_suspended(m))
+		suspend_set(m, false, ktime_get_ns());
 	spin_unlock(&s->lock);
 }
 
@@ -115,16 +128,16 @@ static void next_chan_end(struct kvgpu_machine *m, u64 now)
 	struct kvgpu_chan *c;
 	u32 i;
 
-	if (!m->slice.end_at || now < m->slice.end_at)
+	if (!m->forgiven.end_at || now < m->forgiven.end_at)
 		return;
-	m->slice.end_at = 0;
-	if (!m->slice.ent.suspended)
+	m->forgiven.end_at = 0;
+	if (!vgpu_suspended(m))
 		return;
 	for (i = 0; i < KVGPU_MAX_CHAN; i++) {
 		c = chip->by_hchid[i];
 		if (!c || c->vgpu != m->v || c->dead || !READ_ONCE(c->guest.enabled))
 			continue;
-		m->slice.end_at = now + END_EVERY_MS * NSEC_PER_MSEC;
+		m->forgiven.end_at = now + END_EVERY_MS * NSEC_PER_MSEC;
 		spin_lock(&chip->event_lock);
 		c->fault.engine = 0;
 		vmach_chan_end_soon(c, EVENT_SCHED);
@@ -140,8 +153,8 @@ u64 vmach_suspended_end(struct kvgpu_chip *chip)
 
 	list_for_each_entry(m, &chip->live, node) {
 		next_chan_end(m, now);
-		if (m->slice.end_at)
-			next = min(next, m->slice.end_at);
+		if (m->forgiven.end_at)
+			next = min(next, m->forgiven.end_at);
 	}
 	return next;
 }

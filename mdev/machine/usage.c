@@ -22,6 +22,24 @@
 #define ENGINE_READS 3
 
 /*
+ * Notes which vGPUs an engine of @r was seen to work for, which name the vGPUs in @vgpu. @unnamed:
+ * one works and names none. @counts: who was seen is .busy from now on. event_lock is held, and
+ * acct_lock for writing.
+ */
+static void note_usage(struct machine_runl *r, const u32 *vgpu, bool unnamed, bool counts)
+{
+	struct machine_slice *sl;
+	bool named;
+
+	list_for_each_entry(sl, &r->slices, node) {
+		named = vmach_vgpu_named(sl->m, vgpu);
+		sl->charge.sampled |= named;
+		if (counts)
+			sl->charge.busy = named || (unnamed && sl->on_chip && sl->found.work);
+	}
+}
+
+/*
  * Takes a sample: charges each .busy vGPU up to now, and notes which are .busy from now on. If an
  * engine works and names no vGPU, each vGPU that has work may be the one.
  */
@@ -29,20 +47,18 @@ static void take_sample(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 	u64 now = ktime_get_ns(), mean;
-	u32 vgpu[KVGPU_MAX_ENGINE];
-	struct kvgpu_machine *m;
-	bool unnamed = vmach_engines_name(chip, ENGINE_READS, vgpu);
+	u32 vgpu[NR_RUNLS][KVGPU_MAX_ENGINE], i;
+	bool unnamed[NR_RUNLS], counts;
 
+	for (i = 0; i < NR_RUNLS; i++)
+		unnamed[i] = vmach_engines_name(&chip->runl[i], ENGINE_READS, vgpu[i]);
 	spin_lock(&chip->event_lock);
 	write_seqlock(&s->acct_lock);
-	list_for_each_entry(m, &chip->live, node)
-		m->slice.charge.sampled |= vmach_vgpu_named(m, vgpu);
-	if (!s->samples.paused && now >= s->samples.charged) {
+	counts = !s->samples.paused && now >= s->samples.charged;
+	if (counts)
 		vmach_time_settle(chip, now);
-		list_for_each_entry(m, &chip->live, node)
-			m->slice.charge.busy = vmach_vgpu_named(m, vgpu) ||
-					       (unnamed && m->slice.on_chip && m->slice.found.work);
-	}
+	for (i = 0; i < NR_RUNLS; i++)
+		note_usage(&chip->runl[i], vgpu[i], unnamed[i], counts);
 	mean = s->samples.mean;
 	s->samples.at = mean == ~0ull ? ~0ull :
 					ktime_get_ns() + kvgpu_sched_gap(mean, get_random_u64());
