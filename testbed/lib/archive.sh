@@ -250,5 +250,6 @@ machine_keyrings()
 {
 	local ring rings
 	eval "$(apt-config shell ring Dir::Etc::trusted/f rings Dir::Etc::trustedparts/d)"
-	find "$ring" "${rings%/}/" -maxdepth 1 \( -type f -o -type l \) -size +0 \( -name '*.gpg' -o -name '*.asc' \) 2> /dev/null | LC_ALL=C sort
+	# find fails if one of them does not exist
+	{ find "$ring" "${rings%/}/" -maxdepth 1 \( -type f -o -type l \) -size +0 \( -name '*.gpg' -o -name '*.asc' \) 2> /dev/null || true; } | LC_ALL=C sort
 }

@@ -64,7 +64,7 @@ usual_sources()
 fetch()
 {
 	local status=0
-	timeout 50 "$TB" internal-stage with_setup_lock fetch_kernels > "$M/said" 2>&1 < /dev/null || status=$?
+	timeout 300 "$TB" internal-stage with_setup_lock fetch_kernels > "$M/said" 2>&1 < /dev/null || status=$?
 	cat "$M/said"
 	return $status
 }
