@@ -292,7 +292,7 @@ void route_merge(struct route *to, const struct route *end);
 
 /* ------------------------------------------------------------------ call.c */
 
-enum { CALL_NO_CONTEXT = 1, CALL_FINDS_CONTEXT = 2, CALL_PARTS = 6 };
+enum { CALL_NO_CONTEXT = 1, CALL_FINDS_CONTEXT = 2, CALL_PARTS = 8 };
 
 /* one frame: the fixed part, then further parts */
 struct call {

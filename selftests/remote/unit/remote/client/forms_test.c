@@ -801,6 +801,10 @@ TEST(tensor_maps)
 	ASKED(cuTensorMapEncodeIm2col);
 	assert_memory_equal(BEHIND(cuTensorMapEncodeIm2col) + 7, lower, 8);
 	assert_memory_equal(BEHIND(cuTensorMapEncodeIm2col) + 8, upper, 8);
+	OK(cuTensorMapEncodeIm2col(&map, 6, 5, base, size, strides, lower, upper, 8, 9, steps, 0, 0,
+				   0, 0));
+	ASKED(cuTensorMapEncodeIm2col);
+	assert_memory_equal(BEHIND(cuTensorMapEncodeIm2col) + 13, steps, 20);
 	OK(cuTensorMapEncodeIm2colWide(&map, 6, 3, base, size, strides, -1, 1, 8, 9, steps, 0, 0, 0,
 				       0, 0));
 	ASKED(cuTensorMapEncodeIm2colWide);
