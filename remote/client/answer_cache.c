@@ -7,13 +7,16 @@
  */
 #include "client.h"
 
-enum { ENTRIES = 512, TRIED = 8192, QUESTION_WORDS = 4, ANSWER_WORDS = 2 };
+enum { ENTRIES = 512, TRIED = 8192 };
+/* of cuTensorMapEncodeIm2col() for five dimensions, and a tensor map */
+enum { QUESTION_WORDS = 21, ANSWER_WORDS = 16 };
 
 struct entry {
 	uint16_t op; /* 0: empty */
 	const struct peer *peer;
 	uint64_t context; /* the thread's; 0: it has none */
 	uint32_t generation; /* .generation of its kind when the server was asked */
+	unsigned int words; /* of .question */
 	uint64_t question[QUESTION_WORDS], answer[ANSWER_WORDS];
 };
 
@@ -57,20 +60,39 @@ static struct entry *place_of(const struct entry *e)
 {
 	uint64_t first = e->op + 64 * peer_number(e->peer);
 
-	return &cache.entries[sum_of(first, e->question, QUESTION_WORDS) % ENTRIES];
+	return &cache.entries[sum_of(first, e->question, e->words) % ENTRIES];
 }
 
-static bool is_known(struct entry *e)
+/* false: the call has too many arguments */
+static bool ask(struct entry *e, const struct call *c)
+{
+	size_t bytes = c->bytes;
+	unsigned int i;
+
+	if (bytes > sizeof(e->question))
+		return false;
+	memcpy(e->question, c->fixed, bytes);
+	for (i = 0; i < c->nr_parts; bytes += c->part[i++].iov_len) {
+		if (c->part[i].iov_len > sizeof(e->question) - bytes)
+			return false;
+		memcpy((uint8_t *)e->question + bytes, c->part[i].iov_base, c->part[i].iov_len);
+	}
+	e->words = bytes / 8;
+	return true;
+}
+
+/* *answer: what is known */
+static bool is_known(const struct entry *e, uint64_t *answer)
 {
 	const struct entry *at = place_of(e);
 	bool known;
 
 	pthread_mutex_lock(&lock);
 	known = at->op == e->op && at->peer == e->peer && at->context == e->context &&
-		at->generation == e->generation &&
-		!memcmp(at->question, e->question, sizeof(e->question));
+		at->generation == e->generation && at->words == e->words &&
+		!memcmp(at->question, e->question, 8 * e->words);
 	if (known)
-		*e = *at;
+		memcpy(answer, at->answer, sizeof(at->answer));
 	pthread_mutex_unlock(&lock);
 	return known;
 }
@@ -88,12 +110,10 @@ CUresult call_cached(struct call *c, size_t fixed, enum cache_kind kind)
 			   .generation = cache_generation(kind) };
 	CUresult r;
 
-	if (c->to.split || c->nr_parts || c->bytes > sizeof(e.question) ||
-	    fixed > sizeof(e.answer) || call_asks(e.peer))
+	if (c->to.split || fixed > sizeof(e.answer) || call_asks(e.peer) || !ask(&e, c))
 		return call_sync(c, fixed);
-	memcpy(e.question, c->fixed, c->bytes);
-	if (is_known(&e)) {
-		memcpy(found, e.answer, sizeof(found));
+	if (is_known(&e, found)) {
+		call_end(c);
 		c->answer = found;
 		c->answer_bytes = fixed;
 		return CUDA_SUCCESS;

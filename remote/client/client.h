@@ -431,12 +431,23 @@ void work_barred(const struct call *c, uint64_t ctx, uint64_t stream);
  * What cached answers tell of. CACHE_FUNCTIONS: attributes of functions, and what fits on an SM of
  * them. CACHE_PRIMARY: flags of primary contexts, and whether they are active. CACHE_GRAPHS: which
  * nodes graphs have, for call_tried(). CACHE_LIMITS: limits of contexts. A library may raise that
- * of stacks when it loads code, and when it first launches a kernel.
+ * of stacks when it loads code, and when it first launches a kernel. CACHE_TENSORS: tensor maps,
+ * which are of the arguments alone: nothing changes these.
  */
-enum cache_kind { CACHE_FUNCTIONS, CACHE_PRIMARY, CACHE_GRAPHS, CACHE_LIMITS, NR_CACHES };
+enum cache_kind {
+	CACHE_FUNCTIONS,
+	CACHE_PRIMARY,
+	CACHE_GRAPHS,
+	CACHE_LIMITS,
+	CACHE_TENSORS,
+	NR_CACHES
+};
 enum { TRIED_MAX = 80 };
 
-/* call_sync(), or the answer to the same call in this context, if none was forgotten since */
+/*
+ * call_sync(), or the answer to the same call, its parts included, in this context, if none was
+ * forgotten since
+ */
 CUresult call_cached(struct call *c, size_t fixed, enum cache_kind kind);
 /*
  * call_sync(); or call_async() if a call with the same @what in this context has succeeded since a

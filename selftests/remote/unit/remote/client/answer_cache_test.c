@@ -78,6 +78,13 @@ static void say(struct liar_frame *f)
 	case OP_copy_out:
 		f->words = 1; /* the bytes */
 		break;
+	case OP_cuTensorMapEncodeTiled:
+		f->word[0] = ((const struct q_cuTensorMapEncodeTiled *)f->q)->base;
+		f->result = server.result;
+		break;
+	case OP_cuTensorMapReplaceAddress:
+		f->word[0] = ((const struct q_cuTensorMapReplaceAddress *)f->q)->base;
+		break;
 	case OP_pointer:
 		*(struct a_pointer *)f->word = (struct a_pointer){ .value = CU_MEMORYTYPE_DEVICE };
 		f->result = server.result;
@@ -622,6 +629,52 @@ TEST(many_events)
 	OK(cuEventRecord(first, NULL));
 	assert_int_equal(make_events(1, 0), 0);
 	OK(cuEventRecord(events[0], NULL));
+}
+
+static const cuuint64_t size[5] = { 64, 32, 4, 2, 1 }, strides[4] = { 128, 4096, 8192, 8192 };
+
+static void encode(unsigned int rank, uintptr_t base, cuuint32_t last, CUresult wanted)
+{
+	const cuuint32_t box[5] = { 8, 4, 2, 1, 1 }, steps[5] = { 1, 1, 1, 1, last };
+	static CUtensorMap map;
+
+	assert_int_equal(cuTensorMapEncodeTiled(&map, 6, rank, (void *)base, size, strides, box,
+						steps, 1, 2, 3, 1),
+			 wanted);
+	if (!wanted)
+		assert_int_equal(map.opaque[0], base);
+}
+
+/* A tensor map is of its arguments alone, all of them; an error is asked for again. */
+TEST(tensor_maps)
+{
+	const int lower[3] = { -1 }, upper[3] = { -2 };
+	const cuuint32_t steps[5] = { 1, 1, 1, 1, 1 };
+	static CUtensorMap map;
+	CUcontext second;
+	int i;
+
+	ANSWERS(2, encode(3, 4096, 1, CUDA_SUCCESS); encode(5, 4096, 1, CUDA_SUCCESS));
+	ANSWERS(1, encode(5, 4096, 2, CUDA_SUCCESS));
+	ANSWERS(1, encode(5, 8192, 1, CUDA_SUCCESS));
+	ANSWERS(0, encode(5, 4096, 1, CUDA_SUCCESS); encode(3, 4096, 1, CUDA_SUCCESS);
+		encode(5, 4096, 2, CUDA_SUCCESS); encode(3, 4096, 2, CUDA_SUCCESS);
+		encode(5, 8192, 1, CUDA_SUCCESS));
+	OK(cuCtxCreate_v2(&second, 0, 0));
+	ANSWERS(1, encode(3, 4096, 1, CUDA_SUCCESS));
+	OK(cuCtxDestroy_v2(second));
+	OK(cuCtxSetCurrent(ctx));
+	server.result = CUDA_ERROR_INVALID_VALUE;
+	ANSWERS(2, encode(3, 512, 1, server.result); encode(3, 512, 1, server.result));
+	server.result = CUDA_SUCCESS;
+	for (i = 0; i < 2; i++)
+		ANSWERS(!i, OK(cuTensorMapEncodeIm2col(&map, 6, 5, (void *)4096, size, strides,
+						       lower, upper, 8, 9, steps, 0, 0, 0, 0)));
+	for (i = 0; i < 2; i++) {
+		memset(&map, 0x11, sizeof(map));
+		ANSWERS(!i, OK(cuTensorMapReplaceAddress(&map, (void *)8192)));
+		assert_int_equal(map.opaque[0], 8192);
+	}
 }
 
 /* the calls between two modules of which a program wants to know which is faster */
