@@ -537,6 +537,7 @@ struct object {
 	bool alone; /* atomic; of a stream: stream_created(): CU_STREAM_NON_BLOCKING */
 	bool prints; /* of a module: its code may write to standard output */
 	bool ends; /* under `objects`: object_ends() */
+	uint8_t flags; /* atomic; of an event: event_created(); 0: unknown */
 	uint8_t peer; /* number of its server */
 	/*
 	 * By class, such as struct function: set by object_keep(), freed when the program ends the
@@ -663,8 +664,17 @@ int device_attribute(CUdevice dev, int attribute);
 
 /* ------------------------------------------------------------------ spare_event.c */
 
-/* An event of this kind that was made ahead, of the thread's context. False: there is none. */
+/*
+ * An event of this kind, of the thread's context, that was made ahead, or is made in the place of
+ * one that was kept. False: there is none.
+ */
 bool event_spare(CUevent *event, unsigned int flags);
+void event_created(CUevent event, unsigned int flags);
+/*
+ * The program destroys the event: whether it is kept, as its number, for event_spare(). Then it has
+ * ended here.
+ */
+bool event_kept(CUevent event);
 
 /* ------------------------------------------------------------------ stream.c */
 

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * Events ahead of the program. One that makes many of a kind, as to time kernels, waits for the
+ * Events without a wait. A program that makes many of a kind, as to time kernels, waits for the
  * first few alone. Then several are made in one turn, at most as many as it has made, and kept for
- * it. Those that it does not want end with their context.
+ * it. Those that it destroys are kept as well, and destroyed when it wants another one, by a frame
+ * that makes this one in the same place: so the client knows its number, and an error comes late.
+ * Those that it does not want end with their context.
  */
 #include "client.h"
 
-enum { KINDS = 8, AHEAD = 16, ALONE = 2, PLAIN = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING };
+enum { KINDS = 8, AHEAD = 16, ALONE = 2, KEPT = 512 };
+enum { PLAIN = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING };
 
 struct kind {
 	const struct object *ctx;
 	uint64_t ctx_id;
 	unsigned int flags, asked, n;
 	struct object *spare[AHEAD];
-	uint64_t id[AHEAD];
+	uint64_t id[AHEAD], kept[KEPT];
+	unsigned int nr_kept;
 };
 
 /* protects kinds; held while a thread waits for events that it makes */
@@ -84,6 +88,26 @@ static struct object *take(struct kind *k)
 	return NULL;
 }
 
+/* an event in the place of one that was kept */
+static struct object *make_anew(struct kind *k)
+{
+	struct q_event_anew q = { .flags = k->flags };
+	struct call c = { .op = OP_event_anew, .fixed = &q, .bytes = sizeof(q) };
+	const struct peer *p = object_peer(k->ctx);
+	struct object *o;
+	uint64_t id;
+
+	if (!k->nr_kept)
+		return NULL;
+	q.event = k->kept[--k->nr_kept];
+	id = KVGPU_REMOTE_NEXT(q.event);
+	o = handle_here(p, CLASS_EVENT, id, (void *)k->ctx);
+	if (!o || !call_async(&c))
+		return o;
+	object_end(o, id);
+	return NULL;
+}
+
 bool event_spare(CUevent *event, unsigned int flags)
 {
 	const struct object *ctx = current_context();
@@ -94,14 +118,47 @@ bool event_spare(CUevent *event, unsigned int flags)
 		return false;
 	pthread_mutex_lock(&lock);
 	k = find_kind(ctx, flags);
-	if (k && !k->n && k->asked >= ALONE)
+	if (k && !k->n && !k->nr_kept && k->asked >= ALONE)
 		make_some(k, k->asked < AHEAD ? k->asked : AHEAD);
 	if (k) {
 		k->asked++;
 		o = take(k);
+		o = o ? o : make_anew(k);
 	}
 	pthread_mutex_unlock(&lock);
-	if (o)
-		*event = (CUevent)o;
-	return o;
+	if (!o)
+		return false;
+	*event = (CUevent)o;
+	event_created(*event, flags);
+	return true;
+}
+
+void event_created(CUevent event, unsigned int flags)
+{
+	if (!(flags & ~PLAIN))
+		__atomic_store_n(&((struct object *)event)->flags, flags + 1, __ATOMIC_RELAXED);
+}
+
+bool event_kept(CUevent event)
+{
+	struct object *o = (struct object *)event;
+	const struct object *ctx = object_context(o);
+	const unsigned int flags = __atomic_load_n(&o->flags, __ATOMIC_RELAXED);
+	struct peer *p = object_peer(o);
+	const uint64_t id = o->id;
+	struct kind *k;
+	bool keeps;
+
+	if (!flags || !ctx || __atomic_load_n(&o->shared, __ATOMIC_RELAXED) || captures_any() ||
+	    call_asks(p) || table_lacks(p, OP_event_anew))
+		return false;
+	pthread_mutex_lock(&lock);
+	k = find_kind(ctx, flags - 1);
+	keeps = k && k->nr_kept < KEPT && !is_gone(k) && object_of(CLASS_EVENT, o) && o->id == id;
+	if (keeps) {
+		object_end(o, id);
+		k->kept[k->nr_kept++] = id;
+	}
+	pthread_mutex_unlock(&lock);
+	return keeps;
 }

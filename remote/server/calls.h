@@ -42,6 +42,7 @@ bool place_fine(const CUmemLocation *location);
 FRAME(current);
 FRAME(fence);
 FRAME(barrier);
+FRAME(event_anew);
 FRAME(lend);
 FRAME(lend_end);
 EMPTY_FRAME(pin);

@@ -9,7 +9,7 @@
 
 #include "server.h"
 
-enum { FIRST_ENTRIES = 1024, ENTRIES_MAX = 1 << 20, GENERATIONS = 1 << 24 };
+enum { FIRST_ENTRIES = 1024, ENTRIES_MAX = 1 << 20 };
 
 static uint32_t chain_of(const struct server *s, unsigned int class, const void *what)
 {
@@ -152,7 +152,6 @@ uint64_t handle_give(struct server *s, unsigned int class, const void *what, uin
 	struct handles *t = &s->handles;
 	struct entry *on = parent ? handle_entry(s, parent) : NULL, *e;
 	uint32_t i, chain, on_index = on ? KVGPU_REMOTE_INDEX(on->id) : 0;
-	uint64_t generation;
 
 	if (!what)
 		return 0;
@@ -166,9 +165,9 @@ uint64_t handle_give(struct server *s, unsigned int class, const void *what, uin
 	if (!i)
 		return 0;
 	e = &t->entries[i];
-	generation = ((e->id >> 32) + 1) % GENERATIONS;
 	*e = (struct entry){ .what = (void *)(uintptr_t)what,
-			     .id = i | generation << 32 | (uint64_t) class << 56,
+			     .id = KVGPU_REMOTE_NEXT(i | (e->id >> 32 & 0xffffff) << 32 |
+						     (uint64_t) class << 56),
 			     .bytes = UINT32_MAX,
 			     .born = s->frame.served };
 	chain = chain_of(s, class, what);

@@ -232,6 +232,9 @@ enum kvgpu_remote_class {
 };
 #define KVGPU_REMOTE_INDEX(id) ((uint32_t)(id))
 #define KVGPU_REMOTE_CLASS(id) ((unsigned int)((id) >> 56))
+/* the number of the next object of that class in the place of the one with number @id */
+#define KVGPU_REMOTE_NEXT(id) \
+	((uint32_t)(id) | ((((id) >> 32) + 1) & 0xffffff) << 32 | (id) >> 56 << 56)
 
 /* CUDA_RESOURCE_DESC with a number in the place of a handle. */
 struct kvgpu_remote_resource {

@@ -631,6 +631,51 @@ TEST(many_events)
 	OK(cuEventRecord(events[0], NULL));
 }
 
+static void destroy_events(unsigned int n)
+{
+	while (n)
+		OK(cuEventDestroy_v2(events[--n]));
+}
+
+/* An event that is destroyed gives its place to the next one of its kind, without an answer. */
+TEST(events_again)
+{
+	const unsigned int lacking = OP_event_anew - KVGPU_REMOTE_FIRST_OP;
+	const unsigned int plain = CU_EVENT_DISABLE_TIMING;
+	CUcontext second;
+	CUevent gone;
+	unsigned int i;
+
+	make_events(40, plain);
+	ANSWERS(0, destroy_events(40));
+	gone = events[7];
+	FAILS(cuEventRecord(gone, NULL), INVALID_HANDLE);
+	FAILS(cuEventDestroy_v2(gone), INVALID_HANDLE);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(make_events(40, plain), 0);
+		ANSWERS(0, OK(cuEventRecord(events[i], NULL)));
+		destroy_events(40);
+	}
+	/* of another kind, of another context */
+	assert_true(make_events(1, CU_EVENT_BLOCKING_SYNC) == 1);
+	OK(cuCtxCreate_v2(&second, 0, 0));
+	assert_int_equal(make_events(1, plain), 1);
+	OK(cuCtxDestroy_v2(second));
+	OK(cuCtxSetCurrent(ctx));
+	/* other programs may have it */
+	assert_int_equal(make_events(1, plain), 0);
+	OK(cuIpcGetEventHandle(&(CUipcEventHandle){ 0 }, events[0]));
+	FRAMES(1, destroy_events(1));
+	peers[0].shares = false;
+	/* a server of an older build */
+	make_events(1, plain);
+	peers[0].lacks[lacking / 64] |= 1ull << lacking % 64;
+	FRAMES(1, destroy_events(1));
+	peers[0].lacks[lacking / 64] = 0;
+	make_events(1, plain);
+	FRAMES(0, destroy_events(1));
+}
+
 static const cuuint64_t size[5] = { 64, 32, 4, 2, 1 }, strides[4] = { 128, 4096, 8192, 8192 };
 
 static void encode(unsigned int rank, uintptr_t base, cuuint32_t last, CUresult wanted)

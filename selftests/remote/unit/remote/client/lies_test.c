@@ -1104,10 +1104,13 @@ static struct {
 	CUevent event;
 } other;
 
+/* of a kind that the client keeps none of: the server is asked */
 static void *make_event(void *arg)
 {
+	const unsigned int flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
+
 	other.r = cuCtxSetCurrent(ctx);
-	other.r = other.r ? other.r : cuEventCreate(&other.event, 0);
+	other.r = other.r ? other.r : cuEventCreate(&other.event, flags);
 	return NULL;
 }
 

@@ -45,6 +45,12 @@ TEST(numbers)
 	assert_int_equal(KVGPU_REMOTE_INDEX(ANSWER(cuEventCreate)->event),
 			 KVGPU_REMOTE_INDEX(event));
 	assert_true(ANSWER(cuEventCreate)->event != event);
+	/* so a client knows the number of an event that takes another one's place */
+	event = ANSWER(cuEventCreate)->event;
+	OK(ASK(event_anew, .event = event, .flags = 2));
+	FAILS(ASK(event_anew, .event = event, .flags = 2), INVALID_HANDLE);
+	OK(ASK(cuEventRecord, .event = KVGPU_REMOTE_NEXT(event), .stream = st));
+	OK(ASK(cuEventDestroy_v2, .event = KVGPU_REMOTE_NEXT(event)));
 	/* when a context ends, its stream ends, too */
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
 	FAILS(ASK(cuStreamQuery, .stream = st), INVALID_HANDLE);
