@@ -277,7 +277,7 @@ static int submit_call(struct peer *p, struct call *c, unsigned int to)
 	c->serial = p->submitted + 1;
 	__atomic_store_n(&p->submitted, c->serial, __ATOMIC_RELEASE);
 	r = send_call(p, c, to);
-	work_sent(p, c);
+	work_sent(p, c, !to);
 	fair_lock_release(&p->submit);
 	if (work)
 		managed_work_sent();

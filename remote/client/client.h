@@ -99,8 +99,14 @@ struct stream_work {
 	uint64_t stream; /* its number; of a null stream the context's; 0: none was noted here */
 	uint64_t work, light, through;
 	uint64_t bytes; /* of the copies since .through */
+	/* call .waits had it wait for what calls up to .behind_serial gave stream .behind; or 0 */
+	uint64_t waits, behind, behind_serial;
 };
-enum { STREAMS_KNOWN = 128 };
+/* Call .serial has recorded event .event in .stream. 0: that is not known. */
+struct event_record {
+	uint64_t event, stream, serial;
+};
+enum { STREAMS_KNOWN = 128, EVENTS_KNOWN = 128 };
 
 /*
  * A server, and the client's state of the connection with it. Below a file's name are the members
@@ -133,6 +139,7 @@ struct peer {
 
 	/* streamwork.c, under `submit` */
 	struct stream_work streams[STREAMS_KNOWN], null_stream; /* by number */
+	struct event_record records[EVENTS_KNOWN]; /* by number */
 	/* serials of calls: the last that gave any stream but a null one work; that gave it all */
 	uint64_t work_any, work_all;
 	/*
@@ -141,6 +148,7 @@ struct peer {
 	 */
 	uint64_t barrier, unwaited;
 	bool shares; /* other programs may see memory and events of this one */
+	bool records_hidden; /* atomic: a launch or a graph may record an event */
 
 	/* peer_direct.c */
 	/* atomic, by number of a peer: a piece could not be had from there */
@@ -410,8 +418,8 @@ int op_names_stream(uint16_t op);
 
 /* ------------------------------------------------------------------ streamwork.c */
 
-/* Call @c was sent. Call with `submit`. */
-void work_sent(struct peer *p, const struct call *c);
+/* Call @c was sent; @queued: it has no answer. Call with `submit`. */
+void work_sent(struct peer *p, const struct call *c, bool queued);
 /* Call @c, which succeeded, waited until @stream (0: the null stream) had nothing left to do. */
 void work_done(const struct call *c, uint64_t stream);
 /*
@@ -422,6 +430,8 @@ void work_done(const struct call *c, uint64_t stream);
  */
 enum work_left { WORK_UNKNOWN, WORK_LIGHT, WORK_NONE, WORK_NONE_SINCE };
 enum work_left work_left(struct peer *p, uint64_t ctx, uint64_t stream, bool alone);
+/* Whether what @event (a number) was recorded behind is known to be done. */
+bool work_is_past(struct peer *p, uint64_t event);
 /* Call @c, `barrier`, was sent: for later calls @stream has done what it had to do before. */
 void work_barred(const struct call *c, uint64_t ctx, uint64_t stream);
 
@@ -548,6 +558,8 @@ struct object {
 };
 
 bool handle_id(unsigned int class, const void *handle, uint64_t *id);
+/* whether the stream with number @id at @p is one that does not wait for the null stream */
+bool stream_is_alone(const struct peer *p, uint64_t id);
 /* handle_id() of an argument of a call, which goes to the handle's server. */
 bool route_handle(struct route *to, unsigned int class, const void *handle, uint64_t *id);
 static inline struct peer *object_peer(const struct object *o)
@@ -686,6 +698,8 @@ void stream_created(CUstream stream, unsigned int flags);
  * left to do, or for later calls it will have nothing.
  */
 bool stream_settles(const struct route *to, CUstream stream, uint64_t id);
+/* Whether no stream need wait for the event, whose number is @id. */
+bool event_is_past(const struct route *to, uint64_t id);
 bool own_stream(CUstream stream);
 bool same_context(const void *handle);
 

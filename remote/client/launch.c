@@ -213,6 +213,7 @@ static CUresult add_attributes(struct call *c, const struct request *q, CUlaunch
 			continue;
 		if (!route_handle(&c->to, CLASS_EVENT, to[i].value.event, &id))
 			return CUDA_ERROR_INVALID_HANDLE;
+		__atomic_store_n(&route_peer(&c->to)->records_hidden, true, __ATOMIC_RELAXED);
 		memcpy(&to[i].value, &id, sizeof(id));
 	}
 	return call_bytes(c, to, q->nr_attributes * sizeof(*to));

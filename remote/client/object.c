@@ -43,6 +43,15 @@ bool handle_id(unsigned int class, const void *handle, uint64_t *id)
 	return o;
 }
 
+bool stream_is_alone(const struct peer *p, uint64_t id)
+{
+	const uint32_t i = KVGPU_REMOTE_INDEX(id);
+	const struct object *o = object_range() + peer_number(p) * SLOTS + i;
+
+	return i && i < SLOTS && object_of(CLASS_STREAM, o) && o->id == id &&
+	       __atomic_load_n(&o->alone, __ATOMIC_RELAXED);
+}
+
 struct object *object_parent(const struct object *o)
 {
 	return o->parent ? object_range() + o->parent : NULL;

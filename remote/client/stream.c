@@ -139,6 +139,15 @@ bool stream_settles(const struct route *to, CUstream stream, uint64_t id)
 	return left >= WORK_NONE;
 }
 
+bool event_is_past(const struct route *to, uint64_t id)
+{
+	struct route there = *to;
+	struct peer *p = route_peer(&there);
+
+	return !several && !managed_any() && !captures_any() && !call_asks(p) &&
+	       work_is_past(p, id);
+}
+
 /* ------------------------------------------------------------------ questions */
 
 /* *ctx: the stream's context, *id: a number of the stream that no other one has */

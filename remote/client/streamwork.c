@@ -5,6 +5,9 @@
  * without work needs no answer. If a stream has got nothing since but events and small copies whose
  * bytes came along, a frame `barrier` can stand in for the wait: later calls of all threads come
  * behind it, so nobody sees a difference who has no other way to the memory.
+ *
+ * A stream that has waited for an event has seen the end of what the event was recorded behind, in
+ * another stream. No stream need wait for an event behind which all is done.
  */
 #include "client.h"
 
@@ -32,7 +35,56 @@ static void note_other(struct peer *p, const struct call *c)
 	case OP_cuIpcGetEventHandle:
 	case OP_cuIpcOpenEventHandle:
 		p->shares = true;
+		break;
+	case OP_cuGraphAddEventRecordNode:
+	case OP_cuGraphEventRecordNodeSetEvent:
+	case OP_cuGraphExecEventRecordNodeSetEvent:
+		__atomic_store_n(&p->records_hidden, true, __ATOMIC_RELAXED);
 	}
+}
+
+static struct event_record *record_place(struct peer *p, uint64_t event)
+{
+	return &p->records[KVGPU_REMOTE_INDEX(event) % EVENTS_KNOWN];
+}
+
+/* NULL: it is not known where the event was recorded last */
+static const struct event_record *record_of(struct peer *p, uint64_t event)
+{
+	const struct event_record *r = record_place(p, event);
+
+	return r->event == event && r->stream && !p->shares &&
+			       !__atomic_load_n(&p->records_hidden, __ATOMIC_RELAXED) ?
+		       r :
+		       NULL;
+}
+
+/*
+ * Of a record that is waited for nothing is known: it may fail, or be of a capture. Such a one in a
+ * capture may also become a node of a graph.
+ */
+static void note_record(struct peer *p, const struct call *c, bool queued)
+{
+	struct q_cuEventRecordWithFlags q = { 0 };
+
+	memcpy(&q, c->fixed, c->bytes < sizeof(q) ? c->bytes : sizeof(q));
+	*record_place(p, q.event) = (struct event_record){ .event = q.event,
+							   .stream = queued ? q.stream : 0,
+							   .serial = c->serial };
+	if (q.flags)
+		__atomic_store_n(&p->records_hidden, true, __ATOMIC_RELAXED);
+}
+
+static void note_wait(struct peer *p, const struct call *c, struct stream_work *w)
+{
+	const struct q_cuStreamWaitEvent *q = c->fixed;
+	const struct event_record *r = record_of(p, q->event);
+
+	if (!r)
+		return;
+	w->waits = c->serial;
+	w->behind = r->stream;
+	w->behind_serial = r->serial;
 }
 
 static bool is_light(const struct call *c)
@@ -64,7 +116,7 @@ static struct stream_work *begin_work(struct peer *p, uint64_t stream, uint64_t 
 	return w;
 }
 
-void work_sent(struct peer *p, const struct call *c)
+void work_sent(struct peer *p, const struct call *c, bool queued)
 {
 	const int at = op_names_stream(c->op);
 	struct stream_work *w;
@@ -80,20 +132,35 @@ void work_sent(struct peer *p, const struct call *c)
 	if (is_light(c)) {
 		w->light = c->serial;
 		w->bytes += c->copied;
+		if (!c->copied)
+			note_record(p, c, queued);
 	} else {
 		w->work = c->serial;
+		if (c->op == OP_cuStreamWaitEvent && queued)
+			note_wait(p, c, w);
 	}
 	if (stream)
 		p->work_any = c->serial;
 }
 
 /* call with `submit` */
-static void note_through(struct stream_work *w, uint64_t serial)
+static void note_through(struct peer *p, struct stream_work *w, uint64_t serial)
 {
-	if (w->through < serial)
-		w->through = serial;
-	if (w->light <= w->through)
-		w->bytes = 0;
+	uint64_t behind;
+
+	while (w) {
+		if (w->through < serial)
+			w->through = serial;
+		if (w->light <= w->through)
+			w->bytes = 0;
+		behind = w->waits <= w->through ? w->behind : 0;
+		if (!behind)
+			break;
+		serial = w->behind_serial;
+		w->behind = 0;
+		w = place_of(p, behind);
+		w = w->stream == behind ? w : NULL;
+	}
 }
 
 void work_done(const struct call *c, uint64_t stream)
@@ -101,7 +168,7 @@ void work_done(const struct call *c, uint64_t stream)
 	struct peer *p = c->to.peer;
 
 	fair_lock_take(&p->submit);
-	note_through(begin_work(p, stream, context_of(&c->to)), c->serial);
+	note_through(p, begin_work(p, stream, context_of(&c->to)), c->serial);
 	fair_lock_release(&p->submit);
 }
 
@@ -150,6 +217,23 @@ enum work_left work_left(struct peer *p, uint64_t ctx, uint64_t stream, bool alo
 	return left;
 }
 
+/* what is recorded in a stream that waits for the null stream comes behind that one's work, too */
+bool work_is_past(struct peer *p, uint64_t event)
+{
+	const struct event_record *r;
+	const struct stream_work *w;
+	bool past = false;
+
+	fair_lock_take(&p->submit);
+	r = record_of(p, event);
+	w = r ? place_of(p, r->stream) : NULL;
+	if (w && w->stream == r->stream)
+		past = r->serial <= w->through ||
+		       (is_through(p, w) && !w->bytes && stream_is_alone(p, r->stream));
+	fair_lock_release(&p->submit);
+	return past;
+}
+
 /* another thread may have given the stream work before the barrier: that is to be waited for */
 void work_barred(const struct call *c, uint64_t ctx, uint64_t stream)
 {
@@ -160,7 +244,7 @@ void work_barred(const struct call *c, uint64_t ctx, uint64_t stream)
 	p->barrier = p->barrier < c->seq ? c->seq : p->barrier;
 	if (w->stream == (stream ? stream : ctx) && is_through(p, w)) {
 		p->unwaited += w->bytes;
-		note_through(w, c->serial);
+		note_through(p, w, c->serial);
 	}
 	fair_lock_release(&p->submit);
 }

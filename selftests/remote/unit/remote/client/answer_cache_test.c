@@ -344,6 +344,8 @@ TEST(streams_that_are_done)
 			OK(cuStreamSynchronize(streams[i])));
 		launch(function, streams[i]);
 		ANSWERS(1, copy_in(memory, 1000, streams[i]));
+		launch(function, beside);
+		OK(cuEventRecord(event, beside));
 		OK(cuStreamWaitEvent(streams[i], event, 0));
 		ANSWERS(1, copy_in(memory, 1000, streams[i]));
 		ANSWERS(1, OK(cuCtxSynchronize()));
@@ -362,6 +364,67 @@ TEST(streams_that_are_done)
 	OK(cuIpcGetEventHandle(&(CUipcEventHandle){ 0 }, event));
 	ANSWERS(1, copy_in(memory, 1000, streams[3]));
 	peers[0].shares = false;
+	OK(cuMemFree_v2(memory));
+}
+
+static void behind(CUevent event, CUstream first, CUstream second)
+{
+	launch(function, first);
+	OK(cuEventRecord(event, first));
+	OK(cuStreamWaitEvent(second, event, 0));
+}
+
+/* what one stream has seen the end of in another, and events that nobody need wait for */
+TEST(streams_behind_events)
+{
+	CUstream one, two, blocking;
+	CUdeviceptr memory;
+	CUgraphNode node;
+	CUgraph graph;
+	CUevent event;
+
+	OK(cuMemAlloc_v2(&memory, MEMORY));
+	OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+	OK(cuStreamCreate(&one, CU_STREAM_NON_BLOCKING));
+	OK(cuStreamCreate(&two, CU_STREAM_NON_BLOCKING));
+	OK(cuStreamCreate(&blocking, 0));
+	behind(event, one, two);
+	ANSWERS(1, read_back(memory, two));
+	ANSWERS(0, OK(cuStreamSynchronize(one)); OK(cuStreamSynchronize(two)));
+	/* nor is the wait sent */
+	FRAMES(0, OK(cuStreamWaitEvent(blocking, event, 0)));
+	FRAMES(1, OK(cuEventRecord(event, one)); OK(cuStreamWaitEvent(two, event, 0)));
+	ANSWERS(0, copy_in(memory, 1000, two));
+	/* but of bytes that came along, and of work behind the event */
+	OK(cuMemcpyHtoDAsync_v2(memory, bytes, 1000, one));
+	FRAMES(2, OK(cuEventRecord(event, one)); OK(cuStreamWaitEvent(two, event, 0)));
+	ANSWERS(1, read_back(memory, two));
+	behind(event, one, two);
+	launch(function, one);
+	ANSWERS(1, read_back(memory, two));
+	FRAMES(0, OK(cuStreamWaitEvent(two, event, 0)));
+	ANSWERS(1, OK(cuStreamSynchronize(one)));
+	/* of two records the last one before the wait */
+	behind(event, one, two);
+	launch(function, one);
+	OK(cuEventRecord(event, one));
+	ANSWERS(1, read_back(memory, two));
+	FRAMES(1, OK(cuStreamWaitEvent(blocking, event, 0)));
+	ANSWERS(1, OK(cuStreamSynchronize(one)));
+	/* a stream that waits for the null stream */
+	read_back(memory, blocking);
+	launch(function, NULL);
+	FRAMES(2, OK(cuEventRecord(event, blocking)); OK(cuStreamWaitEvent(two, event, 0)));
+	ANSWERS(1, read_back(memory, two));
+	FRAMES(0, OK(cuStreamWaitEvent(one, event, 0)));
+	/* a graph may record it */
+	OK(cuGraphCreate(&graph, 0));
+	OK(cuGraphAddEventRecordNode(&node, graph, NULL, 0, event));
+	FRAMES(1, OK(cuStreamWaitEvent(one, event, 0)));
+	behind(event, one, two);
+	ANSWERS(2, read_back(memory, two); OK(cuStreamSynchronize(one)));
+	peers[0].records_hidden = false;
+	OK(cuGraphDestroy(graph));
 	OK(cuMemFree_v2(memory));
 }
 
