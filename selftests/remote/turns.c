@@ -11,7 +11,15 @@
 
 #include "must.h"
 
-enum { STEPS = 4, BATCH = 400 << 10, LABELS = 1 << 10, BIG = 1 << 20, ROUNDS = 100, SPIN = 400000 };
+enum {
+	STEPS = 4,
+	BATCH = 400 << 10,
+	LABELS = 1 << 10,
+	BIG = 1 << 20,
+	ROUNDS = 100,
+	SPIN = 400000,
+	EVENTS = 140
+};
 
 static CUcontext ctx;
 static CUdeviceptr memory, other;
@@ -117,11 +125,22 @@ static void is_pageable(const void *p)
 }
 
 static CUstream copies[2], results;
+static CUevent computed; /* all of stream `one` so far, whose memory an argument gets */
 
 static void *give(void *arg)
 {
+	const CUstream *s = arg;
+
 	MUST(cuCtxSetCurrent(ctx));
-	copy_in(memory, LABELS, *(CUstream *)arg);
+	MUST(cuStreamWaitEvent(*s, computed, 0));
+	copy_in(memory, LABELS, *s);
+	return NULL;
+}
+
+static void *wait_there(void *s)
+{
+	MUST(cuCtxSetCurrent(ctx));
+	MUST(cuStreamSynchronize(s));
 	return NULL;
 }
 
@@ -137,12 +156,15 @@ static CUgraphExec make_graph(CUstream s)
 	return exec;
 }
 
-/* arguments of the jitted function by threads and streams of their own, then the result */
-static void jit(CUgraphExec exec, CUevent done)
+/*
+ * arguments of the jitted function by threads and streams of their own, then the result, which is
+ * pinned memory; two threads wait
+ */
+static void jit(CUgraphExec exec, CUevent done, float *loss)
 {
-	float loss;
 	int i;
 
+	MUST(cuEventRecord(computed, one));
 	for (i = 0; i < 2; i++) {
 		is_pageable(bytes + i);
 		elsewhere(give, &copies[i]);
@@ -150,9 +172,10 @@ static void jit(CUgraphExec exec, CUevent done)
 	MUST(cuGraphLaunch(exec, one));
 	MUST(cuEventRecord(done, one));
 	MUST(cuStreamWaitEvent(results, done, 0));
-	is_pageable(&loss);
-	MUST(cuMemcpyDtoHAsync_v2(&loss, other, sizeof(loss), results));
+	is_pageable(&i);
+	MUST(cuMemcpyDtoHAsync_v2(loss, other, sizeof(*loss), results));
 	MUST(cuStreamSynchronize(results));
+	elsewhere(wait_there, one);
 }
 
 static void token(void)
@@ -171,23 +194,66 @@ static void token(void)
 	}
 }
 
+/* as cuDNN does in a step: each of its streams waits for the one before */
+static void lstm(void)
+{
+	CUevent events[EVENTS];
+	int i;
+
+	for (i = 0; i < EVENTS; i++) {
+		MUST(cuEventCreate(&events[i], CU_EVENT_DISABLE_TIMING));
+		launch(i % 2 ? one : two, 10);
+		MUST(cuEventRecord(events[i], i % 2 ? one : two));
+		MUST(cuStreamWaitEvent(i % 2 ? two : one, events[i], 0));
+	}
+	for (i = 0; i < EVENTS; i++)
+		MUST(cuEventDestroy_v2(events[i]));
+}
+
+/* an event in the place of one that was recorded has not been recorded */
+static void made_anew(void)
+{
+	CUevent event, other_one;
+	float ms;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		MUST(cuEventCreate(&event, 0));
+		MUST(cuEventCreate(&other_one, 0));
+		MUST(cuEventQuery(event));
+		MUST(cuEventSynchronize(event));
+		FAILS(cuEventElapsedTime(&ms, event, other_one), CUDA_ERROR_INVALID_HANDLE);
+		launch(one, SPIN);
+		MUST(cuEventRecord(event, one));
+		MUST(cuEventRecord(other_one, one));
+		TURNS(0, MUST(cuEventDestroy_v2(event)); MUST(cuEventDestroy_v2(other_one)));
+	}
+	MUST(cuStreamSynchronize(one));
+}
+
 static void steps(void)
 {
 	CUgraphExec exec = make_graph(one);
+	float *loss;
 	CUevent done;
 	int i;
 
+	MUST(cuMemHostAlloc((void **)&loss, sizeof(*loss), 0));
 	MUST(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
+	MUST(cuEventCreate(&computed, CU_EVENT_DISABLE_TIMING));
 	for (i = 0; i < 2; i++)
 		MUST(cuStreamCreate(&copies[i], CU_STREAM_NON_BLOCKING));
 	MUST(cuStreamCreate(&results, CU_STREAM_NON_BLOCKING));
 	train();
-	jit(exec, done);
+	jit(exec, done, loss);
 	for (i = 0; i < STEPS; i++)
-		TURNS(1, jit(exec, done));
+		TURNS(1, jit(exec, done, loss));
 	train();
 	for (i = 0; i < STEPS; i++)
 		TURNS(1, train());
+	lstm();
+	for (i = 0; i < STEPS; i++)
+		TURNS(0, lstm());
 	token(); /* a graph was launched since */
 	for (i = 0; i < STEPS; i++)
 		TURNS(2, token());
@@ -299,6 +365,7 @@ int main(int argc, char **argv)
 	MUST(cuStreamCreate(&blocking, 0));
 	steps();
 	seen_elsewhere();
+	made_anew();
 	work_before();
 	exclusions();
 	puts("turns are as few as they may be");
