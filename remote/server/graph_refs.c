@@ -352,22 +352,3 @@ CUresult own_cuEventDestroy_v2(struct server *s, CUevent event)
 		       CUDA_SUCCESS :
 		       CALL(s, cuEventDestroy_v2, event);
 }
-
-/* the place that handle_drop() has freed last is the next one that handle_give() takes */
-CUresult frame_event_anew(struct server *s, const struct q_event_anew *q,
-			  struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
-{
-	CUevent event;
-	CUresult r;
-
-	if (!handle_find(s, CLASS_EVENT, q->event, (void **)&event))
-		return CUDA_ERROR_INVALID_HANDLE;
-	r = own_cuEventDestroy_v2(s, event);
-	if (r)
-		return r;
-	handle_drop(s, q->event);
-	r = own_cuEventCreate(s, &event, q->flags);
-	if (!r && !handle_give(s, CLASS_EVENT, event, s->current))
-		r = CUDA_ERROR_OUT_OF_MEMORY;
-	return r;
-}

@@ -82,6 +82,25 @@ CUresult own_cuEventCreate(struct server *s, CUevent *event, unsigned int flags)
 	return r ? r : share_new(s, *event, NULL);
 }
 
+/* the place that handle_drop() has freed last is the next one that handle_give() takes */
+CUresult frame_event_anew(struct server *s, const struct q_event_anew *q,
+			  struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	CUevent event;
+	CUresult r;
+
+	if (!handle_find(s, CLASS_EVENT, q->event, (void **)&event))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = own_cuEventDestroy_v2(s, event);
+	if (r)
+		return r;
+	handle_drop(s, q->event);
+	r = own_cuEventCreate(s, &event, q->flags);
+	if (!r && !handle_give(s, CLASS_EVENT, event, s->current))
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	return r;
+}
+
 CUresult own_cuIpcGetEventHandle(struct server *s, CUipcEventHandle *handle, CUevent event)
 {
 	const struct entry *e = handle_entry(s, handle_known(s, CLASS_EVENT, event));
