@@ -106,6 +106,35 @@ static int pick_runlist(struct kvgpu_hw *hw, u8 *runl)
 	return -ENODEV;
 }
 
+/* True: a PBDMA serves runlists @a and @b. */
+static bool pbdma_shared(const struct kvgpu_topo *t, u8 a, u8 b)
+{
+	unsigned int p;
+
+	for (p = 0; p < t->nr_pbdma; p++)
+		if (t->pbdma_runl[p] & BIT(a) && t->pbdma_runl[p] & BIT(b))
+			return true;
+	return false;
+}
+
+/*
+ * Finds the runlist for guests' copies: of a copy engine that shares neither the list nor a PBDMA
+ * with GR, or with the copy engine of the host, whose runlist is @host.
+ */
+static void pick_guests_runlist(struct kvgpu_hw *hw, u8 host)
+{
+	const struct kvgpu_topo *t = &hw->topo;
+	u8 gr = t->engine[0].runl, r;
+	unsigned int i;
+
+	hw->copy_runl = -1;
+	for (i = t->nr_engines; i-- > 1;) {
+		r = t->engine[i].runl;
+		if (r != gr && r != host && !pbdma_shared(t, r, gr) && !pbdma_shared(t, r, host))
+			hw->copy_runl = r;
+	}
+}
+
 int hw_copy_init(struct kvgpu_hw *hw)
 {
 	const u64 entry = FIELD_PREP(RUNLIST_ID, HW_COPY_CHID);
@@ -113,6 +142,8 @@ int hw_copy_init(struct kvgpu_hw *hw)
 	int ret;
 
 	ret = pick_runlist(hw, &c->runl);
+	if (!ret)
+		pick_guests_runlist(hw, c->runl);
 	ret = ret ?: copy_alloc(hw, c);
 	if (ret)
 		return ret;

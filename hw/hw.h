@@ -132,6 +132,8 @@ struct kvgpu_hw {
 	u8 *vbios;
 	u32 vbios_size;
 	u32 gr_ctx_size; /* bytes, a multiple of the page size */
+	/* runlist of a copy engine alone, for guests' copies; -1: the card has none */
+	int copy_runl;
 	const struct kvgpu_hw_events *events;
 	void *events_ctx;
 	struct kvgpu_hw_priv *p; /* private state of hw/ (internal.h) */

@@ -114,6 +114,9 @@ void vgpu_config_reset(struct kvgpu_vgpu *v)
 	memset(v->config, 0, sizeof(v->config));
 	for (i = 0; i < ARRAY_SIZE(words); i++)
 		vgpu_config_set_word(v, words[i].off, words[i].reset);
+	/* anybody in the guest can read it, and nouveau does not look at it */
+	if (kvgpu_machine_copies_apart(v->gpu))
+		vgpu_config_set_word(v, GK110_PCI_REV_CLASS, GK110_PCI_REV_CLASS_COPIES);
 }
 
 /* Here and in a write the caller keeps [@off, @off + @len) inside the space (region.c). */

@@ -101,6 +101,7 @@ MACHINE_COUNTER(pinned_pages, pinned_pages);
 /* ----------------------- a vGPU's use of the GPU, its strikes, and the knobs of its time slices */
 
 COUNTER(gpu_time_ns, kvgpu_machine_gpu_time_get(v));
+COUNTER(copy_time_ns, kvgpu_machine_copy_time_get(v));
 COUNTER(entitlement_ppm, kvgpu_machine_entitlement_get(v));
 MACHINE_COUNTER(slices, slices);
 MACHINE_COUNTER(preempts, preempts);
@@ -193,6 +194,7 @@ static struct attribute *vgpu_attrs[] = { &dev_attr_exits_bar0_read.attr,
 					  &dev_attr_interrupts.attr,
 					  &dev_attr_faults.attr,
 					  &dev_attr_gpu_time_ns.attr,
+					  &dev_attr_copy_time_ns.attr,
 					  &dev_attr_slices.attr,
 					  &dev_attr_preempts.attr,
 					  &dev_attr_preempt_ns_total.attr,
@@ -228,6 +230,7 @@ CARD_ATTR(policy, "%s", kvgpu_sched_policies[st.policy].name)
 CARD_ATTR(slice_us, "%llu", st.slice_us)
 CARD_ATTR(watchdog_ms, "%u", st.watchdog_ms)
 CARD_ATTR(busy_ns, "%llu", st.busy_ns)
+CARD_ATTR(copy_busy_ns, "%llu", st.copy_busy_ns)
 CARD_ATTR(switches, "%llu", st.switches)
 CARD_ATTR(engine_resets, "%llu", READ_ONCE(gpu->hw.stats.resets))
 CARD_ATTR(lost, "%u", st.lost)
@@ -273,6 +276,7 @@ static ssize_t watchdog_ms_store(struct device *dev, struct device_attribute *at
 }
 static DEVICE_ATTR_RW(watchdog_ms);
 static DEVICE_ATTR_RO(busy_ns);
+static DEVICE_ATTR_RO(copy_busy_ns);
 static DEVICE_ATTR_RO(switches);
 static DEVICE_ATTR_RO(engine_resets);
 static DEVICE_ATTR_RO(lost);
@@ -324,21 +328,16 @@ static ssize_t mem_clock_khz_show(struct device *dev, struct device_attribute *a
 }
 static DEVICE_ATTR_RO(mem_clock_khz);
 
-static struct attribute *card_attrs[] = { &dev_attr_policy.attr,
-					  &dev_attr_slice_us.attr,
-					  &dev_attr_watchdog_ms.attr,
-					  &dev_attr_busy_ns.attr,
-					  &dev_attr_switches.attr,
-					  &dev_attr_engine_resets.attr,
-					  &dev_attr_lost.attr,
-					  &dev_attr_chip_interrupts.attr,
-					  &dev_attr_room_vram_mib.attr,
-					  &dev_attr_room_bar1_mib.attr,
-					  &dev_attr_room_bar3_mib.attr,
-					  &dev_attr_temperature_mc.attr,
-					  &dev_attr_core_clock_khz.attr,
-					  &dev_attr_mem_clock_khz.attr,
-					  NULL };
+static struct attribute *card_attrs[] = {
+	&dev_attr_policy.attr,		&dev_attr_slice_us.attr,
+	&dev_attr_watchdog_ms.attr,	&dev_attr_busy_ns.attr,
+	&dev_attr_copy_busy_ns.attr,	&dev_attr_switches.attr,
+	&dev_attr_engine_resets.attr,	&dev_attr_lost.attr,
+	&dev_attr_chip_interrupts.attr, &dev_attr_room_vram_mib.attr,
+	&dev_attr_room_bar1_mib.attr,	&dev_attr_room_bar3_mib.attr,
+	&dev_attr_temperature_mc.attr,	&dev_attr_core_clock_khz.attr,
+	&dev_attr_mem_clock_khz.attr,	NULL
+};
 
 static const struct attribute_group card_group = {
 	.name = "kvgpu",

@@ -41,6 +41,8 @@
 #define   GK110_PCI_STA_W1C		0xf9000000u
 #define GK110_PCI_REV_CLASS		0x008
 #define   GK110_PCI_REV_CLASS_K20M	0x030200a1u	/* class 3D controller, revision a1 */
+/* of a vGPU whose copies run beside its kernels: no card has this revision */
+#define   GK110_PCI_REV_CLASS_COPIES	0x030200c1u
 #define GK110_PCI_CACHE_LINE		0x00c
 #define   GK110_PCI_CACHE_LINE_SIZE	GENMASK(7, 0)
 /* BAR0 shows the registers. It has 16 MiB, 32-bit (envytools docs/hw/bus/bars.rst). */

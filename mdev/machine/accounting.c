@@ -7,7 +7,7 @@
  * while the slicer waits for a preempt, they are made every KVGPU_HW_WATCH_US.
  *
  * The slicer calls all of this, the sampler and the interrupt thread vmach_time_settle(), and any
- * thread kvgpu_machine_gpu_time_get().
+ * thread kvgpu_machine_gpu_time_get() and kvgpu_machine_copy_time_get().
  */
 #include "mdev/machine/internal.h"
 #include "mdev/machine/wait.h"
@@ -59,12 +59,12 @@ static void runl_settle(struct machine_runl *r, u64 from, u64 now)
 void vmach_time_settle(struct kvgpu_chip *chip, u64 now)
 {
 	u64 from = chip->slicer.samples.charged;
-	u32 i;
+	struct machine_runl *r;
 
 	if (now <= from)
 		return;
-	for (i = 0; i < NR_RUNLS; i++)
-		runl_settle(&chip->runl[i], from, now);
+	for_each_runl(r, chip)
+		runl_settle(r, from, now);
 	chip->slicer.samples.charged = now;
 }
 
@@ -88,10 +88,10 @@ void vmach_payer_set(struct machine_runl *r, const struct machine_slice *payer, 
 	write_sequnlock(&s->acct_lock);
 }
 
-u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)
+/* Returns what @sl was charged up to now, ns. */
+static u64 time_get(struct machine_slice *sl)
 {
-	struct machine_slicer *s = &v->gpu->chip->slicer;
-	struct machine_slice *sl = &v->m->slice[RUNL_GR];
+	struct machine_slicer *s = &sl->runl->chip->slicer;
 	unsigned int seq;
 	s64 ns, reported;
 	u64 now, from;
@@ -114,6 +114,16 @@ u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)
 	return ns;
 }
 
+u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)
+{
+	return time_get(&v->m->slice[RUNL_GR]);
+}
+
+u64 kvgpu_machine_copy_time_get(const struct kvgpu_vgpu *v)
+{
+	return kvgpu_machine_copies_apart(v->gpu) ? time_get(&v->m->slice[RUNL_CE]) : 0;
+}
+
 /* ------------------------------------------------------------------ waits for the chip */
 
 /*
@@ -124,15 +134,16 @@ static void observe(struct kvgpu_chip *chip)
 {
 	u64 now = ktime_get_ns(), since = chip->slicer.samples.charged;
 	bool paused = chip->slicer.samples.paused;
-	u32 vgpu[NR_RUNLS][KVGPU_MAX_ENGINE], i;
+	u32 vgpu[NR_RUNLS][KVGPU_MAX_ENGINE];
 	struct machine_slice *sl;
+	struct machine_runl *r;
 
-	for (i = 0; i < NR_RUNLS; i++)
-		vmach_engines_name(&chip->runl[i], 1, vgpu[i]);
+	for_each_runl(r, chip)
+		vmach_engines_name(r, 1, vgpu[r - chip->runl]);
 	vmach_time_settle(chip, paused ? since + (now - since) / 2 : now);
-	for (i = 0; i < NR_RUNLS; i++)
-		list_for_each_entry(sl, &chip->runl[i].slices, node)
-			sl->charge.works = vmach_vgpu_named(sl->m, vgpu[i]);
+	for_each_runl(r, chip)
+		list_for_each_entry(sl, &r->slices, node)
+			sl->charge.works = vmach_vgpu_named(sl->m, vgpu[r - chip->runl]);
 	if (paused)
 		vmach_time_settle(chip, now);
 }

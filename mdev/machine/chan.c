@@ -7,7 +7,9 @@
  *
  * The runlist. A guest sees all engines on runlist 0, may use GR and a copy engine in one channel,
  * and does not say at the bind which of them it will use. On the card GR's runlist also serves a
- * copy engine. So a guest's channels go to GR's runlist.
+ * copy engine. So a channel with a graphics context is on GR's runlist. One without can only copy,
+ * and is on the runlist of a copy engine alone if the card has one (vmach_chan_place()). nouveau
+ * gives a channel its context after the bind, by an enable (below): then the channel moves.
  *
  * A guest may change the page directory, the limit and the graphics context in its instance block
  * after the bind. The change takes effect when the host reads the block again in
@@ -377,7 +379,10 @@ void vmach_chan_resync(struct kvgpu_chan *c)
 	}
 	if (vmach_chan_step_off(c))
 		swap_context(c, &g, block, block + RAMIN_SIZE / 4);
-	vmach_chans_restart(c->vgpu);
+	if (vmach_chan_place(c) != c->slice)
+		vmach_runlist_publish(c->vgpu, false);
+	else
+		vmach_chans_restart(c->vgpu);
 out:
 	kfree(block);
 }
@@ -399,6 +404,7 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 	vmach_space_sync(v, c->space);
 	if (c->guest.block.gr_ctx)
 		c->gr = vmach_grctx_get(v, c->space, c->guest.block.gr_ctx, c->guest.block.limit);
+	c->slice = vmach_chan_place(c);
 	ret = take_userd(c);
 	ret = ret ?: vmach_pool_alloc(v, RAMIN_SIZE, &c->host.inst);
 	ret = ret ?: write_inst(c, block, block + RAMIN_SIZE / 4, 0, RAMIN_SIZE);
@@ -442,7 +448,6 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, struct kvgpu_gaddr inst)
 
 	if (c && block && !vmach_gpu_lost(v->gpu)) {
 		c->vgpu = v;
-		c->slice = &v->m->slice[RUNL_GR];
 		c->gchid = id;
 		c->guest.inst = inst;
 		c->guest.tsg = c->host.tsg = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The time of PTIMER (the card's clock), and whether the card is lost.
+ * The time of PTIMER (the card's clock), whether the card is lost, whether copies go apart.
  */
 #include "mdev/machine/internal.h"
 
@@ -71,4 +71,9 @@ void vmach_gpu_declare_lost(struct kvgpu_gpu *gpu, const char *why)
 void kvgpu_machine_gpu_cut_off(struct kvgpu_gpu *gpu)
 {
 	vmach_gpu_declare_lost(gpu, "a reset takes the card's memory");
+}
+
+bool kvgpu_machine_copies_apart(const struct kvgpu_gpu *gpu)
+{
+	return gpu->chip->nr_runls > RUNL_CE;
 }

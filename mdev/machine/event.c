@@ -305,8 +305,8 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 {
 	struct kvgpu_gpu *gpu = ctx;
 	struct kvgpu_chip *chip = gpu->chip;
+	struct machine_runl *r;
 	struct kvgpu_chan *c;
-	u32 i;
 
 	spin_lock(&chip->event_lock);
 	c = chan_of_inst(chip, f->inst);
@@ -338,8 +338,8 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 			&gpu->hw.pdev->dev,
 			"MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
 			f->unit, f->va, f->inst);
-		for (i = 0; i < NR_RUNLS; i++)
-			kvgpu_hw_runl_clear_error(&gpu->hw, chip->runl[i].id);
+		for_each_runl(r, chip)
+			kvgpu_hw_runl_clear_error(&gpu->hw, r->id);
 	}
 	spin_unlock(&chip->event_lock);
 }

@@ -192,8 +192,8 @@ struct machine_runl {
 	} samples;
 };
 
-/* the runlists that vGPUs share: GR's */
-enum { RUNL_GR, NR_RUNLS };
+/* the runlists that vGPUs share: GR's, and that of a copy engine alone, if the card has one */
+enum { RUNL_GR, RUNL_CE, NR_RUNLS };
 
 /* bits of slicer.kicked: poll without waiting; channels wait for recovery; a sample was taken */
 enum { SLICER_POLL, SLICER_RECOVER, SLICER_SAMPLED };
@@ -229,13 +229,13 @@ struct machine_slicer {
 	 * When the next poll is made, beside runl->poll.next. .until: before that no poll is made.
 	 * .used: ns that the latest poll and its flushes took: the more, the longer the rest.
 	 * .used_mean: its mean of late. .from: begin of the rest: end of the poll and ns of its
-	 * flushes. .before: of the rest before. .owed: ns due; < 0: saved. .flush_due: there was a
-	 * sample, so guests' flushes are due.
+	 * flushes. .before: of the rest before. .owed: ns due; < 0: saved. .due: no rest has begun
+	 * since the latest poll. .flush_due: there was a sample, so guests' flushes are due.
 	 */
 	struct {
 		u64 until, used, used_mean, from, before;
 		s64 owed;
-		bool flush_due;
+		bool due, flush_due;
 	} rest;
 	/* protects .samples, also of the runlists, and slice.charge of the vGPUs; outside .lock */
 	seqlock_t acct_lock;
@@ -283,7 +283,8 @@ struct kvgpu_chip {
 		struct workqueue_struct *event, *unpin;
 	} wq;
 	u64 merge[CHIP_RUNL_MAX]; /* a vGPU's or the chip's list in the making; for the slicer */
-	struct machine_runl runl[NR_RUNLS];
+	struct machine_runl runl[NR_RUNLS]; /* the first .nr_runls are used */
+	u32 nr_runls;
 	struct machine_slicer slicer;
 	/* .size: bytes for all vGPUs. .dummy_page: what a vGPU has given back of BARs shows it. */
 	struct {
@@ -304,7 +305,7 @@ struct kvgpu_chip {
 struct kvgpu_chan {
 	struct hlist_node by_inst; /* in chip->by_inst, by .host.inst.at */
 	struct kvgpu_vgpu *vgpu;
-	struct machine_slice *slice; /* the runlist that it is on */
+	struct machine_slice *slice; /* the runlist that it is on; with the locks of .host.tsg */
 	gchid_t gchid;
 	hchid_t hchid;
 	/*
@@ -584,6 +585,11 @@ struct kvgpu_machine {
 		u64 total, strikes, resets, end_at;
 	} forgiven;
 };
+
+/* each runlist that vGPUs share, and a vGPU's place on each */
+#define for_each_runl(r, chip) for (r = (chip)->runl; r < (chip)->runl + (chip)->nr_runls; r++)
+#define for_each_slice(sl, m) \
+	for (sl = (m)->slice; sl < (m)->slice + (m)->v->gpu->chip->nr_runls; sl++)
 
 /* ---------------------------------- chip.c: read the time, declare the card lost; needs no lock */
 
@@ -887,7 +893,9 @@ void vmach_written_settle(struct kvgpu_vgpu *v); /* hides it if a page was marke
 /* Enables or disables @c on the chip. Needs no lock. */
 static inline void vmach_hchan_enable(const struct kvgpu_chan *c, bool on)
 {
-	kvgpu_hw_chan_enable(&c->vgpu->gpu->hw, c->hchid, c->slice->runl->id, on);
+	const struct machine_slice *sl = READ_ONCE(c->slice);
+
+	kvgpu_hw_chan_enable(&c->vgpu->gpu->hw, c->hchid, sl->runl->id, on);
 }
 
 struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id);
@@ -924,6 +932,11 @@ bool vmach_runlist_renew(struct kvgpu_vgpu *v, bool force);
  * chip if it has changed or @force is true.
  */
 void vmach_runlist_publish(struct kvgpu_vgpu *v, bool force);
+/*
+ * Returns where @c should be: on a copy engine's runlist if the card has one for it and @c has no
+ * graphics context and no group, so that it can only copy; else on GR's.
+ */
+struct machine_slice *vmach_chan_place(const struct kvgpu_chan *c);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
 /* preempts the guest's channel or group @id, and ends it if that takes too long */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);

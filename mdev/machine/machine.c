@@ -199,11 +199,11 @@ static void live_list_add(void *arg)
 
 	spin_lock(&chip->event_lock);
 	list_add_tail(&m->node, &chip->live);
-	for (sl = m->slice; sl < m->slice + NR_RUNLS; sl++)
+	for_each_slice(sl, m)
 		list_add_tail(&sl->node, &sl->runl->slices);
 	spin_unlock(&chip->event_lock);
 	spin_lock(&chip->slicer.lock);
-	for (sl = m->slice; sl < m->slice + NR_RUNLS; sl++) {
+	for_each_slice(sl, m) {
 		sl->ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 		sl->ent.cap = KVGPU_SCHED_CAP_NONE;
 		sl->ent.fixed_ppm = vmach_share_get(v, KVGPU_SCHED_PPM);
@@ -242,7 +242,7 @@ static void live_list_remove(void *arg)
 	spin_lock(&gpu->chip->event_lock);
 	list_del(&m->node);
 	spin_unlock(&gpu->chip->event_lock);
-	for (sl = m->slice; sl < m->slice + NR_RUNLS; sl++)
+	for_each_slice(sl, m)
 		slice_remove(sl);
 	vmach_slicer_kick(gpu);
 }

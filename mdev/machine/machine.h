@@ -148,16 +148,18 @@ void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
  */
 int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
+/* True: channels that can only copy run beside the others, on a copy engine. After the start. */
+bool kvgpu_machine_copies_apart(const struct kvgpu_gpu *gpu);
 /* The card is lost for its vGPUs: cuts it off from system memory. Any context. */
 void kvgpu_machine_gpu_cut_off(struct kvgpu_gpu *gpu);
 
 /* ---------- counters and knobs for sysfs (stats.c), state for debugfs (show.c); no lock is held */
 
 /*
- * Counters and knobs of a vGPU, for sysfs.c. .preempts: the vGPU's channels and groups that had to
- * leave the chip in switches of the slicer. .preempt_ns: ns that all of them took to leave; for the
- * first of a switch, the time counts from the slicer's poll before the switch. .preempt_ns_max: the
- * longest of these times. .cap: per cent of the GPU's time.
+ * Counters and knobs of a vGPU, for sysfs.c, of all its runlists together. .preempts: the vGPU's
+ * channels and groups that had to leave the chip in switches of the slicer. .preempt_ns: ns that
+ * all of them took to leave; for the first of a switch, the time counts from the slicer's poll
+ * before the switch. .preempt_ns_max: the longest of these times. .cap: per cent of the GPU's time.
  */
 struct machine_stats {
 	u64 registers_unlisted, registers_denied;
@@ -171,7 +173,9 @@ struct machine_stats {
 enum machine_knob { MACHINE_WEIGHT, MACHINE_CAP };
 
 void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *st);
-u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v); /* ns charged, up to now */
+/* ns charged up to now: for GR's runlist, and for a copy engine's alone, 0 if the card has none */
+u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v);
+u64 kvgpu_machine_copy_time_get(const struct kvgpu_vgpu *v);
 u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v); /* ppm of the GPU's time */
 /* returns 0, or -ERANGE without a change if @val is out of range */
 int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val);
@@ -181,7 +185,7 @@ void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v);
 /* Counters and knobs of a card, for sysfs.c. */
 struct machine_gpu_stats {
 	enum kvgpu_sched_policy_id policy;
-	u64 slice_us, busy_ns, switches;
+	u64 slice_us, busy_ns, copy_busy_ns, switches; /* .switches: on all runlists */
 	unsigned int watchdog_ms;
 	bool lost; /* cut off: nothing runs on the card until it is reset and bound anew */
 };

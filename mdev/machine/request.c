@@ -256,13 +256,13 @@ int vmach_preempt_now(struct kvgpu_gpu *gpu, struct machine_hid hid, unsigned in
 /* A preempt of a switch keeps the register longer than others do while a switch waits. */
 static u64 slot_length(const struct kvgpu_chip *chip, const struct machine_preempt *p)
 {
+	const struct machine_runl *r;
 	bool yields = false;
-	u32 i;
 
-	for (i = 0; i < NR_RUNLS; i++) {
-		if (p == &chip->runl[i].sw.leave)
+	for_each_runl(r, chip) {
+		if (p == &r->sw.leave)
 			return PREEMPT_SLOT_MS * NSEC_PER_MSEC;
-		yields |= chip->runl[i].sw.waits;
+		yields |= r->sw.waits;
 	}
 	return yields ? YIELD_NS : PREEMPT_SLOT_MS * NSEC_PER_MSEC;
 }

@@ -27,17 +27,15 @@
 int vmach_runlists_init(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
+	struct machine_slice *sl;
 	bool all = true;
-	u32 i;
 
 	/* so the lists of all vGPUs together fit into the chip's list (CHIP_RUNL_MAX) */
 	m->runl.max = vmach_id_blocks_get(v) * KVGPU_ID_BLOCK;
 	m->runl.entries = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
-	for (i = 0; i < NR_RUNLS; i++) {
-		struct machine_slice *sl = &m->slice[i];
-
+	for_each_slice(sl, m) {
 		sl->m = m;
-		sl->runl = &v->gpu->chip->runl[i];
+		sl->runl = &v->gpu->chip->runl[sl - m->slice];
 		sl->published = kvcalloc(m->runl.max, sizeof(u64), GFP_KERNEL_ACCOUNT);
 		all &= !!sl->published;
 	}
@@ -46,10 +44,10 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 
 void vmach_runlists_fini(struct kvgpu_vgpu *v)
 {
-	u32 i;
+	struct machine_slice *sl;
 
-	for (i = 0; i < NR_RUNLS; i++)
-		kvfree(v->m->slice[i].published);
+	for_each_slice(sl, v->m)
+		kvfree(sl->published);
 	kvfree(v->m->runl.entries);
 }
 
@@ -83,12 +81,14 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 }
 
 /*
- * Returns the chip's id of channel or group @id of a guest's list. -1: leave the entry out.
- * Notes in m->runl.tsgs which groups the new list has already.
+ * Returns the chip's id of channel or group @id of a guest's list. -1: leave the entry out, because
+ * the channel is dead or on another runlist. Notes in m->runl.tsgs which groups the new list has
+ * already.
  */
 static int list_id_map(void *ctx, bool tsg, u16 id)
 {
-	struct kvgpu_vgpu *v = ctx;
+	const struct machine_slice *sl = ctx;
+	struct kvgpu_machine *m = sl->m;
 	struct kvgpu_chan *c;
 
 	/*
@@ -97,9 +97,9 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 	 * a group, before other channels, is not known.
 	 */
 	if (tsg)
-		return test_and_set_bit(id, v->m->runl.tsgs) ? -1 : v->m->runl.htsg[id];
-	c = vmach_chan_find(v, (gchid_t){ id });
-	return c && !c->dead ? c->hchid.v : -1;
+		return test_and_set_bit(id, m->runl.tsgs) ? -1 : m->runl.htsg[id];
+	c = vmach_chan_find(m->v, (gchid_t){ id });
+	return c && !c->dead && c->slice == sl ? c->hchid.v : -1;
 }
 
 /*
@@ -205,28 +205,49 @@ struct new_list {
 	bool force;
 };
 
+struct machine_slice *vmach_chan_place(const struct kvgpu_chan *c)
+{
+	struct kvgpu_machine *m = c->vgpu->m;
+	bool copies = !c->guest.block.gr_ctx && c->host.tsg < 0;
+
+	return &m->slice[copies && kvgpu_machine_copies_apart(m->v->gpu) ? RUNL_CE : RUNL_GR];
+}
+
+/* Notes groups and runlists of the channels. Who gets another one has left the chip. */
+static void note_places(struct kvgpu_machine *m)
+{
+	struct kvgpu_chan *c;
+	unsigned long id;
+
+	spin_lock(&m->v->gpu->chip->event_lock);
+	xa_for_each(&m->ids.chans, id, c) {
+		if (c->guest.listed)
+			c->host.tsg = c->guest.tsg < 0 ? -1 : m->runl.htsg[c->guest.tsg];
+		if (!c->dead)
+			WRITE_ONCE(c->slice, vmach_chan_place(c));
+	}
+	spin_unlock(&m->v->gpu->chip->event_lock);
+}
+
 /* Translates the list here, so that no channel is ended between the translation and the store. */
 static void list_store(void *arg)
 {
 	struct new_list *l = arg;
 	struct kvgpu_vgpu *v = l->v;
 	struct kvgpu_machine *m = v->m;
-	struct machine_slice *sl = &m->slice[RUNL_GR];
 	u32 guest_nr = m->trap.runl_blocked ? 0 : m->runl.nr, nr;
 	u64 *list = v->gpu->chip->merge;
-	struct kvgpu_chan *c;
-	unsigned long id;
+	struct machine_slice *sl;
 	int ret;
 
-	spin_lock(&v->gpu->chip->event_lock);
-	xa_for_each(&m->ids.chans, id, c)
-		if (c->guest.listed)
-			c->host.tsg = c->guest.tsg < 0 ? -1 : m->runl.htsg[c->guest.tsg];
-	spin_unlock(&v->gpu->chip->event_lock);
-	bitmap_zero(m->runl.tsgs, GK110_FIFO_NR_TSG);
-	nr = kvgpu_shadow_runlist_build(m->runl.entries, guest_nr, list_id_map, v, SLICE_US, list,
-					m->runl.max);
-	if (l->force || nr != sl->published_nr || memcmp(sl->published, list, nr * sizeof(u64))) {
+	note_places(m);
+	for_each_slice(sl, m) {
+		bitmap_zero(m->runl.tsgs, GK110_FIFO_NR_TSG);
+		nr = kvgpu_shadow_runlist_build(m->runl.entries, guest_nr, list_id_map, sl,
+						SLICE_US, list, m->runl.max);
+		if (!l->force && nr == sl->published_nr &&
+		    !memcmp(sl->published, list, nr * sizeof(u64)))
+			continue;
 		memcpy(sl->published, list, nr * sizeof(u64));
 		sl->published_nr = nr;
 		ret = vmach_runlist_update(sl);

@@ -33,8 +33,9 @@ static void show_policy(struct seq_file *s, struct machine_slicer *slicer,
 	const struct machine_slice *owner = READ_ONCE(r->lists.owner);
 
 	spin_lock(&slicer->lock);
-	seq_printf(s, "policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
-		   r->sched.policy->name, div_u64(r->sched.slice_ns, NSEC_PER_USEC),
+	seq_printf(s,
+		   "runlist %u policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
+		   r->id, r->sched.policy->name, div_u64(r->sched.slice_ns, NSEC_PER_USEC),
 		   slicer->watchdog_ms, r->lists.switches, r->samples.busy_ns);
 	seq_printf(s, "chip %s%s present %u runnable %u\n", r->lists.shared ? "open" : "owned by ",
 		   r->lists.shared ? "" :
@@ -52,12 +53,12 @@ void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 {
 	struct machine_slicer *slicer = &gpu->chip->slicer;
 	struct machine_slice *sl;
-	u32 i;
+	struct machine_runl *r;
 
 	spin_lock(&gpu->chip->event_lock);
-	for (i = 0; i < NR_RUNLS; i++) {
-		show_policy(s, slicer, &gpu->chip->runl[i]);
-		list_for_each_entry(sl, &gpu->chip->runl[i].slices, node)
+	for_each_runl(r, gpu->chip) {
+		show_policy(s, slicer, r);
+		list_for_each_entry(sl, &r->slices, node)
 			show_slice(s, slicer, sl);
 	}
 	spin_unlock(&gpu->chip->event_lock);

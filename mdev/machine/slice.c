@@ -233,11 +233,12 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 {
 	bool quiet = true, limited = false, shared = true;
 	struct kvgpu_machine *m;
-	u32 bound = 0, i;
+	struct machine_runl *r;
+	u32 bound = 0;
 
-	for (i = 0; i < NR_RUNLS; i++) {
-		quiet &= now > chip->runl[i].poll.worked + QUIET_NS;
-		shared &= chip->runl[i].lists.shared;
+	for_each_runl(r, chip) {
+		quiet &= now > r->poll.worked + QUIET_NS;
+		shared &= r->lists.shared;
 	}
 	/* an interrupt is masked until a poll; vGPUs alternate on the chip */
 	if (vmach_nonstall_poll(chip, now) || !shared)
@@ -292,20 +293,20 @@ static void serve_flushes(struct kvgpu_chip *chip)
 static u64 rest_end(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
-	u64 mean = min(2 * s->rest.used, REST_MAX_NS), turn = ~0ull, length = ~0ull;
+	u64 mean = min(2 * s->rest.used, REST_MAX_NS), turn = ~0ull, length = 0;
 	u64 end = s->rest.from + kvgpu_sched_gap(mean, get_random_u64());
-	u32 i;
+	struct machine_runl *r;
 
 	s->rest.used_mean = s->rest.used_mean - s->rest.used_mean / 8 + s->rest.used / 8;
 	s->rest.owed -= (s64)(s->rest.from - s->rest.used - s->rest.before);
 	s->rest.owed = clamp_t(s64, s->rest.owed, -REST_SAVED_NS, 0) + 2 * (s64)s->rest.used_mean;
 	s->rest.before = s->rest.from;
 	spin_lock(&s->lock);
-	for (i = 0; i < NR_RUNLS; i++) {
-		const struct kvgpu_sched *sched = &chip->runl[i].sched;
-
-		turn = min(turn, kvgpu_sched_turn_end(sched));
-		length = min(length, sched->slice_end - sched->turn_start);
+	for_each_runl(r, chip) {
+		if (kvgpu_sched_turn_end(&r->sched) >= turn)
+			continue;
+		turn = kvgpu_sched_turn_end(&r->sched);
+		length = r->sched.slice_end - r->sched.turn_start;
 	}
 	spin_unlock(&s->lock);
 	if (turn >= end)
@@ -315,21 +316,31 @@ static u64 rest_end(struct kvgpu_chip *chip)
 	return turn;
 }
 
-/* A pass is over: the poll, and the switch of @r if there was one. */
-static void turn_over(struct machine_runl *r)
+/* The chip has the list of @r that the policy asked for. */
+static void turn_begin(struct machine_runl *r)
 {
 	struct machine_slicer *s = &r->chip->slicer;
 
-	if (!r->lists.shared) {
-		spin_lock(&s->lock);
-		/* kvgpu_sched_choose() did not know when the switch would end */
-		r->poll.next = kvgpu_sched_started(&r->sched, ktime_get_ns());
-		spin_unlock(&s->lock);
-	}
+	if (r->lists.shared)
+		return;
+	spin_lock(&s->lock);
+	/* kvgpu_sched_choose() did not know when the switch would end */
+	r->poll.next = kvgpu_sched_started(&r->sched, ktime_get_ns());
+	spin_unlock(&s->lock);
+}
+
+/* A pass is over: the polls, and a switch unless other lists were polled that made none. */
+static void rest_begin(struct kvgpu_chip *chip)
+{
+	struct machine_slicer *s = &chip->slicer;
+
+	if (!s->rest.due)
+		return;
+	s->rest.due = false;
 	if (s->rest.flush_due)
-		serve_flushes(r->chip);
+		serve_flushes(chip);
 	s->rest.flush_due = false;
-	s->rest.until = rest_end(r->chip);
+	s->rest.until = rest_end(chip);
 }
 
 /* -------------------------- a switch: wait until the loaded channels have left, one by one */
@@ -345,7 +356,8 @@ static void switch_end(struct machine_runl *r)
 	r->sw.waits = false;
 	lists_load(r);
 	vmach_samples_set(r->chip, r->chip->slicer.samples.charged, SAMPLE_NS);
-	turn_over(r);
+	turn_begin(r);
+	rest_begin(r->chip);
 }
 
 static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int ret);
@@ -435,42 +447,92 @@ static void leave_over(struct kvgpu_chip *chip, struct machine_preempt *p, int r
 /* ------------------------------------------------------------------ a pass of the slicer */
 
 /*
- * Polls @r, asks the policy, and begins a switch if the policy says so. Sets .next to the time at
- * which the policy wants to be asked again.
+ * Asks the policy which list @r should have, and begins a switch if the policy says so. Sets .next
+ * to the time at which the policy wants to be asked again. True: channels have to leave first.
  */
-static void slicer_pass(struct machine_runl *r)
+static bool list_choose(struct machine_runl *r, u64 now)
 {
-	struct kvgpu_chip *chip = r->chip;
+	struct kvgpu_sched_choice c;
+
+	ask_policy(r, now, &c);
+	r->poll.next = c.until;
+	return lists_switch(r, &c);
+}
+
+/* Polls the runlists that are in no switch, and has them get the lists that they should have. */
+static void slicer_pass(struct kvgpu_chip *chip)
+{
+	bool polled[NR_RUNLS], leave[NR_RUNLS], stays = false;
 	struct machine_slicer *s = &chip->slicer;
 	u64 now = ktime_get_ns();
-	struct kvgpu_sched_choice c;
-	bool leave;
+	struct machine_runl *r;
+	u32 i = 0;
 
 	s->rest.from = now;
+	s->rest.due = true;
 	if (vmach_gpu_lost(chip->gpu)) {
-		r->poll.next = ~0ull;
-		s->rest.until = rest_end(chip);
+		for_each_runl(r, chip)
+			r->poll.next = ~0ull;
+		rest_begin(chip);
 		return;
 	}
 	s->rest.flush_due = test_and_clear_bit(SLICER_SAMPLED, &s->kicked);
-	vmach_slicer_poll(r, now);
+	for_each_runl(r, chip) {
+		polled[i] = !r->sw.waits;
+		if (polled[i++])
+			vmach_slicer_poll(r, now);
+	}
 	/* the policy is asked by what was charged up to now */
 	write_seqlock(&s->acct_lock);
 	vmach_time_settle(chip, now);
 	write_sequnlock(&s->acct_lock);
-	ask_policy(r, now, &c);
-	r->poll.next = c.until;
-	leave = lists_switch(r, &c);
+	i = 0;
+	for_each_runl(r, chip) {
+		leave[i] = polled[i] && list_choose(r, now);
+		stays |= polled[i] && !leave[i];
+		i++;
+	}
 	vmach_samples_set(chip, now, sample_mean(chip, now));
 	s->rest.from = ktime_get_ns();
 	s->rest.used = s->rest.from - now;
-	if (leave)
-		leave_begin(r);
-	else
-		turn_over(r);
+	i = 0;
+	for_each_runl(r, chip) {
+		if (leave[i])
+			leave_begin(r);
+		else if (polled[i])
+			turn_begin(r);
+		i++;
+	}
+	if (stays)
+		rest_begin(chip);
+}
+
+/*
+ * Returns the time at which the policy wants to be asked again, ktime in ns; ~0 while all runlists
+ * are in a switch. @kicked: bits SLICER_*.
+ */
+static u64 next_pass(const struct kvgpu_chip *chip, unsigned long kicked)
+{
+	const struct machine_runl *r;
+	u64 next = ~0ull;
+
+	for_each_runl(r, chip)
+		if (!r->sw.waits)
+			next = min(next, kicked & BIT(SLICER_POLL) ? 0 : r->poll.next);
+	return next == ~0ull ? next : max(next, chip->slicer.rest.until);
 }
 
 /* -------------------------------------------- the slicer's thread: main loop, start and stop */
+
+static bool switch_waits(const struct kvgpu_chip *chip)
+{
+	const struct machine_runl *r;
+	bool waits = false;
+
+	for_each_runl(r, chip)
+		waits |= r->sw.waits;
+	return waits;
+}
 
 /* Sleeps until @until, or until there is something to do. */
 static void slicer_sleep(struct machine_slicer *s, unsigned long kicked, u64 until)
@@ -494,7 +556,6 @@ static int slicer_main(void *arg)
 {
 	struct kvgpu_chip *chip = arg;
 	struct machine_slicer *s = &chip->slicer;
-	struct machine_runl *r = &chip->runl[RUNL_GR];
 	unsigned long kicked;
 	u64 ends, poll;
 	bool busy;
@@ -507,17 +568,15 @@ static int slicer_main(void *arg)
 		if (test_and_clear_bit(SLICER_RECOVER, &s->kicked))
 			vmach_chans_recover(chip);
 		busy |= vmach_preempts_step(chip);
-		if (r->sw.waits && test_bit(SLICER_SAMPLED, &s->kicked)) {
+		if (switch_waits(chip) && test_bit(SLICER_SAMPLED, &s->kicked)) {
 			vmach_nonstall_poll(chip, ktime_get_ns());
 			serve_flushes(chip);
 		}
 		kicked = READ_ONCE(s->kicked);
-		poll = max(kicked & BIT(SLICER_POLL) ? 0 : r->poll.next, s->rest.until);
-		if (r->sw.waits)
-			poll = ~0ull;
+		poll = next_pass(chip, kicked);
 		if (ktime_get_ns() >= poll) {
 			clear_bit(SLICER_POLL, &s->kicked);
-			slicer_pass(r);
+			slicer_pass(chip);
 			busy = true;
 		}
 		vmach_chip_leave(s);
@@ -539,6 +598,7 @@ void vmach_slicer_init(struct kvgpu_chip *chip)
 	INIT_LIST_HEAD(&s->preempts);
 	seqlock_init(&s->acct_lock);
 	s->samples.at = s->samples.mean = ~0ull;
+	chip->nr_runls = 1; /* until vmach_slicer_start() */
 	for (r = chip->runl; r < chip->runl + NR_RUNLS; r++) {
 		r->chip = chip;
 		INIT_LIST_HEAD(&r->slices);
@@ -561,6 +621,8 @@ int vmach_slicer_start(struct kvgpu_gpu *gpu)
 
 	/* hw_chip_probe() has put GR first */
 	chip->runl[RUNL_GR].id = gpu->hw.topo.engine[0].runl;
+	chip->nr_runls = gpu->hw.copy_runl < 0 ? 1 : 2;
+	chip->runl[RUNL_CE].id = gpu->hw.copy_runl;
 	vmach_watchdog_set(gpu, WATCHDOG_MS);
 	ret = vmach_thread_start(chip, &s->samples.thread, vmach_sampler_main, "kvgpu-see/%s");
 	if (!ret)

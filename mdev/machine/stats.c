@@ -25,17 +25,19 @@ void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *s
 		.tlb_flushes = atomic64_read(&v->m->mem.flushes),
 		.spaces_kept = atomic64_read(&v->m->mem.spaces_kept),
 		.pinned_pages = READ_ONCE(shadow->pinned) + READ_ONCE(v->m->pin.nr_due),
-		.slices = READ_ONCE(sl->ent.slices),
-		.preempts = READ_ONCE(sl->preempts.nr),
-		.preempt_ns = READ_ONCE(sl->preempts.ns),
-		.preempt_ns_max = READ_ONCE(sl->preempts.max),
 		.doorbells_trapped = atomic64_read(&v->m->view.doorbells_trapped),
 		.strikes = READ_ONCE(v->m->forgiven.total),
 		.weight = READ_ONCE(sl->ent.weight),
 		.cap = READ_ONCE(sl->ent.cap),
-		.runnable = READ_ONCE(sl->found.work),
 		.suspended = READ_ONCE(sl->ent.suspended),
 	};
+	for_each_slice(sl, v->m) {
+		st->slices += READ_ONCE(sl->ent.slices);
+		st->preempts += READ_ONCE(sl->preempts.nr);
+		st->preempt_ns += READ_ONCE(sl->preempts.ns);
+		st->preempt_ns_max = max(st->preempt_ns_max, READ_ONCE(sl->preempts.max));
+		st->runnable |= READ_ONCE(sl->found.work);
+	}
 }
 
 u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v)
@@ -53,20 +55,18 @@ u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v)
 int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val)
 {
 	struct machine_slicer *s = &v->gpu->chip->slicer;
+	struct machine_slice *sl;
 	u64 now;
-	u32 i;
 	int ret = 0;
 
 	spin_lock(&s->lock);
 	/* read the clock under the lock, so that @now is not from before a wait for the lock */
 	now = ktime_get_ns();
-	for (i = 0; i < NR_RUNLS && !ret; i++) {
-		struct machine_slice *sl = &v->m->slice[i];
-
+	/* a value is in range for all or for none */
+	for_each_slice(sl, v->m)
 		ret = knob == MACHINE_WEIGHT ?
 			      kvgpu_sched_set_weight(&sl->runl->sched, &sl->ent, val, now) :
 			      kvgpu_sched_set_cap(&sl->runl->sched, &sl->ent, val, now);
-	}
 	spin_unlock(&s->lock);
 	vmach_slicer_kick(v->gpu);
 	return ret;
@@ -83,16 +83,17 @@ void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu
 		.slice_us = div_u64(READ_ONCE(r->sched.slice_ns), NSEC_PER_USEC),
 		.watchdog_ms = READ_ONCE(gpu->chip->slicer.watchdog_ms),
 		.busy_ns = READ_ONCE(r->samples.busy_ns),
-		.switches = READ_ONCE(r->lists.switches),
+		.copy_busy_ns = READ_ONCE(gpu->chip->runl[RUNL_CE].samples.busy_ns),
 		.lost = vmach_gpu_lost(gpu),
 	};
+	for_each_runl(r, gpu->chip)
+		st->switches += READ_ONCE(r->lists.switches);
 }
 
 int kvgpu_machine_gpu_knob_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob, unsigned int val)
 {
 	struct machine_slicer *s = &gpu->chip->slicer;
-	struct kvgpu_sched *sched;
-	u32 i;
+	struct machine_runl *r;
 	int ret = 0;
 
 	if (knob == MACHINE_WATCHDOG_MS) {
@@ -100,12 +101,10 @@ int kvgpu_machine_gpu_knob_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob
 		return 0;
 	}
 	spin_lock(&s->lock);
-	for (i = 0; i < NR_RUNLS && !ret; i++) {
-		sched = &gpu->chip->runl[i].sched;
+	for_each_runl(r, gpu->chip)
 		ret = knob == MACHINE_POLICY ?
-			      kvgpu_sched_set_policy(sched, val, ktime_get_ns()) :
-			      kvgpu_sched_set_slice(sched, (u64)val * NSEC_PER_USEC);
-	}
+			      kvgpu_sched_set_policy(&r->sched, val, ktime_get_ns()) :
+			      kvgpu_sched_set_slice(&r->sched, (u64)val * NSEC_PER_USEC);
 	spin_unlock(&s->lock);
 	vmach_slicer_kick(gpu);
 	return ret;

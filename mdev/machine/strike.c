@@ -48,7 +48,7 @@ static void suspend_set(struct kvgpu_machine *m, bool suspend, u64 now)
 {
 	struct machine_slice *sl;
 
-	for (sl = m->slice; sl < m->slice + NR_RUNLS; sl++) {
+	for_each_slice(sl, m) {
 		kvgpu_sched_set_suspended(&sl->runl->sched, &sl->ent, suspend, now);
 		sl->runl->lists.stale = true;
 	}

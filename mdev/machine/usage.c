@@ -47,18 +47,19 @@ static void take_sample(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 	u64 now = ktime_get_ns(), mean;
-	u32 vgpu[NR_RUNLS][KVGPU_MAX_ENGINE], i;
+	u32 vgpu[NR_RUNLS][KVGPU_MAX_ENGINE];
 	bool unnamed[NR_RUNLS], counts;
+	struct machine_runl *r;
 
-	for (i = 0; i < NR_RUNLS; i++)
-		unnamed[i] = vmach_engines_name(&chip->runl[i], ENGINE_READS, vgpu[i]);
+	for_each_runl(r, chip)
+		unnamed[r - chip->runl] = vmach_engines_name(r, ENGINE_READS, vgpu[r - chip->runl]);
 	spin_lock(&chip->event_lock);
 	write_seqlock(&s->acct_lock);
 	counts = !s->samples.paused && now >= s->samples.charged;
 	if (counts)
 		vmach_time_settle(chip, now);
-	for (i = 0; i < NR_RUNLS; i++)
-		note_usage(&chip->runl[i], vgpu[i], unnamed[i], counts);
+	for_each_runl(r, chip)
+		note_usage(r, vgpu[r - chip->runl], unnamed[r - chip->runl], counts);
 	mean = s->samples.mean;
 	s->samples.at = mean == ~0ull ? ~0ull :
 					ktime_get_ns() + kvgpu_sched_gap(mean, get_random_u64());

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The questions T1 to T27 of docs/supported.md, as far as the stages of one run answer them. An answer is what was seen;
+"""The questions T1 to T28 of docs/supported.md, as far as the stages of one run answer them. An answer is what was seen;
 nothing here judges whether it is good."""
 
 GUEST = "open: wants a hostile guest (selftests/module/hostile)"
@@ -42,6 +42,13 @@ def busy(done):
     return f"copies without a pause: busy {100 * one['busy']:.1f} % of the time" if one else "open: the stage shares was not run"
 
 
+def copies_moved(done):
+    facts = [v for stage in ("one guest", "two guests") if stage in done for v in (done[stage].facts or {}).values()]
+    if not facts:
+        return "open: wants a guest (--guest)"
+    return "; ".join(f"copy_time_ns {v['copy_time_ns']}, gpu_time_ns {v['gpu_time_ns']}" for v in facts)
+
+
 def memory(done):
     board = done["bring-up"].facts.get("board") if "bring-up" in done else None
     if not board:
@@ -77,6 +84,7 @@ QUESTIONS = {
     "T25": "open: cut the card off during a copy, then modprobe again",
     "T26": "open: ftrace of kvgpu_hw_l2_flush beside a stream",
     "T27": unless_said("IOMMU", ("isolation",), "no fault was seen in this run", "a fault was seen"),
+    "T28": copies_moved,
 }
 
 

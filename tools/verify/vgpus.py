@@ -195,7 +195,7 @@ def guests(run, nr):
             time.sleep(1)
             used.update(v for v in vs if fetches(run, v))
         time.sleep(GUEST_MORE_SECONDS)
-        facts = {v.uuid: {n: v.number(n) for n in ("gpu_time_ns", "faults", "strikes", "exits_bar0_read", "exits_bar0_write")}
+        facts = {v.uuid: {n: v.number(n) for n in ("gpu_time_ns", "copy_time_ns", "faults", "strikes", "exits_bar0_read", "exits_bar0_write")}
                  for v in vs}
         if len(used) < nr:
             return kernel_failed(run, f"a guest's driver has not used its vGPU after {GUEST_SECONDS} s (its kernel's log says why)")

@@ -7,7 +7,6 @@
 #include "selftests/module/harness/world.h"
 
 struct world world;
-static const struct chip_manners mannerly;
 extern unsigned int *const harness_param_max_pinned_mib;
 
 void world_begin(u64 seed, const struct chip_manners *m)
@@ -20,7 +19,7 @@ void world_begin(u64 seed, const struct chip_manners *m)
 	harness_begin(&quiet);
 	work_begin();
 	eventfd_begin();
-	chip_begin(&mannerly);
+	chip_begin(&(struct chip_manners){ .lone_ce = m && m->lone_ce });
 	/* to allocate what the module keeps for the default would take most of a run's time */
 	*harness_param_max_pinned_mib = 16;
 	FAIL_ON(harness_module_init(), "the module is not loaded");

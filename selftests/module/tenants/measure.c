@@ -43,19 +43,24 @@ static void go_first(bool on)
 	}
 }
 
+/* A vGPU's gpu_time_ns and copy_time_ns, opened. Tenants copy: which one grows is the card's. */
+struct times {
+	int gpu, copies;
+};
+
 /*
- * @gpu: the vGPUs' gpu_time_ns, opened. Read them first and without a pause: a vGPU that is read
- * 1 ms later than another one may have had the GPU for 1 ms more.
+ * Read the times first and without a pause: a vGPU that is read 1 ms later than another one may
+ * have had the GPU for 1 ms more.
  * The other values are read at ordinary priority, so that they do not keep the slicer from the CPU.
  * Call it after go_first(true).
  */
-static void look(const struct tenant *t, const int *gpu, unsigned int nr, struct look *l)
+static void look(const struct tenant *t, const struct times *times, unsigned int nr, struct look *l)
 {
 	unsigned int i;
 
 	l->at = now_ns();
 	for (i = 0; i < nr; i++)
-		l->gpu[i] = value_read(gpu[i]);
+		l->gpu[i] = value_read(times[i].gpu) + value_read(times[i].copies);
 	l->took = now_ns() - l->at;
 	go_first(false);
 	l->strikes = l->dry = 0;
@@ -64,7 +69,7 @@ static void look(const struct tenant *t, const int *gpu, unsigned int nr, struct
 		l->bytes[i] = t[i].shared->bytes;
 		l->strikes += vgpu_value(&t[i], "strikes");
 	}
-	l->busy = card_value("busy_ns");
+	l->busy = card_value("busy_ns") + card_value("copy_busy_ns");
 	go_first(true);
 }
 
@@ -89,23 +94,26 @@ static void tell_hangers(const struct setup *s, struct tenant *t, unsigned int a
 static void look_again_and_again(const struct setup *s, struct tenant *t, unsigned int looks,
 				 double seconds, struct look *l)
 {
-	int gpu[MAX_TENANTS];
+	struct times times[MAX_TENANTS];
 	unsigned int i;
 
 	for (i = 0; i < s->nr; i++)
-		gpu[i] = vgpu_open(&t[i], "gpu_time_ns");
+		times[i] = (struct times){ vgpu_open(&t[i], "gpu_time_ns"),
+					   vgpu_open(&t[i], "copy_time_ns") };
 	look_at_turns(t, s->nr, &l[0]);
 	go_first(true);
-	look(t, gpu, s->nr, &l[0]);
+	look(t, times, s->nr, &l[0]);
 	for (i = 1; i <= looks; i++) {
 		tell_hangers(s, t, i);
 		usleep(seconds * 1e6);
-		look(t, gpu, s->nr, &l[i]);
+		look(t, times, s->nr, &l[i]);
 	}
 	go_first(false);
 	look_at_turns(t, s->nr, &l[looks]);
-	for (i = 0; i < s->nr; i++)
-		close(gpu[i]);
+	for (i = 0; i < s->nr; i++) {
+		close(times[i].gpu);
+		close(times[i].copies);
+	}
 }
 
 static void set_number(const struct tenant *t, const char *name, unsigned int v)

@@ -121,6 +121,8 @@ static void no_context(struct bare_gpu *g, const struct card *card)
 	bare_image_create(g, &s, 0, image_size(g), &img);
 	bare_image_patch(g, &img, GOAL, EVIL);
 	open_channel(g, &s, &c, HIGH_ID, 0);
+	/* in a group it is on GR's runlist, whether or not the card has one for copies alone */
+	bare_runlist(g, 0, (uint32_t[]){ bare_tsg_entry(1, 1), HIGH_ID }, 2);
 	CHECK(!run_graphics(&c, REFUSED_MS));
 	CHECK(card_untouched(card));
 	CHECK(bare_poll(g, PFIFO_INTR, PFIFO_INTR_MMU_FAULT, PFIFO_INTR_MMU_FAULT, RUN_MS));

@@ -453,7 +453,7 @@ static u32 name_of(const struct context *c)
 static u32 engine_status(const struct context *c)
 {
 	const u32 saves = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE;
-	const struct context *next = next_on_gr();
+	const struct context *next = c == chip.engine ? next_on_gr() : NULL;
 
 	if (c->chid == NO_CHAN)
 		return 0;
@@ -547,7 +547,7 @@ u32 chip_read(u32 reg)
 		return reg & 4 ? chan_status((reg - PCCSR_BASE) / 8) : chip.reg[reg / 4];
 	for (e = 0; e < 4; e++) {
 		if (reg == PFIFO_ENGINE_STATUS(e))
-			return e ? chip_copy_engine_status(e) : engine_status(&chip.engine[0]);
+			return e > 1 ? chip_copy_engine_status(e) : engine_status(&chip.engine[e]);
 		if (e < CHIP_RUNLS && reg == PFIFO_PBDMA_STATUS(e))
 			return chip.pbdma[e].chid == NO_CHAN ?
 				       0 :
@@ -674,6 +674,8 @@ void chip_write(u32 reg, u32 val)
 	case PMC_ENABLE:
 		if (was & ~val & PMC_ENABLE_GR && !chip.engine[0].for_good)
 			drop(&chip.engine[0]);
+		if (was & ~val & PMC_ENABLE_CE0 && !chip.engine[1].for_good)
+			drop(&chip.engine[1]);
 		copy_enable(val);
 		break;
 	case PFIFO_RUNLIST_BLOCK:
@@ -787,6 +789,8 @@ static void post(void)
 	}
 	for (i = 0; i < CHIP_RUNLS; i++)
 		reg[PFIFO_PBDMA_RUNLISTS(i) / 4] = BIT(i);
+	if (!chip.manners.lone_ce)
+		reg[PFIFO_PBDMA_RUNLISTS(1) / 4] |= BIT(2);
 	reg[PROM_BASE / 4] = 0xaa55 | 1 << 16;
 	fake_begin(reg);
 }

@@ -44,6 +44,8 @@ struct chip_manners {
 	u32 fault_ppm;
 	/* chance that a channel which gets onto GR at a load holds GR until GR's reset */
 	u32 hang_ppm;
+	/* copy engine 0 has runlist 1 and a PBDMA to itself; false: the PBDMA serves the host's */
+	bool lone_ce;
 };
 
 void chip_begin(const struct chip_manners *m);

@@ -29,11 +29,13 @@
 #define RANGES 4
 #define VMAS   6
 
-static const struct chip_manners wild = { .eager = true,
+static const struct chip_manners wild = { .lone_ce = true,
+					  .eager = true,
 					  .load_ppm = 60000,
 					  .look_ppm = 3000,
 					  .late = 4 };
-static const struct chip_manners faulty = { .eager = true,
+static const struct chip_manners faulty = { .lone_ce = true,
+					    .eager = true,
 					    .load_ppm = 60000,
 					    .look_ppm = 3000,
 					    .late = 4,
