@@ -35,7 +35,8 @@ static json_t *vgpu_object(const struct sample *before, const struct vgpu *v)
 	struct vgpu_rates r = vgpu_rates(before, v);
 	json_t *o = json_object();
 	bool ok = o && put(o, "uuid", text(v->uuid)) && put(o, "type", text(v->type)) &&
-		  put(o, "share", real(r.share)) && put(o, "slices_per_s", real(r.slices_s)) &&
+		  put(o, "share", real(r.share)) && put(o, "copy_share", real(r.copies)) &&
+		  put(o, "slices_per_s", real(r.slices_s)) &&
 		  put(o, "exits_per_s", real(r.exits_s)) &&
 		  put(o, "preempt_ns_mean", real(r.preempt_ns));
 

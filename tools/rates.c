@@ -59,7 +59,7 @@ static const struct vgpu *find_before(const struct sample *before, const struct 
 
 struct vgpu_rates vgpu_rates(const struct sample *before, const struct vgpu *now)
 {
-	struct vgpu_rates r = { NAN, NAN, NAN, NAN };
+	struct vgpu_rates r = { NAN, NAN, NAN, NAN, NAN };
 	const struct vgpu *b = find_before(before, now);
 	double preempts;
 	int64_t ns;
@@ -68,6 +68,7 @@ struct vgpu_rates vgpu_rates(const struct sample *before, const struct vgpu *now
 		return r;
 	ns = now->when_ns - b->when_ns;
 	r.share = a_second(b->v[VGPU_GPU_TIME], now->v[VGPU_GPU_TIME], ns) / 1e9;
+	r.copies = a_second(b->v[VGPU_COPY_TIME], now->v[VGPU_COPY_TIME], ns) / 1e9;
 	r.slices_s = a_second(b->v[VGPU_SLICES], now->v[VGPU_SLICES], ns);
 	r.exits_s = a_second(vgpu_exits(b), vgpu_exits(now), ns);
 	preempts = growth(b->v[VGPU_PREEMPTS], now->v[VGPU_PREEMPTS]);

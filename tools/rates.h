@@ -7,6 +7,7 @@
 
 struct vgpu_rates {
 	double share; /* GPU time / time between the samples; 1: all of the time */
+	double copies; /* the same of a copy engine's time */
 	double slices_s; /* slices of GPU time per second */
 	double exits_s; /* accesses that left the guest, per second (vgpu_exits()) */
 	/*

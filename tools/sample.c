@@ -25,6 +25,8 @@ const struct field gpu_fields[GPU_FIELDS] = {
 			      "Time without progress after which work is ended." },
 	[GPU_BUSY_NS] = { "busy_ns", "busy_seconds_total", NULL, UNIT_NS,
 			  "Time that the GPU worked for any vGPU." },
+	[GPU_COPY_BUSY_NS] = { "copy_busy_ns", "copy_busy_seconds_total", NULL, UNIT_NS,
+			       "Time that a copy engine beside the rest worked for any vGPU." },
 	[GPU_SWITCHES] = { "switches", "switches_total", NULL, UNIT_ONE,
 			   "Times that the GPU went from one vGPU to another." },
 	[GPU_ENGINE_RESETS] = { "engine_resets", "engine_resets_total", NULL, UNIT_ONE,
@@ -65,6 +67,8 @@ const struct field gpu_fields[GPU_FIELDS] = {
 const struct field vgpu_fields[VGPU_FIELDS] = {
 	[VGPU_GPU_TIME] = { "gpu_time_ns", "gpu_seconds_total", NULL, UNIT_NS,
 			    "Time that the GPU worked for this vGPU." },
+	[VGPU_COPY_TIME] = { "copy_time_ns", "copy_seconds_total", NULL, UNIT_NS,
+			     "Time that a copy engine worked for this vGPU beside the rest." },
 	[VGPU_ENTITLEMENT] = { "entitlement_ppm", "entitlement_ratio", NULL, UNIT_PPM,
 			       "Part of the GPU that is this vGPU's by its weight." },
 	[VGPU_WEIGHT] = { "weight", "weight", NULL, UNIT_ONE, "Weight of this vGPU." },

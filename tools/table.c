@@ -75,6 +75,7 @@ static void percent(char *cell, double d)
 enum column {
 	TYPE,
 	SHARE,
+	COPIES,
 	ENTITLED,
 	STATE,
 	WEIGHT,
@@ -95,12 +96,12 @@ static const struct {
 	int width, rank;
 } columns[COLUMNS] = {
 	[TYPE] = { "TYPE", 10, 4 },	 [SHARE] = { "GPU%", 5, 0 },
-	[ENTITLED] = { "ENT%", 5, 1 },	 [STATE] = { "STATE", 5, 2 },
-	[WEIGHT] = { "WGHT", 5, 6 },	 [MAXIMUM] = { "CAP%", 4, 7 },
-	[SLICES] = { "SLC/s", 5, 8 },	 [PREEMPT] = { "PRE us", 6, 10 },
-	[LONGEST] = { "MAX us", 6, 11 }, [EXITS] = { "EXIT/s", 6, 5 },
-	[PINNED] = { "PIN MB", 6, 9 },	 [FAULTS] = { "FAULT", 5, 12 },
-	[STRIKES] = { "STRK", 5, 3 },
+	[COPIES] = { "COPY%", 5, 12 },	 [ENTITLED] = { "ENT%", 5, 1 },
+	[STATE] = { "STATE", 5, 2 },	 [WEIGHT] = { "WGHT", 5, 6 },
+	[MAXIMUM] = { "CAP%", 4, 7 },	 [SLICES] = { "SLC/s", 5, 8 },
+	[PREEMPT] = { "PRE us", 6, 10 }, [LONGEST] = { "MAX us", 6, 11 },
+	[EXITS] = { "EXIT/s", 6, 5 },	 [PINNED] = { "PIN MB", 6, 9 },
+	[FAULTS] = { "FAULT", 5, 13 },	 [STRIKES] = { "STRK", 5, 3 },
 };
 
 static void state(char *cell, const struct vgpu *v)
@@ -121,6 +122,9 @@ static void fill(char *cell, enum column c, const struct vgpu *v, const struct v
 		break;
 	case SHARE:
 		percent(cell, r->share);
+		break;
+	case COPIES:
+		percent(cell, r->copies);
 		break;
 	case ENTITLED:
 		percent(cell, as_double(v->v[VGPU_ENTITLEMENT]) / 1e6);
