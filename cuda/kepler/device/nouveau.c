@@ -193,10 +193,13 @@ static uint32_t nr_smx(struct nv_device *d)
 	return n ? n : 13;
 }
 
+/* of a vGPU whose copies run beside kernels, though all engines are on one runlist in the guest */
+enum { REVISION_COPIES_APART = 0xc1 };
+
 /*
- * Whether a copy engine is on another runlist than GR. If not, as in a guest on a vGPU, one PBDMA
- * takes the work of both, and a copy waits for the kernel before it. If nouveau does not answer, it
- * is taken for no. Numbers: nvif/cl0080.h of Linux.
+ * Whether a copy engine is on another runlist than GR. If not, one PBDMA takes the work of both,
+ * and a copy waits for the kernel before it. If nouveau does not answer, it is taken for no.
+ * Numbers: nvif/cl0080.h of Linux.
  */
 static bool copies_apart(struct nv_device *d)
 {
@@ -233,7 +236,9 @@ static enum device_status describe(unsigned int index, struct device_facts *out)
 	out->vram = d->dev->vram_size;
 	out->nr_smx = nr_smx(d);
 	out->copies_apart = copies_apart(d);
-	if (!drmGetDevice2(d->fd, 0, &pci) && pci->bustype == DRM_BUS_PCI) {
+	if (!drmGetDevice2(d->fd, DRM_DEVICE_GET_PCI_REVISION, &pci) &&
+	    pci->bustype == DRM_BUS_PCI) {
+		out->copies_apart |= pci->deviceinfo.pci->revision_id == REVISION_COPIES_APART;
 		out->pci_id = pci->deviceinfo.pci->device_id;
 		out->domain = pci->businfo.pci->domain;
 		out->bus = pci->businfo.pci->bus;

@@ -20,6 +20,7 @@ cuda_steps()
 	cuda_persist
 	# shellcheck disable=SC2046
 	[ "$mode" = quick ] || [ -n "${CUDA_SHORT-}" ] || cuda_programs t1 $(cuda_others)
+	cuda_side_by_side
 	cuda_together
 	cuda_errors
 	guest_gone t1
@@ -130,6 +131,26 @@ cuda_programs()
 	local log=$OUT/cuda-$1.log
 	cuda_run "$log" "$@"
 	cuda_relay "CUDA in $1" "$log"
+}
+
+# two_runlists GUEST: its channels are on two runlists of the card
+two_runlists()
+{
+	[ "$(in_server sh -c "sed -n 's/.* runlist 0 -> \\([0-9]*\\) .*/\\1/p' /sys/kernel/debug/kvgpu/*/$(uuid_of "$1")/channels | sort -u | wc -l")" = 2 ]
+}
+
+# cuda_side_by_side: a program's copies are on the copy engine's runlist, and its kernels on GR's
+cuda_side_by_side()
+{
+	local log=$OUT/cuda-t1.log program rc
+	cuda_run "$log" t1 streams_overlap &
+	program=$!
+	await 600 two_runlists t1
+	rc=$?
+	wait $program
+	cuda_relay "copies beside kernels: CUDA in t1" "$log"
+	result "$([ $rc = 0 ] && grep -q 'copies beside kernels: 1' "$log"; echo $?)" \
+		"its channels were on two runlists, and it was told that copies go beside kernels"
 }
 
 # cuda_together: both guests run the same programs at the same time
