@@ -70,7 +70,7 @@ run_builds()
 	local -a targets=(unit-tests "UNIT_BINS=$(programs unit)" fuzz-tests "FUZZ_BINS=$(programs fuzz)")
 	! meets module "$narrow" || targets+=(harness firmware firmware-asan top-asan)
 	! meets cuda,remote "$narrow" || targets+=(cuda nvml-inprocess)
-	! meets remote "$narrow" || targets+=(remote remote-flood cluster)
+	! meets remote "$narrow" || targets+=(remote remote-arm remote-flood cluster)
 	! meets model "$narrow" || targets+=(model plugin)
 	tap_step "build model, plugin, remoting, tools and tests" $LIMIT make -s -j2 "${targets[@]}"
 }
