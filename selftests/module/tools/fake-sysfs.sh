@@ -4,12 +4,12 @@
 
 # shellcheck disable=SC2034
 GPU=0000:01:00.0
-GPU_FILES='slice_us watchdog_ms busy_ns copy_busy_ns switches engine_resets temperature_mc core_clock_khz mem_clock_khz chip_interrupts lost
-	room_vram_mib room_bar1_mib room_bar3_mib'
-VGPU_FILES='gpu_time_ns copy_time_ns entitlement_ppm weight cap runnable suspended strikes slices preempts preempt_ns_total preempt_ns_max
+GPU_FILES='slice_us watchdog_ms busy_ns switches engine_resets temperature_mc core_clock_khz mem_clock_khz chip_interrupts lost
+	room_vram_mib room_bar1_mib room_bar3_mib copy_busy_ns'
+VGPU_FILES='gpu_time_ns entitlement_ppm weight cap runnable suspended strikes slices preempts preempt_ns_total preempt_ns_max
 	exits_bar0_read exits_bar0_write exits_bar1_bar3 exits_config doorbells_trapped page_faults zaps registers_unlisted
 	registers_denied shadow_syncs shadow_tables_read shadow_bytes_read shadow_entries_written shadow_entries_rejected tlb_flushes
-	pinned_pages interrupts faults handler_ns shadow_entries_compared'
+	pinned_pages interrupts faults handler_ns shadow_entries_compared copy_time_ns'
 
 # fake_gpu ROOT ADDRESS: bound to kvgpu, each of GPU_FILES with a number of its own
 fake_gpu()

@@ -229,7 +229,7 @@ def test_run():
             check(f.read() == "0", "and the card's memory space off")
         check(data["board"]["pbdma_runlists"] == [1, 0x6e, 0x10] and list(data).index("registers") < list(data).index("stages") and
               data["registers"]["0x002394"] == 0x6e, "the JSON has the board, and its registers first")
-        check(len(data["questions"]) == 27 and max(map(len, page.splitlines())) <= 110, "the page has a person's width")
+        check(len(data["questions"]) == 28 and max(map(len, page.splitlines())) <= 110, "the page has a person's width")
         check("KVGPU_VBIOS=" in page and "no IOMMU" in page, "the page has the notes")
         m.verify("--until", "machine")
         with open(f"{m.root}/out/report-1.json") as f, open(f"{m.root}/out/report-1.txt") as t:
