@@ -43,7 +43,8 @@ def busy(done):
 
 
 def copies_moved(done):
-    facts = [v for stage in ("one guest", "two guests") if stage in done for v in (done[stage].facts or {}).values()]
+    stages = [done[stage] for stage in ("one guest", "two guests") if stage in done]
+    facts = [v for stage in stages if stage.status == "pass" for v in stage.facts.values()]
     if not facts:
         return "open: wants a guest (--guest)"
     return "; ".join(f"copy_time_ns {v['copy_time_ns']}, gpu_time_ns {v['gpu_time_ns']}" for v in facts)
