@@ -5,12 +5,13 @@
  * switches to the vGPU that the policy names. While vGPUs take turns the owner of the chip pays by
  * time stamps (accounting.c), else who is seen by samples (usage.c).
  *
- * The chip is in one of two modes. *Shared*: the lists of all vGPUs that are not suspended are on
- * the chip together. Then nothing is switched, and a vGPU that gets work starts at once.
- * *Exclusive*: the chip has the list of one vGPU, the owner, or no list. The list of a vGPU that is
- * off the chip stays in the host's memory (slice->published). A list is *resident* if it may
- * be on the chip in the present mode (vmach_list_resident()). In debugfs and the trace event the
- * modes are named open and owned.
+ * That is so for each runlist that vGPUs share (struct machine_runl) by itself: below, the chip
+ * is one of them with its engines. It is in one of two modes. *Shared*: the lists of all vGPUs
+ * that are not suspended are on the chip together. Then nothing is switched, and a vGPU that
+ * gets work starts at once. *Exclusive*: the chip has the list of one vGPU, the owner, or no
+ * list. The list of a vGPU that is off the chip stays in the host's memory (slice->published). A
+ * list is *resident* if it may be on the chip in the present mode (vmach_list_resident()). In
+ * debugfs and the trace event the modes are named open and owned.
  *
  * A switch after which a vGPU's list is no longer resident first submits an empty list: no channel
  * is loaded from then on. Then it preempts the channels that are loaded, of all vGPUs. When they

@@ -265,7 +265,7 @@ busy 20
 sleep 5
 vgpu run -- kvgpu-top --json --once --interval 10 >"$out/shares.json" &	# the 10 s of the next line, for the last screen
 vgpu run -- kvgpu-top --once --interval 10 | indent
-printf '%s\n' "GPU%: its part of the GPU's time; ENT%: what its weight (WGHT) entitles it to when the GPU is short; CAP%: its limit" \
+printf '%s\n' "GPU%: its part of the GPU's time; COPY%: of the time of a copy engine beside; ENT%: what its weight (WGHT) entitles it to when the GPU is short; CAP%: its limit" \
 	"SLC/s: its turns a second, of those while another vGPU could run; PRE, MAX us: how long taking it off the GPU takes, mean and longest" \
 	"EXIT/s: accesses a second that left the guest; PIN MB: its memory that the GPU may reach; STRK: hangs it caused" \
 	"STATE, PIN MB: at the end of the interval, which may be between two runs of the client" \

@@ -28,7 +28,7 @@ all_go_on()
 	local text=$1 name bad=''
 	shift
 	for name; do
-		await_counter 90 "$name" gpu_time_ns "-gt $(counter "$name" gpu_time_ns)" || bad+=" $name"
+		await_gpu_time 90 "$name" "$(gpu_time "$name")" || bad+=" $name"
 	done
 	result "$([ -z "$bad" ]; echo $?)" "$text" "${bad:+nothing more for$bad}"
 }
@@ -47,8 +47,8 @@ busy_begins()
 			>"$OUT/share-$1.log" 2>/dev/null
 		echo $? >"$OUT/share-$1.rc"
 	} &
-	had=$(counter "$1" gpu_time_ns)
-	await_counter 90 "$1" gpu_time_ns "-gt $((had + 20000000))"
+	had=$(gpu_time "$1")
+	await_gpu_time 90 "$1" $((had + 20000000))
 }
 
 all_busy_end()

@@ -47,7 +47,7 @@ crowd()
 	for each; do
 		name=${each%:*}
 		crowd_names+=("$name")
-		had[$name]=$(counter "$name" gpu_time_ns)
+		had[$name]=$(gpu_time "$name")
 		{
 			LIMIT=$((crowd_seconds * 3 / 2 + 400)) run_client "$name" --quick --seconds "$crowd_seconds" --seed $RANDOM \
 				copy >"$OUT/crowd-$name.log" 2>/dev/null
@@ -69,7 +69,7 @@ crowd()
 		relay "client in $name of $*" "$(cat "$OUT/crowd-$name.rc")" <"$OUT/crowd.log"
 	done
 	for name in "${crowd_names[@]}"; do
-		[ "$(counter "$name" gpu_time_ns)" -gt "${had[$name]}" ] || none+=" $name"
+		[ "$(gpu_time "$name")" -gt "${had[$name]}" ] || none+=" $name"
 	done
 	result "$([ -z "$none" ]; echo $?)" "each of $* had the GPU" "$none"
 	shares_said "none of $* was without the GPU for over a minute" "$OUT/crowd.samples" "${crowd_names[@]}"

@@ -144,6 +144,17 @@ copies_begin()
 	holds_pages 150 "$1"
 }
 
+# gpu_time NAME: ns for which the guest was charged, of both engines that vGPUs share
+gpu_time() { echo $(($(counter "$1" gpu_time_ns) + $(counter "$1" copy_time_ns))); }
+
+# await_gpu_time SECONDS NAME NS: waits until that is more than NS
+await_gpu_time()
+{
+	local files
+	files=/sys/bus/mdev/devices/$(uuid_of "$2")/kvgpu
+	in_server sh -c "$(until_true "$1" "test \$((\$(cat $files/gpu_time_ns) + \$(cat $files/copy_time_ns))) -gt $3")" 2>/dev/null
+}
+
 # await_counter SECONDS NAME COUNTER TEST: waits until test(1) with the guest's counter and TEST is
 # true, for instance "-gt 5"
 await_counter()

@@ -29,13 +29,11 @@
 #define RANGES 4
 #define VMAS   6
 
-static const struct chip_manners wild = { .lone_ce = true,
-					  .eager = true,
+static const struct chip_manners wild = { .eager = true,
 					  .load_ppm = 60000,
 					  .look_ppm = 3000,
 					  .late = 4 };
-static const struct chip_manners faulty = { .lone_ce = true,
-					    .eager = true,
+static const struct chip_manners faulty = { .eager = true,
 					    .load_ppm = 60000,
 					    .look_ppm = 3000,
 					    .late = 4,
@@ -638,14 +636,16 @@ static void run(u64 seed, u32 nr)
 			    .delay_ppm = seed % 5 ? 0 : 20000,
 			    .delay_ns = 4000000,
 			    .nomem_ppm = seed % 3 ? 0 : 300 };
+	struct chip_manners manners = seed % 4 == 3 ? faulty : wild;
 	u32 i;
 
+	manners.lone_ce = seed / 4 % 2;
 	memset(gate, 0, sizeof(gate));
 	memset(vma, 0, sizeof(vma));
 	memset(mmu, 0, sizeof(mmu));
 	with_iommufd = seed % 2;
 	p.oversleep_ns = seed % 4 == 3 ? 50000 : 0;
-	world_begin(seed, seed % 4 == 3 ? &faulty : &wild);
+	world_begin(seed, &manners);
 	for (i = 0; i < 2; i++) {
 		c[i] = container_new();
 		mm[i] = c[i]->mm;

@@ -17,7 +17,8 @@ busy() # GUEST
 	n=0
 	for d in $(others "$1"); do
 		# a device that is just being made has no files yet
-		ns=$(cat "$d/kvgpu/gpu_time_ns" 2>/dev/null)
+		ns=$(cat "$d/kvgpu/copy_time_ns" 2>/dev/null)
+		[ "${ns:-0}" -gt 0 ] || ns=$(cat "$d/kvgpu/gpu_time_ns" 2>/dev/null)
 		[ "${ns:-0}" -gt 100000000 ] && n=$((n + 1))
 	done
 	echo $n
